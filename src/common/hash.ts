@@ -1,0 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** SHA-256 of UTF-8 text as 64 lower-case hexadecimal characters. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** `bytes` random bytes as lower-case hexadecimal text. */
+export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');

@@ -1,0 +1,332 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { InvalidRecord } from '../common/errors.js';
+import { absolute, hostName, relativeName, targetName } from './names.js';
+import { quoteBytes, type Token, tokens, txtFromInput, txtFromPresentation, txtPresentation } from './text.js';
+
+/** The types that every provider is expected to have. */
+export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'] as const;
+/** Types that some providers have besides. */
+export const EXTRA_TYPES = ['SVCB', 'HTTPS', 'TLSA', 'SSHFP', 'NAPTR', 'DS', 'PTR', 'ALIAS', 'LOC', 'URI'] as const;
+export type RecordType = (typeof RECORD_TYPES)[number] | (typeof EXTRA_TYPES)[number];
+
+/** Kept by the name server itself or derived by its signer: never shown, never written. */
+export const MANAGED_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'ZONEMD']);
+
+export const DEFAULT_TTL = 600;
+export const MAX_TTL = 2147483647;
+
+/**
+ * One record in the form that all of the service compares, stores and shows.
+ *
+ * | type | value | priority |
+ * |---|---|---|
+ * | A, AAAA | address; AAAA as in RFC 5952 | null |
+ * | CNAME, NS, PTR, ALIAS | A-label name, lower case, no final dot | null |
+ * | MX | target | 0..65535 |
+ * | SRV | `weight port target` | 0..65535 |
+ * | CAA | `flags tag "value"` | null |
+ * | TXT | the text itself, any length, not quoted, not split | null |
+ * | others | rdata in presentation form, single blanks, names without final dot | null |
+ */
+export interface DnsRecord {
+  /** `@`, `www`, `*.a`, `_dmarc`: relative to the zone, lower case, A-labels */
+  host: string;
+  type: string;
+  value: string;
+  /** seconds */
+  ttl: number;
+  priority: number | null;
+  weight: number | null;
+  /** routing line of providers that have them, else `default` */
+  line: string;
+  proxied: boolean;
+  enabled: boolean;
+}
+
+/** What makes two records the same one: host, type, value and line; of MX and SRV the priority is an attribute. */
+export const sameRecord = (a: DnsRecord, b: DnsRecord): boolean =>
+  a.host === b.host && a.type === b.type && a.value === b.value && a.line === b.line;
+
+type Fields = { value: string; priority: number | null };
+type Rule = {
+  /** canonical value and priority of what a person or a provider gave */
+  parse(value: string, priority: number | null, zone: string): Fields;
+  /** rdata in presentation form, names absolute */
+  print(value: string, priority: number | null): string;
+};
+
+const fail = (message: string): never => {
+  throw new InvalidRecord('value', message);
+};
+
+const integer = (text: string | undefined, max: number, what: string): number => {
+  if (text === undefined || !/^\d{1,10}$/.test(text) || Number(text) > max) {
+    return fail(`${what} must be a number from 0 to ${max}`);
+  }
+  return Number(text);
+};
+
+const plain = (parse: (value: string, zone: string) => string, print = (value: string) => value): Rule => ({
+  parse: (value, _priority, zone) => ({ value: parse(value, zone), priority: null }),
+  print,
+});
+
+const ipv4 = (value: string) =>
+  isIPv4(value.trim()) ? value.trim() : fail('must be an IPv4 address such as 192.0.2.1');
+
+function ipv6(value: string): string {
+  const text = value.trim();
+  if (!isIPv6(text) || text.includes('%')) return fail('must be an IPv6 address such as 2001:db8::1');
+  const address = ipaddr.IPv6.parse(text);
+  return address.isIPv4MappedAddress() ? `::ffff:${address.toIPv4Address()}` : address.toRFC5952String();
+}
+
+const name = plain((value, zone) => targetName(value, zone), absolute);
+
+function parts(value: string): Token[] {
+  return tokens(value) ?? fail('has a quote that is not closed or a broken escape');
+}
+
+const hex = (text: string, what: string) =>
+  /^([0-9a-f]{2})+$/i.test(text) ? text.toLowerCase() : fail(`${what} must be hexadecimal`);
+
+/** DS, TLSA, SSHFP: numbers, then hexadecimal text that may be written in groups. */
+const numbersAndHex = (limits: [string, number][], last: string): Rule =>
+  plain((value) => {
+    const words = value.trim().split(/\s+/);
+    if (words.length <= limits.length) return fail(`must be ${limits.map(([n]) => n).join(' ')} ${last}`);
+    const numbers = limits.map(([what, max], i) => integer(words[i], max, what));
+    return [...numbers, hex(words.slice(limits.length).join(''), last)].join(' ');
+  });
+
+const mx: Rule = {
+  parse(value, priority, zone) {
+    const words = value.trim().split(/\s+/);
+    if (words.length === 2 && priority === null) {
+      return { value: targetName(words[1] as string, zone, true), priority: integer(words[0], 65535, 'priority') };
+    }
+    if (words.length !== 1) return fail('must be the mail host alone; the preference goes into "priority"');
+    return { value: targetName(value, zone, true), priority: priority ?? 10 };
+  },
+  print: (value, priority) => `${priority} ${absolute(value)}`,
+};
+
+const srv: Rule = {
+  parse(value, priority, zone) {
+    const words = value.trim().split(/\s+/);
+    if (words.length === 4 && priority === null) {
+      return srv.parse(words.slice(1).join(' '), integer(words[0], 65535, 'priority'), zone);
+    }
+    if (words.length !== 3) return fail('must be "weight port target"; the priority goes into "priority"');
+    const [weight, port, target] = words as [string, string, string];
+    const numbers = `${integer(weight, 65535, 'weight')} ${integer(port, 65535, 'port')}`;
+    return { value: `${numbers} ${targetName(target, zone, true)}`, priority: priority ?? 0 };
+  },
+  print(value, priority) {
+    const [weight, port, target] = value.split(' ') as [string, string, string];
+    return `${priority} ${weight} ${port} ${absolute(target)}`;
+  },
+};
+
+const caa = plain((value) => {
+  const match = /^\s*(\d{1,3})\s+([A-Za-z0-9]{1,255})\s+([\s\S]*?)\s*$/.exec(value);
+  if (!match) return fail('must be flags, tag and value, such as 0 issue "letsencrypt.org"');
+  const [, flags, tag, rest] = match as unknown as [string, string, string, string];
+  const text = rest.startsWith('"') ? parts(rest) : [{ bytes: Buffer.from(rest, 'utf8') }];
+  if (text.length > 1) return fail('has more than one quoted value');
+  return `${integer(flags, 255, 'flags')} ${tag.toLowerCase()} ${quoteBytes(text[0]?.bytes ?? Buffer.alloc(0))}`;
+});
+
+const txt = plain((value) => {
+  const text = txtFromInput(value);
+  const bytes = Buffer.byteLength(text);
+  // rdata holds at most 65535 octets, one of 256 is a length
+  if (bytes + Math.ceil(bytes / 255) > 65535) return fail('is longer than a TXT record can be (65 279 bytes)');
+  return text;
+}, txtPresentation);
+
+const service = plain(
+  (value, zone) => {
+    const words = parts(value);
+    if (words.length < 2) return fail('must be "priority target [key=value …]"');
+    const raw = value.trim().split(/\s+/);
+    const head = `${integer(raw[0], 65535, 'priority')} ${targetName(raw[1] as string, zone, true)}`;
+    return [head, ...raw.slice(2)].join(' ');
+  },
+  (value) => {
+    const [priority, target, ...rest] = value.split(' ') as [string, string];
+    return [priority, absolute(target), ...rest].join(' ');
+  },
+);
+
+const naptr = plain(
+  (value, zone) => {
+    const words = parts(value);
+    if (words.length !== 6) return fail('must be order, preference, "flags", "service", "regexp" and replacement');
+    const [order, preference, flags, services, regexp, replacement] = words as [
+      Token,
+      Token,
+      Token,
+      Token,
+      Token,
+      Token,
+    ];
+    const numbers = `${integer(order.text, 65535, 'order')} ${integer(preference.text, 65535, 'preference')}`;
+    const strings = [flags, services, regexp].map((t) => quoteBytes(t.bytes)).join(' ');
+    return `${numbers} ${strings} ${targetName(replacement.text, zone, true)}`;
+  },
+  (value) => value.replace(/ (\S+)$/, (_all, target: string) => ` ${absolute(target)}`),
+);
+
+const uri = plain((value) => {
+  const words = parts(value);
+  if (words.length !== 3) return fail('must be priority, weight and "target"');
+  const [priority, weight, target] = words as [Token, Token, Token];
+  return `${integer(priority.text, 65535, 'priority')} ${integer(weight.text, 65535, 'weight')} ${quoteBytes(target.bytes)}`;
+});
+
+const loc = plain((value) => {
+  const text = value.trim().replace(/\s+/g, ' ');
+  return /^\d{1,2}( \d{1,2}( [\d.]+)?)? [NS] \d{1,3}( \d{1,2}( [\d.]+)?)? [EW] -?[\d.]+m?( [\d.]+m?){0,3}$/.test(text)
+    ? text
+    : fail('must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m');
+});
+
+const RULES: Record<RecordType, Rule> = {
+  A: plain(ipv4),
+  AAAA: plain(ipv6),
+  CNAME: name,
+  MX: mx,
+  TXT: txt,
+  NS: name,
+  SRV: srv,
+  CAA: caa,
+  SVCB: service,
+  HTTPS: service,
+  TLSA: numbersAndHex(
+    [
+      ['usage', 255],
+      ['selector', 255],
+      ['matching type', 255],
+    ],
+    'certificate data',
+  ),
+  SSHFP: numbersAndHex(
+    [
+      ['algorithm', 255],
+      ['fingerprint type', 255],
+    ],
+    'fingerprint',
+  ),
+  NAPTR: naptr,
+  DS: numbersAndHex(
+    [
+      ['key tag', 65535],
+      ['algorithm', 255],
+      ['digest type', 255],
+    ],
+    'digest',
+  ),
+  PTR: name,
+  ALIAS: name,
+  LOC: loc,
+  URI: uri,
+};
+
+/** Whether the service knows how to check and write records of this type. */
+export const isKnownType = (type: string): type is RecordType => Object.hasOwn(RULES, type);
+
+/** A record as a client gave it; what is left out takes the default of the specification. */
+export interface LooseRecord {
+  host: string;
+  type: string;
+  value: string;
+  ttl?: number | null;
+  priority?: number | null;
+  weight?: number | null;
+  line?: string | null;
+  proxied?: boolean | null;
+  enabled?: boolean;
+}
+
+/**
+ * The canonical form of a record of the zone `zone`. API input, provider answers and imports all pass through here.
+ * @throws InvalidRecord (400001) naming `host`, `type`, `value`, `ttl` or `priority`, in words that a user understands
+ */
+export function dnsRecord(input: LooseRecord, zone: string): DnsRecord {
+  const type = input.type.toUpperCase();
+  if (!isKnownType(type)) {
+    throw new InvalidRecord('type', `must be one of ${[...RECORD_TYPES, ...EXTRA_TYPES].join(', ')}`);
+  }
+  const ttl = input.ttl ?? DEFAULT_TTL;
+  if (!Number.isInteger(ttl) || ttl < 1 || ttl > MAX_TTL) {
+    throw new InvalidRecord('ttl', `must be a whole number of seconds from 1 to ${MAX_TTL}`);
+  }
+  const priority = type === 'MX' || type === 'SRV' ? (input.priority ?? null) : null;
+  if (priority !== null && (!Number.isInteger(priority) || priority < 0 || priority > 65535)) {
+    throw new InvalidRecord('priority', 'must be a whole number from 0 to 65535');
+  }
+  const host = hostName(input.host, zone);
+  if (type === 'CNAME' && host === '@') {
+    throw new InvalidRecord(
+      'type',
+      'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS',
+    );
+  }
+  return {
+    host,
+    type,
+    ...RULES[type].parse(input.value, priority, zone),
+    ttl,
+    weight: input.weight ?? null,
+    line: input.line || 'default',
+    proxied: input.proxied ?? false,
+    enabled: input.enabled ?? true,
+  };
+}
+
+/** The rdata of a canonical record in presentation form (RFC 1035), names absolute with final dot, TXT quoted and split. */
+export function rdataOf(record: Pick<DnsRecord, 'type' | 'value' | 'priority'>): string {
+  return isKnownType(record.type) ? RULES[record.type].print(record.value, record.priority) : record.value;
+}
+
+/** A record as a provider holds it. */
+export interface RemoteRecord extends DnsRecord {
+  /** the provider's id, or one derived from the content where the provider has none (see `providers/rrset.ts`) */
+  remoteId: string;
+  /** true when the service can show but not edit it: an unknown type, or content it cannot express */
+  readOnly: boolean;
+}
+
+/**
+ * A record from rdata in presentation form, as name servers and zone files hold it. Never throws: what the service cannot express
+ * is returned read-only with its rdata as value.
+ * @param name absolute owner name, final dot optional
+ * @returns null for names outside the zone and for types that the server manages itself (SOA, RRSIG …)
+ */
+export function fromRdata(
+  name: string,
+  type: string,
+  rdata: string,
+  ttl: number,
+  zone: string,
+  enabled = true,
+): Omit<RemoteRecord, 'remoteId'> | null {
+  const host = relativeName(name, zone);
+  if (host === null || MANAGED_TYPES.has(type)) return null;
+  const rest = { host, type, ttl, weight: null, line: 'default', proxied: false, enabled };
+  try {
+    if (!isKnownType(type)) return { ...rest, value: rdata, priority: null, readOnly: true };
+    if (type === 'TXT') {
+      const text = txtFromPresentation(rdata);
+      return text === null
+        ? { ...rest, value: rdata, priority: null, readOnly: true }
+        : { ...rest, value: text, priority: null, readOnly: false };
+    }
+    return { ...rest, ...RULES[type].parse(rdata, null, zone), readOnly: false };
+  } catch (error) {
+    if (error instanceof InvalidRecord) return { ...rest, value: rdata, priority: null, readOnly: true };
+    throw error;
+  }
+}

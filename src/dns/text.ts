@@ -1,0 +1,105 @@
+/**
+ * Presentation form (RFC 1035 section 5.1) of character strings and of TXT rdata.
+ * In the service a TXT value is the text itself; quoting, escapes and the split at 255 bytes exist only on the way to a provider.
+ */
+
+const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** One token of a line of rdata; `quoted` tells `"@"` from `@`. `bytes` are its unescaped octets. */
+export interface Token {
+  text: string;
+  quoted: boolean;
+  bytes: Buffer;
+}
+
+/**
+ * Splits rdata in presentation form into its tokens. Quotes may hold blanks; `\"`, `\\` and `\DDD` are undone.
+ * @returns null when a quote is not closed or an escape is broken
+ */
+export function tokens(rdata: string): Token[] | null {
+  const input = Buffer.from(rdata, 'utf8');
+  const out: Token[] = [];
+  let i = 0;
+  while (i < input.length) {
+    const c = input[i] as number;
+    if (BLANK.has(c)) {
+      i++;
+      continue;
+    }
+    const quoted = c === 0x22;
+    if (quoted) i++;
+    const bytes: number[] = [];
+    let closed = !quoted;
+    while (i < input.length) {
+      const b = input[i] as number;
+      if (quoted && b === 0x22) {
+        closed = true;
+        i++;
+        break;
+      }
+      if (!quoted && (BLANK.has(b) || b === 0x22)) break;
+      if (b === 0x5c) {
+        const digits = input.subarray(i + 1, i + 4).toString('latin1');
+        if (/^[0-9]{3}$/.test(digits)) {
+          if (Number(digits) > 255) return null;
+          bytes.push(Number(digits));
+          i += 4;
+        } else {
+          if (i + 1 >= input.length) return null;
+          bytes.push(input[i + 1] as number);
+          i += 2;
+        }
+        continue;
+      }
+      bytes.push(b);
+      i++;
+    }
+    if (!closed) return null;
+    const buffer = Buffer.from(bytes);
+    out.push({ text: buffer.toString('utf8'), quoted, bytes: buffer });
+  }
+  return out;
+}
+
+/** Octets as one quoted string: printable ASCII as it is, `"` and `\` escaped, all else as `\DDD`. */
+export function quoteBytes(bytes: Uint8Array): string {
+  let out = '"';
+  for (const b of bytes) {
+    if (b === 0x22 || b === 0x5c) out += `\\${String.fromCharCode(b)}`;
+    else if (b >= 0x20 && b < 0x7f) out += String.fromCharCode(b);
+    else out += `\\${String(b).padStart(3, '0')}`;
+  }
+  return `${out}"`;
+}
+
+/** Octets of a TXT value cut into character strings of at most 255 bytes; the empty text is one empty string. */
+export function txtStrings(text: string): Buffer[] {
+  const bytes = Buffer.from(text, 'utf8');
+  const out: Buffer[] = [];
+  for (let i = 0; i < bytes.length; i += 255) out.push(bytes.subarray(i, i + 255));
+  return out.length ? out : [Buffer.alloc(0)];
+}
+
+/** The octets of a TXT record as text, or null when they are not UTF-8 (such a record is shown, but not edited). */
+export function utf8OrNull(bytes: Buffer): string | null {
+  const text = bytes.toString('utf8');
+  return Buffer.from(text, 'utf8').equals(bytes) ? text : null;
+}
+
+/** TXT rdata in presentation form for a text of any length. */
+export const txtPresentation = (text: string): string => txtStrings(text).map(quoteBytes).join(' ');
+
+/** The text of TXT rdata in presentation form, or null when it is broken or not UTF-8. */
+export function txtFromPresentation(rdata: string): string | null {
+  const parts = tokens(rdata);
+  return parts?.length ? utf8OrNull(Buffer.concat(parts.map((t) => t.bytes))) : null;
+}
+
+/**
+ * What a person typed as a TXT value: well-formed quoted strings (`"v=spf1 -all"`, `"part one" "part two"`) are taken as presentation
+ * form, everything else as the text itself.
+ */
+export function txtFromInput(input: string): string {
+  if (!/^"(?:[^"\\]|\\[\s\S])*"(?:\s+"(?:[^"\\]|\\[\s\S])*")*$/.test(input)) return input;
+  return txtFromPresentation(input) ?? input;
+}

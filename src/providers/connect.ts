@@ -1,0 +1,54 @@
+import PQueue from 'p-queue';
+import type { Agent } from 'undici';
+import { Http } from './http.js';
+import { assertUrlAllowed, type Cidr, resolveAllowed } from './outbound.js';
+import type { Credentials, DnsProvider, ProviderDefinition } from './provider.js';
+
+/** What is the same for every account of this process. */
+export interface ConnectOptions {
+  agent: Agent;
+  deny: readonly Cidr[];
+  /** ms for one exchange with a provider */
+  timeoutMs: number;
+  zoneFiles: { root: string; reloadCommand: string | null };
+}
+
+/**
+ * A live provider for one account: its adapter with an HTTP client that has the account's own limits. Keep it while the credentials stay the
+ * same, since the limits and the open connections live in it.
+ * @throws ProviderError when a URL among the credentials is not allowed
+ */
+export function connectProvider(
+  definition: ProviderDefinition,
+  credentials: Credentials,
+  options: ConnectOptions,
+): DnsProvider {
+  const fields = definition.credentials.flat();
+  for (const field of fields) {
+    const value = credentials[field.key];
+    if (field.kind === 'url' && value) assertUrlAllowed(value, options.deny);
+  }
+  const secretKeys = new Set(fields.filter((f) => f.secret).map((f) => f.key));
+  const secrets = Object.entries(credentials)
+    .filter(([key, value]) => secretKeys.has(key) && value.length >= 4)
+    .map(([, value]) => value);
+  const redact = (text: string) => secrets.reduce((t, s) => t.replaceAll(s, '***'), text);
+  const { requests, perSeconds, concurrency } = definition.limits;
+  const http = new Http({
+    baseUrl: '',
+    headers: {},
+    timeoutMs: options.timeoutMs,
+    retries: 2,
+    maxRetryAfterMs: 5000,
+    dispatcher: options.agent,
+    queue: new PQueue({ concurrency, intervalCap: requests, interval: perSeconds * 1000 }),
+    redact,
+  });
+  return definition.connect(credentials, {
+    http,
+    redact,
+    timeoutMs: options.timeoutMs,
+    resolve: (host) => resolveAllowed(host, options.deny),
+    zoneFiles: options.zoneFiles,
+  });
+}

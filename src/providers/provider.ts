@@ -1,0 +1,172 @@
+import type { DnsRecord, RemoteRecord } from '../dns/record.js';
+import type { ProviderError } from './errors.js';
+import type { Http } from './http.js';
+
+export type { DnsRecord, RemoteRecord } from '../dns/record.js';
+export { ProviderError } from './errors.js';
+
+/**
+ * The contract between the service and a DNS provider. A provider is a declaration (data: it validates accounts, marks secrets, and
+ * tells the console what to draw) and a few verbs. Everything that crosses it is canonical (`dns/record.ts`); a vendor's habits
+ * (dots, quotes, TTL 1 = automatic) are undone inside the vendor's folder.
+ */
+
+/** A zone as the provider knows it. */
+export interface RemoteZone {
+  /** the provider's id of it, text, at most 255 characters; the name where there is none */
+  id: string;
+  /** lower case, A-labels, no final dot */
+  name: string;
+}
+
+/** One step that the provider shall take. A list of them is all that the service ever asks for. */
+export type Change =
+  | { op: 'create'; after: DnsRecord }
+  | { op: 'update'; before: RemoteRecord; after: DnsRecord }
+  | { op: 'delete'; before: RemoteRecord };
+
+/** What came of one change. `remoteId` is the record's id from now on (many vendors change it on update), null after a delete. */
+export type Outcome = { ok: true; remoteId: string | null } | { ok: false; error: ProviderError };
+
+export interface DnsProvider {
+  /** Proves the credentials with the cheapest authenticated read. @throws ProviderError */
+  check(): Promise<void>;
+  /** All zones of the account, or an error: a list that was cut short throws. @throws ProviderError */
+  listZones(): Promise<RemoteZone[]>;
+  /** All records of a zone (types that the server manages itself left out), or an error: never a part. @throws ProviderError */
+  listRecords(zone: RemoteZone): Promise<RemoteRecord[]>;
+  /**
+   * Carries the changes out, in order, one outcome per change. Siblings of a record set are kept, disabled ones too. Creating what exists
+   * and deleting what is gone are successes. Does not throw for a refused change: it returns the error in its outcome.
+   * Vendors with ids per record get it from `eachRecord`, those that replace whole sets from `fromRrsets`.
+   */
+  apply(zone: RemoteZone, changes: Change[]): Promise<Outcome[]>;
+  /** Creates a zone with a usable SOA; only where `capabilities.createZone`. @throws ProviderError */
+  createZone?(name: string): Promise<RemoteZone>;
+}
+
+/** One credential of an account. */
+export interface CredentialField {
+  key: string;
+  label: string;
+  secret: boolean;
+  required: boolean;
+  /** one line for the person who fills it in */
+  help?: string;
+  default?: string;
+  /** the only values allowed */
+  values?: readonly string[];
+  kind: 'text' | 'number' | 'url' | 'list';
+}
+
+export const text = (key: string, label: string, more: Partial<CredentialField> = {}): CredentialField => ({
+  key,
+  label,
+  secret: false,
+  required: true,
+  kind: 'text',
+  ...more,
+});
+export const secret = (key: string, label: string, more: Partial<CredentialField> = {}): CredentialField =>
+  text(key, label, { secret: true, ...more });
+
+/** What a provider can do. Everything not said is "no". */
+export interface Capabilities {
+  /** types that can be written; others are shown read-only */
+  types: readonly string[];
+  /** `record`: each record has an id; `rrset`: the TTL belongs to the set, ids are derived */
+  granularity: 'record' | 'rrset';
+  /** records can be disabled at the provider; elsewhere the service removes and recreates them */
+  toggle: boolean;
+  /** records can be proxied */
+  proxy: boolean;
+  /** routing lines */
+  lines: readonly string[];
+  /** records have weights */
+  weight: boolean;
+  minTtl: number;
+  maxTtl: number;
+  createZone: boolean;
+}
+
+/** What a provider is given besides its credentials. */
+export interface ProviderContext {
+  /** the account's HTTP client: time limit, retries, rate and concurrency limit, outbound rules */
+  http: Http;
+  /** resolves a host that an administrator named, under the outbound rules; connect only to what it returns. @throws ProviderError */
+  resolve(host: string): Promise<string>;
+  /** ms that one exchange with a server may take */
+  timeoutMs: number;
+  /** values that never may appear in a message: the account's secrets */
+  redact(text: string): string;
+  /** zone files only: absolute directory under which all zone files live, and the command after a write (configuration, never the API) */
+  zoneFiles: { root: string; reloadCommand: string | null };
+}
+
+/** Values of the credential fields after validation; keys that were left out and have no default are absent. */
+export type Credentials = Readonly<Record<string, string>>;
+
+export interface ProviderDefinition {
+  /** lower-case identifier, the `provider` of an account */
+  kind: string;
+  label: string;
+  /** where the provider documents its API and keys */
+  docs: string;
+  /** alternatives: one list must be filled in completely. `endpoint` is added to each by `defineProvider`. */
+  credentials: CredentialField[][];
+  capabilities: Capabilities;
+  limits: {
+    /** at most `requests` in `perSeconds`, per account */
+    requests: number;
+    perSeconds: number;
+    /** at most so many at once, per account */
+    concurrency: number;
+  };
+  /** what parallel writers must not do at once: change one name (default), or anything in the zone (whole-zone stores) */
+  lock: 'name' | 'zone';
+  connect(credentials: Credentials, context: ProviderContext): DnsProvider;
+}
+
+const ENDPOINT = text('endpoint', 'Endpoint', {
+  required: false,
+  kind: 'url',
+  help: 'Another base URL, for a sandbox, a region or a proxy. Usually left empty.',
+});
+
+type Declaration = Omit<ProviderDefinition, 'capabilities' | 'lock' | 'limits'> & {
+  capabilities: Partial<Capabilities> & Pick<Capabilities, 'types' | 'granularity'>;
+  limits?: Partial<ProviderDefinition['limits']>;
+  lock?: ProviderDefinition['lock'];
+};
+
+/** A provider's declaration with everything that was not said filled in; capabilities default to "no". */
+export function defineProvider(declaration: Declaration): ProviderDefinition {
+  return {
+    lock: 'name',
+    ...declaration,
+    credentials: declaration.credentials.map((fields) =>
+      fields.some((f) => f.key === 'endpoint') ? fields : [...fields, ENDPOINT],
+    ),
+    capabilities: {
+      toggle: false,
+      proxy: false,
+      lines: ['default'],
+      weight: false,
+      minTtl: 1,
+      maxTtl: 2147483647,
+      createZone: false,
+      ...declaration.capabilities,
+    },
+    limits: { requests: 100, perSeconds: 1, concurrency: 8, ...declaration.limits },
+  };
+}
+
+/** The verbs of a vendor whose records have ids of their own. */
+export interface RecordVerbs {
+  /** @returns the new record's id; when the very same record exists already, its id. @throws ProviderError */
+  createRecord(zone: RemoteZone, record: DnsRecord): Promise<string>;
+  /** @returns the record's id after the change (some vendors change it). @throws ProviderError */
+  updateRecord(zone: RemoteZone, before: RemoteRecord, after: DnsRecord): Promise<string>;
+  /** "Already gone" is success. @throws ProviderError */
+  deleteRecord(zone: RemoteZone, before: RemoteRecord): Promise<void>;
+}
