@@ -152,7 +152,8 @@ const service = plain(
     if (words.length < 2) return fail('must be "priority target [key=value …]"');
     const raw = value.trim().split(/\s+/);
     const head = `${integer(raw[0], 65535, 'priority')} ${targetName(raw[1] as string, zone, true)}`;
-    return [head, ...raw.slice(2)].join(' ');
+    // providers quote parameters or not; without need they go
+    return [head, ...raw.slice(2).map((word) => word.replace(/="([^"\\]*)"$/, '=$1'))].join(' ');
   },
   (value) => {
     const [priority, target, ...rest] = value.split(' ') as [string, string];
@@ -186,11 +187,22 @@ const uri = plain((value) => {
   return `${integer(priority.text, 65535, 'priority')} ${integer(weight.text, 65535, 'weight')} ${quoteBytes(target.bytes)}`;
 });
 
+const LOC =
+  /^(\d{1,2})(?: (\d{1,2})(?: ([\d.]+))?)? ([NS]) (\d{1,3})(?: (\d{1,2})(?: ([\d.]+))?)? ([EW]) (-?[\d.]+)m?(?: ([\d.]+)m?)?(?: ([\d.]+)m?)?(?: ([\d.]+)m?)?$/;
+
+/** RFC 1876 with every part that may be left out: servers answer, and some take, only that. */
 const loc = plain((value) => {
-  const text = value.trim().replace(/\s+/g, ' ');
-  return /^\d{1,2}( \d{1,2}( [\d.]+)?)? [NS] \d{1,3}( \d{1,2}( [\d.]+)?)? [EW] -?[\d.]+m?( [\d.]+m?){0,3}$/.test(text)
-    ? text
-    : fail('must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m');
+  const m = LOC.exec(value.trim().replace(/\s+/g, ' ').toUpperCase().replaceAll('M', 'm'));
+  const wrong = 'must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m';
+  if (!m) return fail(wrong);
+  const angle = (at: number, max: number) => {
+    const [degrees, minutes, seconds] = [m[at], m[at + 1] ?? 0, m[at + 2] ?? 0].map(Number) as [number, number, number];
+    if (!(seconds <= 59.999) || minutes > 59 || degrees + minutes / 60 + seconds / 3600 > max) return fail(wrong);
+    return `${degrees} ${minutes} ${seconds.toFixed(3)} ${m[at + 3]}`;
+  };
+  const metres = [m[9], m[10] ?? 1, m[11] ?? 10000, m[12] ?? 10].map(Number);
+  if (metres.some(Number.isNaN)) return fail(wrong);
+  return [angle(1, 90), angle(5, 180), ...metres.map((n) => `${n.toFixed(2)}m`)].join(' ');
 });
 
 const RULES: Record<RecordType, Rule> = {

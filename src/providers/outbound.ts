@@ -2,18 +2,14 @@ import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent } from 'undici';
+import { type Cidr, inCidrs } from '../common/cidr.js';
 import { ProviderError } from './errors.js';
-
-/** `address/bits` in either family. */
-export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 const NEVER = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast']);
 
 /** Whether what an administrator configured may be connected to: private and loopback yes, link-local, unspecified and denied never. */
 export function mayConnect(address: string, deny: readonly Cidr[]): boolean {
-  const ip = ipaddr.process(address); // an IPv4-mapped IPv6 address counts as the IPv4 address that it is
-  if (NEVER.has(ip.range())) return false;
-  return !deny.some(([net, bits]) => net.kind() === ip.kind() && ip.match(net, bits));
+  return !NEVER.has(ipaddr.process(address).range()) && !inCidrs(address, deny);
 }
 
 /**

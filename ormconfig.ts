@@ -1,0 +1,16 @@
+import { readChoice } from './src/config/choice-file.js';
+import { parseConfig, readEnvironment } from './src/config/config.js';
+import { AppDataSource } from './src/database/app-data-source.js';
+import { ENTITIES } from './src/database/entities.js';
+
+/**
+ * The DataSource for TypeORM's command line, from the same configuration as the service:
+ * `npm run typeorm -- migration:show`
+ */
+const config = parseConfig(readEnvironment(process.cwd()));
+const choice = config.database ?? readChoice(config.dataDir);
+if (!choice) throw new Error('No database is chosen: set DATABASE_URL, or run the setup flow first');
+
+const source = new AppDataSource(ENTITIES);
+await source.prepare(choice);
+export default source;

@@ -1,0 +1,28 @@
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { Id, Int, Str, Text, Utc } from '../database/columns.js';
+import { Team } from '../teams/team.entity.js';
+import { User } from '../users/user.entity.js';
+
+@Entity('dns_accounts')
+@Index('dns_accounts_team_ix', ['team_id'])
+@Index('dns_accounts_owner_ix', ['owner_id'])
+export class DnsAccount {
+  @Id() id!: number;
+  @Str(32) provider!: string;
+  @Str(128) name!: string;
+  @Str(255) remark!: string;
+  /** encrypted JSON object */
+  @Text() credentials!: string;
+  @Int({ nullable: true }) owner_id!: number | null;
+  @ManyToOne(() => User, { onDelete: 'SET NULL', onUpdate: 'NO ACTION', nullable: true })
+  @JoinColumn({ name: 'owner_id', foreignKeyConstraintName: 'dns_accounts_owner_fk' })
+  owner?: User | null;
+  @Int({ nullable: true }) team_id!: number | null;
+  @ManyToOne(() => Team, { onDelete: 'SET NULL', onUpdate: 'NO ACTION', nullable: true })
+  @JoinColumn({ name: 'team_id', foreignKeyConstraintName: 'dns_accounts_team_fk' })
+  team?: Team | null;
+  @Utc({ nullable: true }) last_sync_at!: string | null;
+  @Text({ nullable: true }) last_error!: string | null;
+  @Utc() created_at!: string;
+  @Utc() updated_at!: string;
+}

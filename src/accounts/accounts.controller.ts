@@ -1,0 +1,67 @@
+import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { PageQuery, pageHeaders } from '../common/paging.js';
+import { IdPipe } from '../common/validation.js';
+import { AccountInput, AccountPatch, AccountView, CheckQuery, ForceQuery, ProviderView } from './account.dto.js';
+import { AccountsService } from './accounts.service.js';
+
+@ApiTags('Accounts')
+@Access({ role: Role.Admin })
+@Controller('accounts')
+export class AccountsController {
+  constructor(private readonly accounts: AccountsService) {}
+
+  /** DNS accounts; secrets are never shown. */
+  @Get()
+  async list(@Query() query: PageQuery, @Res({ passthrough: true }) response: Response): Promise<AccountView[]> {
+    const { total, list } = await this.accounts.list(query);
+    pageHeaders(response, total, query.page ?? 1, query.limit ?? 500);
+    return list;
+  }
+
+  /** Stores an account after trying its credentials at the provider (500002 when it refuses them). */
+  @Post()
+  @Audited('account.create')
+  create(@Body() body: AccountInput, @Query() { check }: CheckQuery, @Me() me: Caller): Promise<AccountView> {
+    return this.accounts.create(me, body, check ?? true);
+  }
+
+  @Get(':id')
+  get(@Param('id', IdPipe) id: number): Promise<AccountView> {
+    return this.accounts.get(id);
+  }
+
+  /** Changes what is given. Credential fields left out keep their value, null clears one; changed credentials are tried first. */
+  @Put(':id')
+  @Audited('account.update')
+  update(
+    @Param('id', IdPipe) id: number,
+    @Body() body: AccountPatch,
+    @Query() { check }: CheckQuery,
+    @Me() me: Caller,
+  ): Promise<AccountView> {
+    return this.accounts.update(me, id, body, check ?? true);
+  }
+
+  /** Forgets an account. With domains: 409001 unless `force=true`. Nothing is touched at the provider. */
+  @Delete(':id')
+  @Audited('account.delete')
+  remove(@Param('id', IdPipe) id: number, @Query() { force }: ForceQuery, @Me() me: Caller): Promise<void> {
+    return this.accounts.remove(me, id, force ?? false);
+  }
+}
+
+@ApiTags('Accounts')
+@Access({})
+@Controller('providers')
+export class ProvidersController {
+  constructor(private readonly accounts: AccountsService) {}
+
+  /** Provider kinds: credential fields, capabilities, documentation. */
+  @Get()
+  list(): ProviderView[] {
+    return this.accounts.providers();
+  }
+}

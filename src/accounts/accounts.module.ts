@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { AccountsController, ProvidersController } from './accounts.controller.js';
+import { AccountsService } from './accounts.service.js';
+import { DomainRemoval } from './domain-removal.js';
+import { ProviderConnections } from './provider-connections.js';
+
+@Module({
+  controllers: [AccountsController, ProvidersController],
+  providers: [AccountsService, ProviderConnections, DomainRemoval],
+  exports: [ProviderConnections, DomainRemoval],
+})
+export class AccountsModule {}

@@ -1,0 +1,169 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { AuditService } from '../audit/audit.service.js';
+import { type Caller, signedIn } from '../common/access.js';
+import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
+import { contains, orderBy, type PageQuery } from '../common/paging.js';
+import { Db } from '../database/db.js';
+import { PROVIDERS } from '../providers/registry.js';
+import type { AccountInput, AccountPatch, AccountView, ProviderView } from './account.dto.js';
+import { DnsAccount } from './account.entity.js';
+import { readCredentials, shownCredentials } from './credentials.js';
+import { DomainRemoval } from './domain-removal.js';
+import { ProviderConnections } from './provider-connections.js';
+
+type Row = DnsAccount & { domains_count: number | string };
+
+const ROWS = `SELECT a.*, (SELECT COUNT(*) FROM domains d WHERE d.account_id = a.id) AS domains_count FROM dns_accounts a`;
+const SORTS = { id: 'a.id', name: 'a.name', provider: 'a.provider', created_at: 'a.created_at' };
+
+@Injectable()
+export class AccountsService {
+  constructor(
+    @InjectRepository(DnsAccount) private readonly accounts: Repository<DnsAccount>,
+    private readonly db: Db,
+    private readonly connections: ProviderConnections,
+    private readonly removal: DomainRemoval,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** Every provider kind with what it needs and can do. */
+  providers(): ProviderView[] {
+    return PROVIDERS.map(({ kind, label, docs, credentials, capabilities }) => {
+      const { minTtl, maxTtl, createZone, types, lines, ...rest } = capabilities;
+      return {
+        kind,
+        label,
+        docs,
+        credentials: credentials as ProviderView['credentials'],
+        capabilities: {
+          ...rest,
+          types: [...types],
+          lines: [...lines],
+          min_ttl: minTtl,
+          max_ttl: maxTtl,
+          create_zone: createZone,
+        },
+      };
+    });
+  }
+
+  async list(query: PageQuery): Promise<{ total: number; list: AccountView[] }> {
+    const order = orderBy(query.sort, SORTS, 'id', 'a.id');
+    if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
+    const where = query.keyword ? `WHERE LOWER(a.name) LIKE ? ESCAPE '!'` : '';
+    const values = query.keyword ? [contains(query.keyword)] : [];
+    const limit = query.limit ?? 500;
+    const rows = await this.db.rows<Row>(`${ROWS} ${where} ORDER BY ${order} LIMIT ? OFFSET ?`, [
+      ...values,
+      limit,
+      ((query.page ?? 1) - 1) * limit,
+    ]);
+    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM dns_accounts a ${where}`, values);
+    return { total: Number(count?.n), list: rows.map((row) => this.view(row)) };
+  }
+
+  async get(id: number): Promise<AccountView> {
+    const row = await this.db.row<Row>(`${ROWS} WHERE a.id = ?`, [id]);
+    if (!row) throw errors.notFound('Account');
+    return this.view(row);
+  }
+
+  /** Stores an account after its credentials proved good at the provider. @throws AppError 400001, 500002 */
+  async create(caller: Caller, input: AccountInput, check: boolean): Promise<AccountView> {
+    const definition = this.connections.definition(input.provider);
+    const credentials = readCredentials(definition, input.credentials);
+    if (check) await this.connections.connect(definition, credentials).provider.check();
+    const team_id = await this.teamId(input.team_id);
+    return this.db.transaction(async (manager) => {
+      const row = {
+        provider: definition.kind,
+        name: input.name.trim(),
+        remark: input.remark ?? '',
+        credentials: this.connections.seal(credentials),
+        owner_id: signedIn(caller).userId,
+        team_id,
+        last_sync_at: null,
+        last_error: null,
+        created_at: now(),
+        updated_at: now(),
+      };
+      const inserted = await manager.insert(DnsAccount, row);
+      const id = Number(inserted.identifiers[0]?.id);
+      const after = this.view({ ...row, id, domains_count: 0 } as Row);
+      await this.audit.write(manager, caller, { action: 'account.create', target: target(after), after });
+      return after;
+    });
+  }
+
+  /** Changes what is given; changed credentials are tried first. @throws AppError 400001, 404001, 500002 */
+  async update(caller: Caller, id: number, patch: AccountPatch, check: boolean): Promise<AccountView> {
+    const row = await this.accounts.findOneBy({ id });
+    if (!row) throw errors.notFound('Account');
+    if (patch.provider && patch.provider !== row.provider) {
+      throw errors.field('provider', 'cannot be changed; create another account');
+    }
+    const changes: Partial<DnsAccount> = { updated_at: now() };
+    if (patch.name !== undefined && patch.name !== null) changes.name = patch.name.trim();
+    if (patch.remark !== undefined) changes.remark = patch.remark ?? '';
+    if (patch.team_id !== undefined) changes.team_id = await this.teamId(patch.team_id);
+    if (patch.credentials) {
+      const definition = this.connections.definition(row.provider);
+      const credentials = readCredentials(definition, patch.credentials, this.connections.open(row.credentials));
+      if (check) await this.connections.connect(definition, credentials).provider.check();
+      changes.credentials = this.connections.seal(credentials);
+    }
+    const before = await this.get(id);
+    await this.db.transaction(async (manager) => {
+      await manager.update(DnsAccount, { id }, changes);
+      const after = this.view({ ...row, ...changes, domains_count: before.domains_count } as Row);
+      await this.audit.write(manager, caller, { action: 'account.update', target: target(after), before, after });
+    });
+    return this.get(id);
+  }
+
+  /** Forgets an account, and with `force` its domains; nothing happens at the provider. @throws AppError 409001 */
+  async remove(caller: Caller, id: number, force: boolean): Promise<void> {
+    const before = await this.get(id);
+    await this.db.transaction(async (manager) => {
+      const domains = await this.db.rows<{ id: number }>('SELECT id FROM domains WHERE account_id = ?', [id], manager);
+      if (domains.length && !force) {
+        throw errors.conflict(`The account has ${domains.length} domains; delete them first, or use ?force=true`);
+      }
+      await this.removal.run(
+        manager,
+        domains.map((d) => d.id),
+      );
+      await manager.delete(DnsAccount, { id });
+      await this.audit.write(manager, caller, { action: 'account.delete', target: target(before), before });
+    });
+    this.connections.forget(id);
+  }
+
+  private async teamId(id: number | null | undefined): Promise<number | null> {
+    if (id === null || id === undefined) return null;
+    if (!(await this.db.row('SELECT id FROM teams WHERE id = ?', [id]))) throw errors.field('team_id', 'is no team');
+    return id;
+  }
+
+  private view(row: Row): AccountView {
+    const definition = PROVIDERS.find((p) => p.kind === row.provider);
+    return {
+      id: row.id,
+      provider: row.provider,
+      name: row.name,
+      remark: row.remark,
+      owner_id: row.owner_id,
+      team_id: row.team_id,
+      credentials: shownCredentials(definition, this.connections.open(row.credentials)),
+      domains_count: Number(row.domains_count),
+      last_sync_at: row.last_sync_at,
+      last_error: row.last_error,
+      created_at: row.created_at,
+    };
+  }
+}
+
+const target = (account: AccountView) => ({ type: 'account', id: account.id, name: account.name });

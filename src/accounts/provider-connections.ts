@@ -1,0 +1,77 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { errors } from '../common/errors.js';
+import type { Config } from '../config/config.js';
+import { CONFIG, SECRET_BOX } from '../config/config.module.js';
+import type { SecretBox } from '../config/secret-box.js';
+import { Db } from '../database/db.js';
+import { connectProvider } from '../providers/connect.js';
+import { outboundAgent } from '../providers/outbound.js';
+import type { Credentials, DnsProvider, ProviderDefinition } from '../providers/provider.js';
+import { PROVIDERS } from '../providers/registry.js';
+
+const CONTEXT = 'dns_accounts.credentials';
+
+/** A live provider and what it declares. */
+export interface Connection {
+  provider: DnsProvider;
+  definition: ProviderDefinition;
+}
+
+/** Turns stored accounts into live providers, and keeps them while the credentials stay the same: limits and connections live in them. */
+@Injectable()
+export class ProviderConnections implements OnApplicationShutdown {
+  private readonly live = new Map<number, { sealed: string; connection: Connection }>();
+  private readonly agent;
+
+  constructor(
+    private readonly db: Db,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(SECRET_BOX) private readonly box: SecretBox,
+  ) {
+    this.agent = outboundAgent(config.outboundDeny, config.providerTimeoutMs);
+  }
+
+  /** @throws AppError 400001 naming the kinds that exist */
+  definition(kind: string): ProviderDefinition {
+    const found = PROVIDERS.find((p) => p.kind === kind);
+    if (!found) throw errors.field('provider', `must be one of ${PROVIDERS.map((p) => p.kind).join(', ')}`);
+    return found;
+  }
+
+  /** The provider of a stored account. @throws AppError 404 */
+  async of(accountId: number): Promise<Connection> {
+    const row = await this.db.row<{ provider: string; credentials: string }>(
+      'SELECT provider, credentials FROM dns_accounts WHERE id = ?',
+      [accountId],
+    );
+    if (!row) throw errors.notFound('Account');
+    const known = this.live.get(accountId);
+    if (known?.sealed === row.credentials) return known.connection;
+    const connection = this.connect(this.definition(row.provider), this.open(row.credentials));
+    this.live.set(accountId, { sealed: row.credentials, connection });
+    return connection;
+  }
+
+  /** A provider for credentials that are not stored (yet). @throws ProviderError for addresses that are not allowed */
+  connect(definition: ProviderDefinition, credentials: Credentials): Connection {
+    const { providerTimeoutMs: timeoutMs, zoneFiles, outboundDeny: deny } = this.config;
+    const provider = connectProvider(definition, credentials, { agent: this.agent, deny, timeoutMs, zoneFiles });
+    return { provider, definition };
+  }
+
+  seal(credentials: Credentials): string {
+    return this.box.encrypt(JSON.stringify(credentials), CONTEXT);
+  }
+
+  open(sealed: string): Credentials {
+    return JSON.parse(this.box.decrypt(sealed, CONTEXT)) as Credentials;
+  }
+
+  forget(accountId: number): void {
+    this.live.delete(accountId);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.agent.close();
+  }
+}

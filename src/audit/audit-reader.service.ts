@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { errors } from '../common/errors.js';
+import { parseTime } from '../common/validation.js';
+import { Db, type SqlValue } from '../database/db.js';
+import type { AuditList, AuditQuery, AuditVerdict, AuditView } from './audit.dto.js';
+import type { AuditLog } from './audit.entity.js';
+import { entryHash } from './audit.service.js';
+
+const DEFAULT_LIMIT = 20;
+const BATCH = 1000;
+const DAY_MS = 86_400_000;
+const COLUMNS = `id, seq, created_at, actor_type, user_id, username, token_id, token_name, action, domain, domain_id, target,
+  state_before, state_after, result, error, ip, user_agent, request_id, prev_hash, hash`;
+
+type Row = Omit<AuditLog, 'target' | 'state_before' | 'state_after'> &
+  Record<'target' | 'state_before' | 'state_after', string | null>;
+
+const parse = (text: string | null) => (text === null ? null : JSON.parse(text));
+
+const view = (row: Row): AuditView => ({
+  id: row.id,
+  seq: row.seq,
+  created_at: row.created_at,
+  actor: {
+    type: row.actor_type,
+    user_id: row.user_id,
+    username: row.username,
+    token_id: row.token_id,
+    token_name: row.token_name,
+  },
+  action: row.action,
+  domain: row.domain,
+  domain_id: row.domain_id,
+  target: parse(row.target),
+  before: parse(row.state_before),
+  after: parse(row.state_after),
+  result: row.result,
+  error: row.error,
+  ip: row.ip,
+  user_agent: row.user_agent,
+  request_id: row.request_id,
+  prev_hash: row.prev_hash,
+  hash: row.hash,
+});
+
+@Injectable()
+export class AuditReader {
+  constructor(private readonly db: Db) {}
+
+  /** Newest first. @throws AppError 400001 */
+  async list(query: AuditQuery): Promise<AuditList & { page: number; limit: number }> {
+    const [where, values] = filter(query);
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    const page = query.page ?? 1;
+    if (query.sort && !['created_at', '-created_at'].includes(query.sort)) {
+      throw errors.field('sort', 'must be created_at or -created_at');
+    }
+    const direction = query.sort === 'created_at' ? 'ASC' : 'DESC';
+    const rows = await this.db.rows<Row>(
+      `SELECT ${COLUMNS} FROM audit_logs WHERE ${where} ORDER BY id ${direction} LIMIT ? OFFSET ?`,
+      [...values, limit, (page - 1) * limit],
+    );
+    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM audit_logs WHERE ${where}`, values);
+    return { total: Number(count?.n), list: rows.map(view), page, limit };
+  }
+
+  /** @throws AppError 404001 */
+  async get(id: number): Promise<AuditView> {
+    const row = await this.db.row<Row>(`SELECT ${COLUMNS} FROM audit_logs WHERE id = ?`, [id]);
+    if (!row) throw errors.notFound('Audit entry');
+    return view(row);
+  }
+
+  /** Recomputes the chain: finds entries that were changed, removed or slipped in. */
+  async verify(): Promise<AuditVerdict> {
+    let seq = 0;
+    let previous = '';
+    for (;;) {
+      const rows = await this.db.rows<Row>(
+        `SELECT ${COLUMNS} FROM audit_logs WHERE seq > ? ORDER BY seq LIMIT ${BATCH}`,
+        [seq],
+      );
+      for (const row of rows) {
+        const { target, state_before, state_after, ...plain } = row;
+        const json = { target: parse(target), state_before: parse(state_before), state_after: parse(state_after) };
+        const good =
+          row.seq === seq + 1 && row.prev_hash === previous && row.hash === entryHash(previous, { ...plain, ...json });
+        if (!good) return { ok: false, checked: seq, broken_seq: seq + 1 };
+        seq = row.seq;
+        previous = row.hash;
+      }
+      if (rows.length < BATCH) break;
+    }
+    const end = await this.db.row<{ seq: number; hash: string }>('SELECT seq, hash FROM audit_chain WHERE id = 1');
+    // entries may have been appended since the last batch was read; a chain that ends before its recorded end was cut
+    const whole = end !== undefined && (end.seq > seq ? await this.exists(seq + 1) : end.hash === previous);
+    return { ok: whole, checked: seq, broken_seq: whole ? null : seq + 1 };
+  }
+
+  private async exists(seq: number): Promise<boolean> {
+    return (await this.db.row('SELECT id FROM audit_logs WHERE seq = ?', [seq])) !== undefined;
+  }
+}
+
+function filter(query: AuditQuery): [string, SqlValue[]] {
+  const where = ['1 = 1'];
+  const values: SqlValue[] = [];
+  const glob = (column: string, text: string | undefined) => {
+    if (text === undefined) return;
+    where.push(text.includes('*') ? `${column} LIKE ? ESCAPE '!'` : `${column} = ?`);
+    values.push(text.includes('*') ? text.replace(/[!%_]/g, '!$&').replaceAll('*', '%') : text);
+  };
+  const day = (name: 'start_date' | 'end_date', offset: number): string | null => {
+    const text = query[name];
+    if (text === undefined) return null;
+    const start = parseTime(text);
+    if (!start) throw errors.field(name, 'is not a day of the calendar');
+    return new Date(Date.parse(start) + offset).toISOString();
+  };
+  glob('domain', query.domain?.toLowerCase());
+  glob('action', query.action);
+  const from = day('start_date', 0);
+  const until = day('end_date', DAY_MS);
+  if (from) {
+    where.push('created_at >= ?');
+    values.push(from);
+  }
+  if (until) {
+    where.push('created_at < ?');
+    values.push(until);
+  }
+  if (query.result) {
+    where.push('result = ?');
+    values.push(query.result);
+  }
+  if (query.keyword) {
+    where.push(`(LOWER(username) LIKE ? ESCAPE '!' OR LOWER(target) LIKE ? ESCAPE '!')`);
+    const pattern = `%${query.keyword.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
+    values.push(pattern, pattern);
+  }
+  return [where.join(' AND '), values];
+}

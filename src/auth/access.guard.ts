@@ -1,0 +1,68 @@
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import { ACCESS, type AccessRule, AUDITED, type Principal, Role, type ZoneRequest } from '../common/access.js';
+import { errors } from '../common/errors.js';
+import { positiveId } from '../common/validation.js';
+import { DatabaseService } from '../database/database.service.js';
+import { DomainPolicy } from '../domains/domain-policy.js';
+import { bearer, isApiToken } from './strategies.js';
+
+/** Routes that work while the service is not initialised. */
+export const BEFORE_SETUP = 'zoneward:before-setup';
+
+/** The one guard: is the service ready, who is asking, may they, and which domain is meant. */
+@Injectable()
+export class AccessGuard extends AuthGuard(['jwt', 'api-token']) {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly database: DatabaseService,
+    private readonly policy: DomainPolicy,
+  ) {
+    super();
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    const targets = [context.getHandler(), context.getClass()];
+    const request = context.switchToHttp().getRequest<ZoneRequest>();
+    const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS, targets);
+    request.auditAction = this.reflector.getAllAndOverride<string | undefined>(AUDITED, targets);
+    if (this.reflector.getAllAndOverride<boolean>(BEFORE_SETUP, targets)) return true;
+    await this.assertReady();
+    if (!rule) throw errors.forbidden('This route does not declare who may call it');
+    if (rule.public) return true;
+
+    await super.canActivate(context); // passport puts the principal on request.user, or handleRequest throws
+    const principal = request.user as Principal;
+    request.caller.principal = principal;
+    if (principal.role < (rule.role ?? Role.User)) throw errors.forbidden();
+    if (principal.token) this.assertTokenMayCall(rule, principal.token.allowedDomains);
+    if (rule.domain) {
+      const { id, domain_id } = request.params as Record<string, string>;
+      request.domain = await this.policy.open(principal, positiveId(domain_id ?? id, 'id'), rule.domain);
+    }
+    return true;
+  }
+
+  override handleRequest<T>(error: unknown, principal: T | false, _info: unknown, context: ExecutionContext): T {
+    if (error) throw error;
+    if (principal) return principal;
+    const credential = bearer(context.switchToHttp().getRequest());
+    if (!credential) throw errors.unauthenticated('No token provided');
+    throw errors.unauthenticated(isApiToken(credential) ? 'Invalid or expired token' : 'Invalid token');
+  }
+
+  private async assertReady(): Promise<void> {
+    if (!this.database.configured)
+      throw errors.notReady('Not initialised yet: open the setup page, or POST /api/init/database');
+    if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    if (!(await this.database.hasUsers())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
+  }
+
+  private assertTokenMayCall(rule: AccessRule, allowedDomains: number[] | null): void {
+    if (rule.noTokens) throw errors.forbidden('API tokens may not call this route; use a login');
+    if (allowedDomains && !rule.domain && !rule.narrowed) {
+      throw errors.forbidden('A token that is narrowed to domains may only call routes of its domains');
+    }
+  }
+}

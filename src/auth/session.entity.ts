@@ -1,0 +1,22 @@
+import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Int, Str, Utc } from '../database/columns.js';
+import { User } from '../users/user.entity.js';
+
+/** A login. The JWT names it (`sid`); without the row the JWT is worth nothing. */
+@Entity('sessions')
+@Index('sessions_user_ix', ['user_id'])
+@Index('sessions_expiry_ix', ['expires_at'])
+export class Session {
+  @PrimaryColumn({ type: 'varchar', length: 32 }) id!: string;
+  @Int() user_id!: number;
+  @ManyToOne(() => User, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'sessions_user_fk' })
+  user?: User;
+  @Utc() created_at!: string;
+  @Utc() last_active_at!: string;
+  @Utc() expires_at!: string;
+  @Str(45) ip!: string;
+  @Str(255) user_agent!: string;
+  /** password, oauth, passkey */
+  @Str(16) method!: string;
+}

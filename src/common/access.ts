@@ -1,0 +1,84 @@
+import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { Request } from 'express';
+
+export enum Role {
+  User = 1,
+  Admin = 2,
+  Super = 3,
+}
+
+export type Right = 'read' | 'write';
+
+/** Who is asking, as found out by the guard at this very request. */
+export interface Principal {
+  kind: 'user' | 'token';
+  userId: number;
+  username: string;
+  /** effective: of a token, `min(max_role, the creator's role now)` */
+  role: number;
+  /** of a login */
+  sessionId: string | null;
+  /** of an API token; `allowedDomains` null = all of the creator's */
+  token: { id: number; name: string; allowedDomains: number[] | null; allowedServices: string[] } | null;
+}
+
+/** Where a request comes from. */
+export interface Origin {
+  /** the client's address, `X-Forwarded-For` honoured only from trusted proxies */
+  ip: string;
+  /** cut to 255 characters */
+  userAgent: string;
+  requestId: string;
+}
+
+/** The person or token behind a request, or behind a job (`system`). */
+export interface Caller extends Origin {
+  principal: Principal | null;
+  /** which audit entry this request has already, so that the fallback writes none or only the failure */
+  audited: 'ok' | 'failed' | null;
+}
+
+/** What a handler demands. Declared by `@Access` on every route; the guard refuses routes without a declaration. */
+export interface AccessRule {
+  /** no credential needed */
+  public?: true;
+  /** at least this role */
+  role?: Role;
+  /** this right on the domain `:id` or `:domain_id` of the path */
+  domain?: Right;
+  /** logged-in users only: API tokens are refused */
+  noTokens?: true;
+  /** API tokens that are narrowed to domains may come here (domain routes, `me`) */
+  narrowed?: true;
+}
+
+export const ACCESS = 'zoneward:access';
+export const AUDITED = 'zoneward:audited';
+
+/** Declares who may call a route. `@Access({})` = anybody who is signed in. */
+export const Access = (rule: AccessRule) => SetMetadata(ACCESS, rule);
+
+/** Names the audit action of a changing route, `<noun>.<verb>`; the entry is written on success and on failure. */
+export const Audited = (action: string) => applyDecorators(SetMetadata(AUDITED, action));
+
+/** What the guard and the middleware leave on a request. */
+export interface ZoneRequest extends Request {
+  caller: Caller;
+  /** the opened domain of a route with `domain` in its access rule */
+  domain?: unknown;
+  /** the action that a failure will be logged under */
+  auditAction?: string;
+}
+
+const of = (context: ExecutionContext) => context.switchToHttp().getRequest<ZoneRequest>();
+
+/** The caller of this request. */
+export const Me = createParamDecorator((_: unknown, context: ExecutionContext) => of(context).caller);
+/** The domain that the guard opened. */
+export const OnDomain = createParamDecorator((_: unknown, context: ExecutionContext) => of(context).domain);
+
+/** The principal of a caller on a route that is not public. */
+export function signedIn(caller: Caller): Principal {
+  if (!caller.principal) throw new Error('a route that needs a principal was declared public');
+  return caller.principal;
+}

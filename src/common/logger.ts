@@ -1,0 +1,40 @@
+import type { LoggerService } from '@nestjs/common';
+import { type Logger, pino } from 'pino';
+
+const SECRET_KEYS = [
+  'authorization',
+  'password',
+  'old_password',
+  'new_password',
+  'credentials',
+  'token',
+  'setup_code',
+  'secret',
+  'api_key',
+  'cookie',
+];
+
+let root: Logger = pino({ level: 'info' });
+
+/** JSON lines on standard output; what looks like a secret is cut out wherever it stands in the first levels. */
+export function configureLogger(level: string): Logger {
+  root = pino({
+    level,
+    base: undefined,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '***' },
+  });
+  return root;
+}
+
+/** The process's logger. */
+export const log = (): Logger => root;
+
+/** Nest's own messages in the same stream; its chatter at start is debug. */
+export const nestLogger: LoggerService = {
+  log: (message, ...rest) => root.debug({ context: rest.at(-1) }, String(message)),
+  error: (message, ...rest) => root.error({ stack: rest[0], context: rest.at(-1) }, String(message)),
+  warn: (message, ...rest) => root.warn({ context: rest.at(-1) }, String(message)),
+  debug: (message, ...rest) => root.debug({ context: rest.at(-1) }, String(message)),
+  verbose: (message) => root.trace(String(message)),
+};

@@ -1,0 +1,84 @@
+import { Transform } from 'class-transformer';
+import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import type { Response } from 'express';
+
+export const MAX_LIMIT = 500;
+
+/** Query text as a number; anything else is left for the validator to refuse. */
+export const ToNumber = () =>
+  Transform(({ value }) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value));
+
+/** Query text `true`/`1`, `false`/`0` as a boolean. */
+export const ToBoolean = () =>
+  Transform(({ value }) =>
+    value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value,
+  );
+
+/** The query of every list. */
+export class PageQuery {
+  /** page, from 1 */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(10_000_000)
+  page?: number;
+
+  /** entries a page, at most 500 */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_LIMIT)
+  limit?: number;
+
+  /** field to sort by, with `-` in front for descending: `name`, `-created_at` */
+  @IsOptional()
+  @IsString()
+  @MaxLength(32)
+  sort?: string;
+
+  /** part of a name, any case */
+  @IsOptional()
+  @IsString()
+  @MaxLength(253)
+  keyword?: string;
+}
+
+/** LIKE pattern for "contains", with `!` as the escape character: `... LIKE ? ESCAPE '!'` */
+export const contains = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
+
+/**
+ * ORDER BY for a `sort` parameter out of what the list allows (parameter -> column), with the id as tie-break.
+ * @returns null when the field is not among them
+ */
+export function orderBy(
+  sort: string | undefined,
+  allowed: Record<string, string>,
+  fallback: string,
+  id: string,
+): string | null {
+  const text = sort ?? fallback;
+  const column = allowed[text.replace(/^-/, '')];
+  if (!column) return null;
+  const direction = text.startsWith('-') ? 'DESC' : 'ASC';
+  return column === id ? `${id} ${direction}` : `${column} ${direction}, ${id} ${direction}`;
+}
+
+/** `X-Total-Count`, and RFC 8288 `Link` headers to the neighbours, relative to the request's own address. */
+export function pageHeaders(response: Response, total: number, page: number, limit: number): void {
+  response.setHeader('X-Total-Count', String(total));
+  const last = Math.max(1, Math.ceil(total / limit));
+  const { originalUrl } = response.req;
+  const link = (number: number, rel: string) => {
+    const [path, query] = originalUrl.split('?');
+    const params = new URLSearchParams(query);
+    params.set('page', String(number));
+    params.set('limit', String(limit));
+    return `<${path}?${params}>; rel="${rel}"`;
+  };
+  const links = [link(1, 'first'), link(last, 'last')];
+  if (page > 1) links.push(link(Math.min(page - 1, last), 'prev'));
+  if (page < last) links.push(link(page + 1, 'next'));
+  response.setHeader('Link', links.join(', '));
+}

@@ -1,0 +1,158 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { type Cidr, parseCidr } from '../common/cidr.js';
+
+export type DatabaseKind = 'sqlite' | 'mysql' | 'postgresql';
+
+/** Where the data lives: preset by `DATABASE_URL`, or chosen in the setup flow and kept in `database.json` of the data directory. */
+export type DatabaseChoice =
+  | { type: 'sqlite'; path: string }
+  | {
+      type: 'mysql' | 'postgresql';
+      host: string;
+      port: number;
+      database: string;
+      user: string;
+      password: string;
+      ssl: boolean;
+    };
+
+/** The whole configuration of a process, parsed once at start. */
+export interface Config {
+  port: number;
+  host: string;
+  /** public address of the service without final slash, or null: then the request's own host counts */
+  baseUrl: string | null;
+  /** path of `baseUrl` without final slash, '' at the root; requests may come with or without it */
+  basePath: string;
+  /** absolute path */
+  dataDir: string;
+  /** preset by the environment; null leaves the choice to the setup flow */
+  database: DatabaseChoice | null;
+  redisUrl: string | null;
+  /** first one encrypts, all decrypt; empty = a key file in the data directory */
+  secretKeys: string[];
+  setupCode: string | null;
+  admin: { username: string; password: string } | null;
+  trustedProxies: Cidr[];
+  outboundAllow: Cidr[];
+  outboundDeny: Cidr[];
+  logLevel: string;
+  providerTimeoutMs: number;
+  zoneFiles: { root: string; reloadCommand: string | null };
+}
+
+/** The environment holds values that the service cannot start with. The message names each variable. */
+export class ConfigError extends Error {}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+/** `sqlite:name.db`, `mysql://…`, `mariadb://…`, `postgres://…`. @throws Error naming what is wrong, without the password */
+export function parseDatabaseUrl(url: string, dataDir: string): DatabaseChoice {
+  if (url.startsWith('sqlite:')) {
+    const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+    if (!path) throw new Error('sqlite: needs a file name, such as sqlite:zoneward.db');
+    return { type: 'sqlite', path: isAbsolute(path) ? path : join(dataDir, path) };
+  }
+  if (!URL.canParse(url)) throw new Error('is not a URL');
+  const parsed = new URL(url);
+  const type = { 'mysql:': 'mysql', 'mariadb:': 'mysql', 'postgres:': 'postgresql', 'postgresql:': 'postgresql' }[
+    parsed.protocol
+  ] as 'mysql' | 'postgresql' | undefined;
+  if (!type) throw new Error('must start with sqlite:, mysql://, mariadb:// or postgres://');
+  const database = decodeURIComponent(parsed.pathname.slice(1));
+  if (!parsed.hostname || !database) throw new Error('needs a host and a database name');
+  const ssl = parsed.searchParams.get('ssl') ?? parsed.searchParams.get('sslmode');
+  return {
+    type,
+    host: parsed.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(parsed.port) || (type === 'mysql' ? 3306 : 5432),
+    database,
+    user: decodeURIComponent(parsed.username),
+    password: decodeURIComponent(parsed.password),
+    ssl: ssl !== null && !['false', '0', 'disable'].includes(ssl),
+  };
+}
+
+/** The environment with what a `.env` file in `directory` adds; variables that are set win over the file. */
+export function readEnvironment(directory: string): Record<string, string | undefined> {
+  const file = join(directory, '.env');
+  return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...process.env } : process.env;
+}
+
+/** @throws ConfigError naming every variable with a wrong value */
+export function parseConfig(env: Record<string, string | undefined>): Config {
+  const problems: string[] = [];
+  /** Empty means: not set. */
+  const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
+    const value = env[name]?.trim();
+    if (!value) return fallback;
+    try {
+      return parse(value);
+    } catch (error) {
+      problems.push(`${name} ${(error as Error).message}`);
+      return fallback;
+    }
+  };
+  const text = (value: string) => value;
+  const whole = (min: number, max: number) => (value: string) => {
+    if (!/^\d+$/.test(value) || Number(value) < min || Number(value) > max) {
+      throw new Error(`must be a whole number from ${min} to ${max}, not "${value}"`);
+    }
+    return Number(value);
+  };
+  const cidrs = (value: string) =>
+    value
+      .split(',')
+      .filter((entry) => entry.trim())
+      .map(parseCidr);
+
+  const dataDir = resolve(read('DATA_DIR', './data', text));
+  const baseUrl = read<string | null>('BASE_URL', null, (value) => {
+    const ok = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+    if (!ok || new URL(value).search || new URL(value).hash) {
+      throw new Error('must be an http or https URL such as https://dns.example.com');
+    }
+    return value.replace(/\/+$/, '');
+  });
+  const username = read<string | null>('ADMIN_USERNAME', null, text);
+  const password = env.ADMIN_PASSWORD || null;
+  if ((username === null) !== (password === null)) {
+    problems.push('ADMIN_USERNAME and ADMIN_PASSWORD must be set together');
+  }
+  const config: Config = {
+    port: read('PORT', 3000, whole(0, 65535)),
+    host: read('HOST', '0.0.0.0', text),
+    baseUrl,
+    basePath: baseUrl ? new URL(baseUrl).pathname.replace(/\/+$/, '') : '',
+    dataDir,
+    database: read<DatabaseChoice | null>('DATABASE_URL', null, (value) => parseDatabaseUrl(value, dataDir)),
+    redisUrl: read<string | null>('REDIS_URL', null, (value) => {
+      if (!/^rediss?:\/\/[^/]/.test(value)) throw new Error('must be a redis:// or rediss:// URL');
+      return value;
+    }),
+    secretKeys: read('SECRET_KEY', [] as string[], (value) =>
+      value.split(',').map((key) => {
+        if (key.trim().length < 32) throw new Error('must have at least 32 characters (try: openssl rand -hex 32)');
+        return key.trim();
+      }),
+    ),
+    setupCode: read<string | null>('SETUP_CODE', null, text),
+    admin: username && password ? { username, password } : null,
+    trustedProxies: read('TRUSTED_PROXIES', [] as Cidr[], cidrs),
+    outboundAllow: read('OUTBOUND_ALLOW', [] as Cidr[], cidrs),
+    outboundDeny: read('OUTBOUND_DENY', [] as Cidr[], cidrs),
+    logLevel: read('LOG_LEVEL', 'info', (value) => {
+      if (!LOG_LEVELS.includes(value)) throw new Error(`must be one of ${LOG_LEVELS.join(', ')}`);
+      return value;
+    }),
+    providerTimeoutMs: read('PROVIDER_TIMEOUT_MS', 10_000, whole(100, 120_000)),
+    zoneFiles: {
+      root: resolve(dataDir, read('ZONEFILE_DIR', 'zones', text)),
+      reloadCommand: read<string | null>('ZONEFILE_RELOAD_COMMAND', null, text),
+    },
+  };
+  if (problems.length) throw new ConfigError(`Wrong configuration:\n  ${problems.join('\n  ')}`);
+  return config;
+}

@@ -1,0 +1,118 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DriverFactory } from 'typeorm/driver/DriverFactory.js';
+import type { DatabaseChoice } from '../config/config.js';
+import { MIGRATIONS } from './migrations/index.js';
+import { gate, sqliteDriver } from './sqlite.js';
+
+/** ms that a connection attempt may take */
+const CONNECT_MS = 5000;
+/** any constant, the same in every replica: one of them migrates, the others wait */
+const MIGRATION_LOCK = 748_113_901;
+
+type Entities = NonNullable<DataSourceOptions['entities']>;
+type Flavour = 'better-sqlite3' | 'postgres' | 'mysql' | 'mariadb';
+
+/** TypeORM's options for a choice. `flavour` tells MariaDB from MySQL, which answer the same protocol with different catalogues. */
+export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: Flavour): DataSourceOptions {
+  const common = { entities, migrations: MIGRATIONS, migrationsTransactionMode: 'each' as const, logging: false };
+  if (choice.type === 'sqlite') {
+    return {
+      ...common,
+      type: 'better-sqlite3',
+      database: choice.path,
+      enableWAL: true,
+      driver: function Sqlite(path: string) {
+        return sqliteDriver(path);
+      },
+      // with FULL a commit survives a power cut: a revoked token must not come back
+      prepareDatabase: (db: { exec(sql: string): void }) => db.exec('PRAGMA synchronous = FULL'),
+    };
+  }
+  const { host, port, database, password } = choice;
+  const server = { host, port, database, username: choice.user, password };
+  if (choice.type === 'postgresql') {
+    return {
+      ...common,
+      ...server,
+      type: 'postgres',
+      ssl: choice.ssl ? { rejectUnauthorized: true } : false,
+      connectTimeoutMS: CONNECT_MS,
+      installExtensions: false,
+      extra: { max: 20 },
+    };
+  }
+  return {
+    ...common,
+    ...server,
+    type: flavour === 'mariadb' ? 'mariadb' : 'mysql',
+    ssl: choice.ssl ? { rejectUnauthorized: true } : undefined,
+    connectTimeout: CONNECT_MS,
+    timezone: 'Z',
+    charset: 'utf8mb4',
+    extra: { connectionLimit: 20 },
+  };
+}
+
+/** Asks a MySQL-like server which of the two it is. */
+async function flavourOf(choice: DatabaseChoice): Promise<Flavour> {
+  if (choice.type === 'sqlite') return 'better-sqlite3';
+  if (choice.type === 'postgresql') return 'postgres';
+  const probe = new DataSource(toOptions(choice, [], 'mysql'));
+  await probe.initialize();
+  try {
+    const [row] = (await probe.query('SELECT VERSION() AS version')) as [{ version: string }];
+    return /mariadb/i.test(row.version) ? 'mariadb' : 'mysql';
+  } finally {
+    await probe.destroy();
+  }
+}
+
+/**
+ * The one DataSource of the process. It exists from the start, so that everything can be injected, and is opened when the database is known:
+ * at start, or by the setup flow.
+ */
+export class AppDataSource extends DataSource {
+  constructor(private readonly schema: Entities) {
+    super(toOptions({ type: 'sqlite', path: ':memory:' }, schema, 'better-sqlite3')); // a placeholder, never opened
+  }
+
+  /** Connects and migrates; after a failure nothing is open and another choice can follow. @throws the driver's error */
+  async open(choice: DatabaseChoice): Promise<void> {
+    await this.prepare(choice);
+    await this.initialize();
+    try {
+      await this.migrate();
+    } catch (error) {
+      await this.destroy();
+      throw error;
+    }
+  }
+
+  /** Takes the choice's options and driver without connecting (TypeORM's command line connects by itself). */
+  async prepare(choice: DatabaseChoice): Promise<void> {
+    const options = toOptions(choice, this.schema, await flavourOf(choice));
+    Object.assign(this, { options });
+    Object.assign(this, { driver: new DriverFactory().create(this) }); // setOptions would keep the old driver
+    if (choice.type === 'sqlite') gate(this);
+  }
+
+  /** Several replicas may start at once: only one of them changes the schema. */
+  private async migrate(): Promise<void> {
+    const [lock, unlock] = {
+      postgres: [`SELECT pg_advisory_lock(${MIGRATION_LOCK})`, `SELECT pg_advisory_unlock(${MIGRATION_LOCK})`],
+      mysql: [`SELECT GET_LOCK('zoneward-migrations', 60)`, `SELECT RELEASE_LOCK('zoneward-migrations')`],
+    }[this.options.type === 'mariadb' ? 'mysql' : (this.options.type as string)] ?? [null, null];
+    if (!lock) {
+      await this.runMigrations();
+      return;
+    }
+    const runner = this.createQueryRunner();
+    try {
+      await runner.query(lock);
+      await this.runMigrations();
+    } finally {
+      await runner.query(unlock as string).catch(() => undefined);
+      await runner.release();
+    }
+  }
+}

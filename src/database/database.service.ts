@@ -1,0 +1,106 @@
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { log } from '../common/logger.js';
+import { readChoice, writeChoice } from '../config/choice-file.js';
+import { type Config, ConfigError, type DatabaseChoice } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { AppDataSource } from './app-data-source.js';
+import { Db } from './db.js';
+
+const RETRY_MS = 2000;
+
+/** Opens the database of the environment or of the setup flow, and keeps trying while it is down. */
+@Injectable()
+export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
+  private choice: DatabaseChoice | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private opening: Promise<void> | null = null;
+  private stopped = false;
+  private usersExist = false;
+  private readonly whenOpen: (() => Promise<void>)[] = [];
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly source: AppDataSource,
+    private readonly db: Db,
+  ) {}
+
+  /** A database was named, by the environment or by the setup flow; it may be down. */
+  get configured(): boolean {
+    return this.choice !== null;
+  }
+
+  /** Connected and migrated. */
+  get open(): boolean {
+    return this.source.isInitialized;
+  }
+
+  /** Runs after each opening, in the order of registration. A failure is logged and tried again with the next opening only. */
+  afterOpen(work: () => Promise<void>): void {
+    this.whenOpen.push(work);
+  }
+
+  /** Whether any user exists; asked at the database until the answer is yes, which it then stays. */
+  async hasUsers(): Promise<boolean> {
+    this.usersExist ||= (await this.db.rows('SELECT id FROM users LIMIT 1')).length > 0;
+    return this.usersExist;
+  }
+
+  onModuleInit(): void {
+    const embedded: DatabaseChoice = { type: 'sqlite', path: `${this.config.dataDir}/zoneward.db` };
+    this.choice = this.config.database ?? readChoice(this.config.dataDir) ?? (this.config.admin ? embedded : null);
+  }
+
+  /** First attempt at start, before the service listens; later ones in the background. @throws ConfigError */
+  async start(): Promise<void> {
+    if (!this.choice) return;
+    try {
+      await this.openOnce(this.choice);
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      log().error({ err: (error as Error).message }, 'the database cannot be opened; trying again');
+      this.retry();
+    }
+  }
+
+  /** Opens and keeps a choice of the setup flow. Two calls at once: the second waits and finds it open. @throws the driver's error */
+  async choose(choice: DatabaseChoice): Promise<void> {
+    await this.openOnce(choice);
+    writeChoice(this.config.dataDir, choice);
+    this.choice = choice;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    if (this.source.isInitialized) await this.source.destroy();
+  }
+
+  private retry(): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => {
+      this.openOnce(this.choice as DatabaseChoice).catch((error: Error) => {
+        log().warn({ err: error.message }, 'the database is still down');
+        this.retry();
+      });
+    }, RETRY_MS);
+  }
+
+  private async openOnce(choice: DatabaseChoice): Promise<void> {
+    if (this.source.isInitialized) return;
+    this.opening ??= this.openAndPrepare(choice).finally(() => {
+      this.opening = null;
+    });
+    await this.opening;
+  }
+
+  private async openAndPrepare(choice: DatabaseChoice): Promise<void> {
+    await this.source.open(choice);
+    log().info({ type: this.source.options.type }, 'database open, schema up to date');
+    for (const work of this.whenOpen) {
+      await work().catch((error: Error) => {
+        if (error instanceof ConfigError) throw error;
+        log().error({ err: error }, 'a task after opening the database failed');
+      });
+    }
+  }
+}

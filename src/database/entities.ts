@@ -1,0 +1,30 @@
+import { DnsAccount } from '../accounts/account.entity.js';
+import { AuditChain, AuditLog } from '../audit/audit.entity.js';
+import { Limit } from '../auth/limit.entity.js';
+import { Session } from '../auth/session.entity.js';
+import { Domain, DomainPermission } from '../domains/domain.entity.js';
+import { CachedRecord, RecordIntent } from '../records/record.entity.js';
+import { Setting } from '../settings/setting.entity.js';
+import { Team, TeamMember } from '../teams/team.entity.js';
+import { ApiToken } from '../tokens/token.entity.js';
+import { User } from '../users/user.entity.js';
+import { Lease } from './lease.entity.js';
+
+/** Every table of the schema. */
+export const ENTITIES = [
+  User,
+  Session,
+  Limit,
+  ApiToken,
+  Team,
+  TeamMember,
+  DnsAccount,
+  Domain,
+  DomainPermission,
+  CachedRecord,
+  RecordIntent,
+  Lease,
+  Setting,
+  AuditChain,
+  AuditLog,
+];

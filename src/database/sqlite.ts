@@ -1,0 +1,103 @@
+import { DatabaseSync, enhance } from '@photostructure/sqlite';
+import type { DataSource, QueryRunner } from 'typeorm';
+
+/**
+ * SQLite for TypeORM without a compiler: `@photostructure/sqlite` is `node:sqlite` for Node 20 and later with its binaries inside the npm package.
+ * TypeORM wants something of the shape of better-sqlite3; this is that shape.
+ */
+export function sqliteDriver(path: string) {
+  const db = enhance(new DatabaseSync(path, { timeout: 5000 }));
+  return {
+    pragma: (text: string) => db.pragma(text),
+    exec: (sql: string) => db.exec(sql),
+    close: () => db.close(),
+    prepare(sql: string) {
+      const statement = db.prepare(sql);
+      return {
+        reader: statement.columns().length > 0,
+        all: (...values: never[]) => statement.all(...values),
+        run: (...values: never[]) => statement.run(...values),
+      };
+    },
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the query runner's class is not exported by TypeORM
+type RunnerClass = new (driver: unknown) => any;
+
+/**
+ * Makes transactions safe on SQLite, where TypeORM has one connection for everybody. Each caller gets a runner of its own; a transaction holds the
+ * connection from start to end, any other statement holds it for itself, first come first served. Without this, parallel transactions fail
+ * and foreign statements are swept into a rollback. Call it on a fresh driver, before `initialize()`.
+ */
+export function gate(dataSource: DataSource): void {
+  const driver = dataSource.driver as unknown as { createQueryRunner(mode: string): QueryRunner };
+  const Base = driver.createQueryRunner('master').constructor as RunnerClass;
+  const statements = new Map<string, unknown>();
+  const waiting: (() => void)[] = [];
+  let busy = false;
+  const take = (): Promise<void> | undefined => {
+    if (busy) return new Promise<void>((resolve) => waiting.push(resolve));
+    busy = true;
+    return undefined;
+  };
+  const free = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else busy = false;
+  };
+
+  class Gated extends Base {
+    // one statement cache for all runners, else every request would prepare its statements again
+    stmtCache = statements;
+    private mine = false;
+
+    async startTransaction(level?: unknown) {
+      if (!this.mine) {
+        await take();
+        this.mine = true;
+      }
+      try {
+        await super.startTransaction(level);
+      } catch (error) {
+        this.end();
+        throw error;
+      }
+    }
+
+    async commitTransaction() {
+      try {
+        await super.commitTransaction();
+      } finally {
+        this.end();
+      }
+    }
+
+    async rollbackTransaction() {
+      try {
+        await super.rollbackTransaction();
+      } finally {
+        this.end();
+      }
+    }
+
+    async query(...args: unknown[]) {
+      if (this.mine) return super.query(...args);
+      const turn = take();
+      if (turn) await turn;
+      try {
+        return await super.query(...args);
+      } finally {
+        free();
+      }
+    }
+
+    private end() {
+      if (this.mine && !this.isTransactionActive) {
+        this.mine = false;
+        free();
+      }
+    }
+  }
+  driver.createQueryRunner = () => new Gated(driver) as unknown as QueryRunner;
+}

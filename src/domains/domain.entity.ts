@@ -1,0 +1,54 @@
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { DnsAccount } from '../accounts/account.entity.js';
+import { Id, Int, Str, Utc } from '../database/columns.js';
+import { Team } from '../teams/team.entity.js';
+import { User } from '../users/user.entity.js';
+
+@Entity('domains')
+@Index('domains_account_name_uq', ['account_id', 'name'], { unique: true })
+@Index('domains_name_ix', ['name'])
+@Index('domains_owner_ix', ['owner_id'])
+export class Domain {
+  @Id() id!: number;
+  /** lower case, A-labels, no final dot */
+  @Str(253) name!: string;
+  @Int() account_id!: number;
+  @ManyToOne(() => DnsAccount, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'domains_account_fk' })
+  account?: DnsAccount;
+  /** the provider's id of the zone */
+  @Str(255) remote_id!: string;
+  @Int({ nullable: true }) owner_id!: number | null;
+  @ManyToOne(() => User, { onDelete: 'SET NULL', onUpdate: 'NO ACTION', nullable: true })
+  @JoinColumn({ name: 'owner_id', foreignKeyConstraintName: 'domains_owner_fk' })
+  owner?: User | null;
+  /** active, missing (gone from a complete list of the provider) */
+  @Str(16) status!: string;
+  @Str(255) remark!: string;
+  @Int() records_count!: number;
+  /** raised with every committed change of a record; lets a sync see what changed while it was listing */
+  @Int() revision!: number;
+  /** expiry of the registration */
+  @Utc({ nullable: true }) expires_at!: string | null;
+  @Utc() created_at!: string;
+  @Utc({ nullable: true }) synced_at!: string | null;
+}
+
+/** A right of a team on a domain. */
+@Entity('domain_permissions')
+@Index('domain_permissions_team_ix', ['team_id', 'domain_id'])
+@Index('domain_permissions_domain_ix', ['domain_id', 'team_id'])
+export class DomainPermission {
+  @Id() id!: number;
+  @Int() team_id!: number;
+  @ManyToOne(() => Team, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'team_id', foreignKeyConstraintName: 'domain_permissions_team_fk' })
+  team?: Team;
+  @Int() domain_id!: number;
+  @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'domain_permissions_domain_fk' })
+  domain?: Domain;
+  /** read, write */
+  @Str(8) permission!: string;
+  @Str(255, { nullable: true }) host!: string | null;
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { SwaggerModule } from '@nestjs/swagger';
+import type { Express, NextFunction, Request, Response } from 'express';
+import { AppModule } from '../app.module.js';
+import { FastExpressAdapter } from '../common/express-adapter.js';
+import { nestLogger } from '../common/logger.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { describeApi } from './openapi.js';
+import { apiHeaders, requestContext } from './request-context.js';
+
+/** Version of the package. */
+export const VERSION: string = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+).version;
+
+const DOCS_POLICY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
+
+/** The whole application, ready to listen. @throws ConfigError */
+export async function createApp(): Promise<{ app: NestExpressApplication; config: Config }> {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule, new FastExpressAdapter(), {
+    logger: nestLogger,
+    bodyParser: false,
+    abortOnError: false,
+  });
+  const config = app.get<Config>(CONFIG);
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.use(requestContext(config));
+  app.use(apiHeaders);
+  app.useBodyParser('json', { limit: '1mb' });
+  app.setGlobalPrefix('api', { exclude: ['health/live', 'health/ready'] });
+
+  const document = describeApi(app, config, VERSION);
+  app.use('/api/docs', (_request: Request, response: Response, next: NextFunction) => {
+    response.setHeader('Content-Security-Policy', DOCS_POLICY);
+    next();
+  });
+  SwaggerModule.setup('api/docs', app, document, {
+    jsonDocumentUrl: 'api/openapi.json',
+    customSiteTitle: 'Zoneward API',
+  });
+  // until there is a console, the front door leads to the API page
+  const front: Express = app.getHttpAdapter().getInstance();
+  front.get('/', (_request, response) => response.redirect(302, `${config.basePath}/api/docs`));
+  return { app, config };
+}

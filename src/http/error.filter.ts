@@ -1,0 +1,68 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, NotFoundException } from '@nestjs/common';
+import type { Response } from 'express';
+import { AuditService } from '../audit/audit.service.js';
+import type { ZoneRequest } from '../common/access.js';
+import { AppError, errors } from '../common/errors.js';
+import { log } from '../common/logger.js';
+import { DatabaseService } from '../database/database.service.js';
+import { isDatabaseDown } from '../database/db.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+
+const INTERNAL = new AppError(500, 500001, 'Internal error');
+
+/** What a client may know of a failure; null for what only the log may know. */
+function publicError(error: unknown, request: ZoneRequest): AppError | null {
+  if (error instanceof AppError) return error;
+  if (isDatabaseDown(error)) return errors.notReady('The database is down; trying again', 5);
+  const { type, status } = error as { type?: string; status?: number };
+  if (type === 'entity.too.large') return errors.tooLarge();
+  if (type === 'entity.parse.failed') return errors.malformed('The request body is not valid JSON');
+  if (typeof type === 'string' && status && status < 500) return errors.malformed('The request body cannot be read');
+  if (error instanceof NotFoundException) return errors.notFound(`${request.method} ${request.path}`);
+  if (error instanceof HttpException && error.getStatus() === 413) return errors.tooLarge();
+  if (error instanceof HttpException && error.getStatus() < 500) return errors.malformed(error.message);
+  // a path such as /%ff cannot be decoded
+  if (error instanceof URIError) return errors.malformed('The address cannot be decoded');
+  return null;
+}
+
+/** Every failure is `{code, msg, data?}` with a real status; what is not meant for clients is hidden behind the request id. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly audit: AuditService,
+    private readonly database: DatabaseService,
+  ) {}
+
+  async catch(error: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<ZoneRequest>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const shown = publicError(error, request);
+    const answer = shown ?? INTERNAL;
+    const { requestId } = request.caller;
+    if (!shown) log().error({ requestId, err: error }, 'internal error');
+    else if (answer.status >= 500) log().warn({ requestId, code: answer.code, msg: answer.message }, 'failed');
+    await this.record(request, answer);
+    if (response.headersSent) {
+      response.end();
+      return;
+    }
+    if (answer.retryAfterSeconds) response.setHeader('Retry-After', String(Math.ceil(answer.retryAfterSeconds)));
+    const data = answer.data === undefined ? {} : { data: answer.data };
+    response.status(answer.status).json({ code: answer.code, ...data, msg: answer.message });
+  }
+
+  /** Failed changes are in the audit log, too; those of strangers are not, or anybody could fill it. */
+  private async record(request: ZoneRequest, answer: AppError): Promise<void> {
+    const { auditAction, caller } = request;
+    if (!auditAction || caller.audited === 'failed' || !caller.principal || !this.database.open) return;
+    const domain = request.domain as OpenDomain | undefined;
+    const { recordId, id, domain_id } = request.params as Record<string, string | undefined>;
+    const target = { type: auditAction.split('.')[0] as string, id: recordId ?? domain_id ?? id ?? null, name: null };
+    try {
+      await this.audit.append(caller, { action: auditAction, domain, target, result: 'failed', error: answer.message });
+    } catch (error) {
+      log().error({ requestId: caller.requestId, err: error }, 'a failed change could not be logged');
+    }
+  }
+}

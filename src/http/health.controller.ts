@@ -1,0 +1,37 @@
+import { Controller, Get, SetMetadata } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { BEFORE_SETUP } from '../auth/access.guard.js';
+import { Access } from '../common/access.js';
+import { errors } from '../common/errors.js';
+import { DatabaseService } from '../database/database.service.js';
+import { Db } from '../database/db.js';
+
+export class Health {
+  status!: string;
+}
+
+@ApiTags('Health')
+@Access({ public: true })
+@SetMetadata(BEFORE_SETUP, true)
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly db: Db,
+  ) {}
+
+  /** The process answers. */
+  @Get('live')
+  live(): Health {
+    return { status: 'ok' };
+  }
+
+  /** The service can work: its database answers. Also ready while it waits for the setup flow. 503001 when the database is down. */
+  @Get('ready')
+  async ready(): Promise<Health> {
+    if (!this.database.configured) return { status: 'setup' };
+    if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    await this.db.rows('SELECT 1 AS one');
+    return { status: (await this.database.hasUsers()) ? 'ok' : 'setup' };
+  }
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, Response } from 'express';
+import type { ZoneRequest } from '../common/access.js';
+import { inCidrs } from '../common/cidr.js';
+import { log } from '../common/logger.js';
+import type { Config } from '../config/config.js';
+
+/** The client's address: the socket's, or the last one of `X-Forwarded-For` that no trusted proxy put there. */
+export function clientAddress(request: Request, trusted: Config['trustedProxies']): string {
+  let address = request.socket.remoteAddress ?? '';
+  if (!trusted.length) return plain(address);
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+  while (forwarded.length && inCidrs(address, trusted)) address = forwarded.pop() as string;
+  return plain(address);
+}
+
+const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '').slice(0, 45);
+
+/** Who and what of a request: its id, the client's address; the path prefix of BASE_URL taken off; one log line when it ends. */
+export function requestContext(config: Config) {
+  const { basePath, trustedProxies } = config;
+  return (incoming: Request, response: Response, next: NextFunction): void => {
+    const request = incoming as ZoneRequest;
+    if (basePath && (request.url === basePath || request.url.startsWith(`${basePath}/`))) {
+      request.url = request.url.slice(basePath.length) || '/';
+    }
+    const given = request.headers['x-request-id'];
+    const requestId = typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID();
+    request.caller = {
+      ip: clientAddress(request, trustedProxies),
+      userAgent: (request.headers['user-agent'] ?? '').slice(0, 255),
+      requestId,
+      principal: null,
+      audited: null,
+    };
+    response.setHeader('X-Request-Id', requestId);
+    if (log().isLevelEnabled(request.method === 'GET' ? 'debug' : 'info')) accessLog(request, response);
+    next();
+  };
+}
+
+function accessLog(request: ZoneRequest, response: Response): void {
+  const start = performance.now();
+  const { method } = request;
+  const path = request.originalUrl.split('?')[0];
+  response.once('finish', () => {
+    const { requestId, ip, principal } = request.caller;
+    const ms = Math.round(performance.now() - start);
+    const line = { requestId, method, path, status: response.statusCode, ms, ip, user: principal?.username };
+    if (method === 'GET') log().debug(line, 'request');
+    else log().info(line, 'request');
+  });
+}
+
+const HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+};
+
+/** Security headers of the JSON API; the documentation page sets a policy of its own. */
+export function apiHeaders(_request: Request, response: Response, next: NextFunction): void {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  next();
+}

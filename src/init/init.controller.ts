@@ -1,0 +1,45 @@
+import { Body, Controller, Get, HttpCode, Post, SetMetadata } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { BEFORE_SETUP } from '../auth/access.guard.js';
+import { Access, Audited, type Caller, Me } from '../common/access.js';
+import { AdminInput, DatabaseInput, Done, InitStatus, TestResult } from './init.dto.js';
+import { InitService } from './init.service.js';
+
+@ApiTags('Initialisation')
+@Access({ public: true })
+@SetMetadata(BEFORE_SETUP, true)
+@Controller('init')
+export class InitController {
+  constructor(private readonly init: InitService) {}
+
+  /** How far the installation is. 503001 while a configured database is down. */
+  @Get('status')
+  status(): Promise<InitStatus> {
+    return this.init.status();
+  }
+
+  /** Tries a database with a temporary connection; creates nothing. A connection that fails is `success: false`, with the reason in plain words. */
+  @Post('test-db')
+  @HttpCode(200)
+  test(@Body() body: DatabaseInput): Promise<TestResult> {
+    return this.init.test(body);
+  }
+
+  /** Chooses the database and creates or migrates its schema; existing data is kept. 409001 when `DATABASE_URL` presets it. */
+  @Post('database')
+  @HttpCode(200)
+  @Audited('init.database')
+  async database(@Body() body: DatabaseInput, @Me() me: Caller): Promise<Done> {
+    await this.init.choose(body, me);
+    return { success: true };
+  }
+
+  /** Creates the first super administrator. 403001 when any user exists. */
+  @Post('admin')
+  @HttpCode(200)
+  @Audited('init.admin')
+  async admin(@Body() body: AdminInput, @Me() me: Caller): Promise<Done> {
+    await this.init.admin(body, me);
+    return { success: true };
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { AuditService } from '../audit/audit.service.js';
+import type { Caller } from '../common/access.js';
+import { AppError, errors } from '../common/errors.js';
+import { log } from '../common/logger.js';
+import { type Config, ConfigError } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { DatabaseService } from '../database/database.service.js';
+import { SigningKey } from '../users/signing-key.js';
+import { UsersService } from '../users/users.service.js';
+import { choiceOf, failureWords, probe } from './database-probe.js';
+import type { AdminInput, DatabaseInput, InitStatus, TestResult } from './init.dto.js';
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+/** First-run setup: choose a database, create the first administrator. Closed for good as soon as a user exists. */
+@Injectable()
+export class InitService implements OnModuleInit {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly database: DatabaseService,
+    private readonly users: UsersService,
+    private readonly key: SigningKey,
+    private readonly audit: AuditService,
+  ) {}
+
+  onModuleInit(): void {
+    this.database.afterOpen(async () => {
+      if (!(await this.database.hasUsers())) return this.presetAdmin();
+      // a wrong SECRET_KEY must be found now, not at the first login
+      await this.key
+        .get()
+        .catch((error: Error) => log().fatal({ err: error.message }, 'the signing secret cannot be decrypted'));
+    });
+  }
+
+  /** @throws AppError 503 when a configured database is down: that is never the setup flow */
+  async status(): Promise<InitStatus> {
+    if (!this.database.configured) return { initialized: false, dbInitialized: false, hasUsers: false };
+    if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    const hasUsers = await this.database.hasUsers();
+    return { initialized: hasUsers, dbInitialized: true, hasUsers };
+  }
+
+  /** Tries a database without creating anything. @throws AppError 403001 */
+  async test(input: DatabaseInput): Promise<TestResult> {
+    await this.assertSetup(input.setup_code);
+    return probe(choiceOf(input, this.config.dataDir));
+  }
+
+  /** Opens and migrates the chosen database; what is in it is kept. @throws AppError 400001, 403001, 409001 */
+  async choose(input: DatabaseInput, caller: Caller): Promise<void> {
+    await this.assertSetup(input.setup_code);
+    if (this.config.database) throw errors.conflict('The database is preset by DATABASE_URL');
+    if (this.database.open) throw errors.conflict('A database is chosen already');
+    const choice = choiceOf(input, this.config.dataDir);
+    try {
+      await this.database.choose(choice);
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      log().warn({ err: (error as Error).message }, 'the chosen database cannot be opened');
+      throw errors.field(input.type, failureWords(error));
+    }
+    const target = { type: 'database', id: null, name: choice.type };
+    await this.audit.append(caller, { action: 'init.database', target });
+  }
+
+  /** @throws AppError 400001, 403001, 503001 */
+  async admin(input: AdminInput, caller: Caller): Promise<void> {
+    await this.assertSetup(input.setup_code);
+    if (!this.database.open) throw errors.notReady('Choose a database first: POST /api/init/database');
+    await this.users.createFirst(input, caller);
+  }
+
+  private async assertSetup(code: string | undefined): Promise<void> {
+    if (this.database.configured && !this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    if (this.database.open && (await this.database.hasUsers())) throw errors.forbidden('Already initialised');
+    const { setupCode } = this.config;
+    if (setupCode && !timingSafeEqual(digest(code ?? ''), digest(setupCode))) {
+      throw errors.forbidden('The setup code is missing or wrong (setup_code)');
+    }
+  }
+
+  /** Unattended installs: `ADMIN_USERNAME` and `ADMIN_PASSWORD`. */
+  private async presetAdmin(): Promise<void> {
+    if (!this.config.admin) return;
+    try {
+      await this.users.createFirst(this.config.admin, 'system');
+      log().info({ username: this.config.admin.username }, 'created the first administrator from the environment');
+    } catch (error) {
+      if (error instanceof AppError && error.status === 403) return; // another replica was faster
+      if (error instanceof AppError) {
+        const words = error.message.replace(/^username/, 'ADMIN_USERNAME').replace(/password: /, 'ADMIN_PASSWORD: ');
+        throw new ConfigError(`Wrong configuration:\n  ${words}`);
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { AddressInfo } from 'node:net';
+import { configureLogger, log } from './common/logger.js';
+import { ConfigError, parseConfig, readEnvironment } from './config/config.js';
+import { DatabaseService } from './database/database.service.js';
+import { createApp } from './http/create-app.js';
+
+async function main(): Promise<void> {
+  configureLogger(parseConfig(readEnvironment(process.cwd())).logLevel);
+  const { app, config } = await createApp();
+  await app.init();
+  const database = app.get(DatabaseService);
+  await database.start();
+  app.enableShutdownHooks();
+  await app.listen(config.port, config.host);
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const url = config.baseUrl ?? `http://localhost:${port}`;
+  log().info({ port, url }, 'listening');
+  if (!database.open || !(await database.hasUsers()))
+    log().info({ url: `${url}/api/docs` }, 'not initialised: set it up here');
+}
+
+try {
+  await main();
+} catch (error) {
+  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else log().fatal({ err: error }, 'the start failed');
+  process.exit(1);
+}

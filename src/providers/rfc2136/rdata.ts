@@ -1,0 +1,201 @@
+import { Buffer } from 'node:buffer';
+import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { quoteBytes, tokens } from '../../dns/text.js';
+
+/**
+ * Names and rdata between presentation form (RFC 1035 section 5.1) and wire form (section 3). dns-packet is not used for it: it reads labels and
+ * strings as UTF-8 and does not escape dots inside labels, so that what it read could not be written back octet for octet.
+ */
+
+type Field = 'u8' | 'u16' | 'u32' | 'ipv4' | 'ipv6' | 'name' | 'tag' | 'string' | 'strings' | 'text' | 'hex';
+
+/** Type number and fields of each type whose rdata is understood. */
+const TYPES: Record<string, [number, ...Field[]]> = {
+  A: [1, 'ipv4'],
+  NS: [2, 'name'],
+  CNAME: [5, 'name'],
+  SOA: [6, 'name', 'name', 'u32', 'u32', 'u32', 'u32', 'u32'],
+  PTR: [12, 'name'],
+  MX: [15, 'u16', 'name'],
+  TXT: [16, 'strings'],
+  AAAA: [28, 'ipv6'],
+  SRV: [33, 'u16', 'u16', 'u16', 'name'],
+  NAPTR: [35, 'u16', 'u16', 'string', 'string', 'string', 'name'],
+  DNAME: [39, 'name'],
+  DS: [43, 'u16', 'u8', 'u8', 'hex'],
+  SSHFP: [44, 'u8', 'u8', 'hex'],
+  TLSA: [52, 'u8', 'u8', 'u8', 'hex'],
+  URI: [256, 'u16', 'u16', 'text'],
+  CAA: [257, 'u8', 'tag', 'text'],
+};
+
+/** Types that are called by their name, their rdata staying in the form of RFC 3597. */
+const OPAQUE: Record<string, number> = {
+  HINFO: 13,
+  LOC: 29,
+  RRSIG: 46,
+  NSEC: 47,
+  DNSKEY: 48,
+  NSEC3: 50,
+  NSEC3PARAM: 51,
+  CDS: 59,
+  CDNSKEY: 60,
+  ZONEMD: 63,
+  SVCB: 64,
+  HTTPS: 65,
+};
+
+const NUMBERS = new Map([
+  ...Object.entries(TYPES).map(([name, [number]]) => [name, number] as const),
+  ...Object.entries(OPAQUE),
+]);
+const NAMES = new Map([...NUMBERS].map(([name, number]) => [number, name]));
+
+/** The mnemonic of a type, `TYPE123` (RFC 3597) where there is none. */
+export const typeName = (type: number): string => NAMES.get(type) ?? `TYPE${type}`;
+
+/** The number of a type by mnemonic or `TYPE123`. @throws RangeError when unknown */
+export function typeNumber(name: string): number {
+  const number = NUMBERS.get(name) ?? Number(/^TYPE(\d{1,5})$/.exec(name)?.[1] ?? Number.NaN);
+  if (!(number <= 65535)) throw new RangeError(`unknown record type ${name}`);
+  return number;
+}
+
+/** Wire form of a name in presentation form, uncompressed; the final dot is optional. @throws RangeError on a broken name */
+export function nameToWire(name: string): Buffer {
+  const out: number[] = [];
+  let label: number[] = [];
+  const bytes = Buffer.from(name === '.' ? '' : name, 'utf8');
+  const close = () => {
+    if (label.length === 0 || label.length > 63) throw new RangeError(`"${name}" is not a domain name`);
+    out.push(label.length, ...label);
+    label = [];
+  };
+  for (let i = 0; i < bytes.length; i++) {
+    const c = bytes[i] as number;
+    if (c === 0x2e) {
+      close();
+    } else if (c === 0x5c) {
+      const ddd = /^\d{3}/.exec(bytes.toString('latin1', i + 1, i + 4))?.[0];
+      label.push(ddd ? Number(ddd) & 255 : (bytes[i + 1] ?? 0x5c));
+      i += ddd ? 3 : 1;
+    } else {
+      label.push(c);
+    }
+  }
+  if (label.length) close();
+  if (out.length > 254) throw new RangeError(`"${name}" is longer than a domain name can be`);
+  return Buffer.from([...out, 0]);
+}
+
+const SPECIAL = new Set(Buffer.from('."\\;()@$'));
+
+const labelText = (bytes: Buffer): string => {
+  let out = '';
+  for (const b of bytes) {
+    if (b <= 0x20 || b >= 0x7f) out += `\\${String(b).padStart(3, '0')}`;
+    else out += (SPECIAL.has(b) ? '\\' : '') + String.fromCharCode(b);
+  }
+  return out;
+};
+
+/** Octets of `message` from `start` to `end`. @throws RangeError when the message ends before */
+export function slice(message: Buffer, start: number, end: number): Buffer {
+  if (end > message.length || start > end) throw new RangeError('the message ends too early');
+  return message.subarray(start, end);
+}
+
+/**
+ * The name at `offset` in presentation form, absolute with final dot, compression (RFC 1035 section 4.1.4) undone, and where the next field starts.
+ * Pointers must lead backwards, so that a hostile message cannot make a loop. @throws RangeError
+ */
+export function readName(message: Buffer, offset: number): { name: string; end: number } {
+  let name = '';
+  let end = -1;
+  let at = offset;
+  let before = offset;
+  for (let length = 0; ; ) {
+    const size = message.readUInt8(at);
+    if (size === 0) return { name: name || '.', end: end < 0 ? at + 1 : end };
+    if (size < 64) {
+      length += size + 1;
+      if (length > 254) throw new RangeError('a name is too long');
+      name += `${labelText(slice(message, at + 1, at + 1 + size))}.`;
+      at += size + 1;
+    } else {
+      const target = message.readUInt16BE(at) - 0xc000;
+      if (target < 0 || target >= before) throw new RangeError('a name points nowhere');
+      if (end < 0) end = at + 2;
+      before = target;
+      at = target;
+    }
+  }
+}
+
+/** Rdata of a message in presentation form, names absolute; `\# length hex` (RFC 3597) for types that are not understood. @throws RangeError */
+export function rdataToText(type: string, message: Buffer, start: number, end: number): string {
+  const rdata = slice(message, start, end);
+  const fields = TYPES[type]?.slice(1) as Field[] | undefined;
+  if (!fields) return `\\# ${rdata.length} ${rdata.toString('hex')}`.trimEnd();
+  const out: string[] = [];
+  let at = start;
+  const take = (size: number): Buffer => {
+    if (at + size > end) throw new RangeError('rdata is too short');
+    at += size;
+    return message.subarray(at - size, at);
+  };
+  const string = () => take(take(1).readUInt8());
+  for (const field of fields) {
+    if (field === 'u8' || field === 'u16' || field === 'u32') {
+      const size = Number(field.slice(1)) / 8;
+      out.push(String(take(size).readUIntBE(0, size)));
+    } else if (field === 'ipv4' || field === 'ipv6') {
+      out.push(ipaddr.fromByteArray([...take(field === 'ipv4' ? 4 : 16)]).toString());
+    } else if (field === 'name') {
+      const read = readName(message, at);
+      at = read.end;
+      out.push(read.name);
+    } else if (field === 'tag') out.push(string().toString('latin1'));
+    else if (field === 'string') out.push(quoteBytes(string()));
+    else if (field === 'strings')
+      do out.push(quoteBytes(string()));
+      while (at < end);
+    else if (field === 'text') out.push(quoteBytes(take(end - at)));
+    else out.push(take(end - at).toString('hex'));
+  }
+  if (at !== end) throw new RangeError('rdata has another length than it says');
+  return out.join(' ');
+}
+
+const WORD = /"(?:[^"\\]|\\[\s\S])*"|(?:[^\s"\\]|\\[\s\S])+/g;
+
+/** Wire form, uncompressed, of rdata in presentation form (names absolute). @throws RangeError when it is not valid for the type */
+export function rdataToWire(type: string, rdata: string): Buffer {
+  const words = rdata.match(WORD) ?? [];
+  if (words[0] === '\\#') return Buffer.from(words.slice(2).join(''), 'hex');
+  const fields = TYPES[type]?.slice(1) as Field[] | undefined;
+  const fail = (): never => {
+    throw new RangeError(`"${rdata.slice(0, 80)}" is not valid for ${type}`);
+  };
+  if (!fields) return fail();
+  const bytesOf = (word: string): Buffer => tokens(word)?.[0]?.bytes ?? fail();
+  const string = (word: string): Buffer => {
+    const bytes = bytesOf(word);
+    return bytes.length > 255 ? fail() : Buffer.from([bytes.length, ...bytes]);
+  };
+  const out = fields.map((field) => {
+    if (field === 'strings') return Buffer.concat(words.length ? words.splice(0).map(string) : fail());
+    if (field === 'hex') return Buffer.from(words.splice(0).join(''), 'hex');
+    const word = words.shift() ?? fail();
+    if (field === 'name') return nameToWire(word);
+    if (field === 'tag' || field === 'string') return string(word);
+    if (field === 'text') return bytesOf(word);
+    if (field === 'ipv4') return isIPv4(word) ? Buffer.from(ipaddr.parse(word).toByteArray()) : fail();
+    if (field === 'ipv6') return isIPv6(word) ? Buffer.from(ipaddr.parse(word).toByteArray()) : fail();
+    const number = Buffer.alloc(Number(field.slice(1)) / 8);
+    number.writeUIntBE(/^\d+$/.test(word) ? Number(word) : fail(), 0, number.length);
+    return number;
+  });
+  return words.length ? fail() : Buffer.concat(out);
+}

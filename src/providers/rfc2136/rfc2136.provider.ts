@@ -1,0 +1,257 @@
+import { Buffer } from 'node:buffer';
+import { isIPv6 } from 'node:net';
+import { InvalidRecord } from '../../common/errors.js';
+import { fullName, zoneName } from '../../dns/names.js';
+import { DEFAULT_TTL, fromRdata, RECORD_TYPES } from '../../dns/record.js';
+import {
+  type Change,
+  type Credentials,
+  type DnsProvider,
+  defineProvider,
+  type Outcome,
+  ProviderError,
+  type RemoteRecord,
+  type RemoteZone,
+  secret,
+  text,
+} from '../provider.js';
+import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs } from '../rrset.js';
+import { DnsClient, type DnsServer, prerequisite, rcodeError, replacement } from './client.js';
+import { nameToWire, rdataToWire, typeName, typeNumber } from './rdata.js';
+import { TSIG_ALGORITHMS, type TsigKey } from './tsig.js';
+import { RCODE, type ReadRecord, TYPE, textOf } from './wire.js';
+
+/** Name servers that take dynamic updates: BIND, Knot, PowerDNS and others. Zones are read by transfer, changes go out as UPDATE. */
+export const rfc2136 = defineProvider({
+  kind: 'rfc2136',
+  label: 'Dynamic updates (RFC 2136)',
+  docs: 'https://www.rfc-editor.org/rfc/rfc2136',
+  credentials: [
+    [
+      text('server', 'Primary server', { help: 'Host name or address of the server that takes the updates.' }),
+      text('port', 'Port', { kind: 'number', required: false, default: '53' }),
+      text('tsig_name', 'Key name', { help: 'The TSIG key needs the right to transfer and to update the zones.' }),
+      text('tsig_algorithm', 'Key algorithm', { required: false, default: 'hmac-sha256', values: TSIG_ALGORITHMS }),
+      secret('tsig_secret', 'Key secret', { help: 'Base64, as in the configuration of the server.' }),
+      text('zones', 'Zones', { kind: 'list', help: 'Names, separated by commas; servers cannot list their zones.' }),
+      text('endpoint', 'Endpoint', {
+        required: false,
+        help: 'host, host:port or dns://host:port, in place of server and port. Usually left empty.',
+      }),
+    ],
+  ],
+  capabilities: {
+    types: [...RECORD_TYPES, 'PTR', 'SSHFP', 'TLSA', 'DS', 'NAPTR', 'URI'],
+    granularity: 'rrset',
+  },
+  connect: (credentials, context) => {
+    const { host, port } = serverOf(credentials);
+    const server: DnsServer = { host, port, timeoutMs: context.timeoutMs, resolve: (name) => context.resolve(name) };
+    return new Rfc2136(new DnsClient(server, keyOf(credentials)), zonesOf(credentials));
+  },
+});
+
+const refuse = (message: string): never => {
+  throw new ProviderError('rejected', message);
+};
+
+function serverOf({ endpoint, server, port }: Credentials): { host: string; port: number } {
+  const given = endpoint?.trim().replace(/^dns:\/\/|\/$/g, '') || undefined;
+  if (!given) return { host: server ?? '', port: portOf(port) };
+  if (isIPv6(given)) return { host: given, port: portOf(port) };
+  const match = /^(\[[0-9a-f:.]+\]|[^:\s/[\]]+)(?::(\d+))?$/i.exec(given);
+  if (!match) return refuse('endpoint: must be host, host:port or dns://host:port');
+  return { host: match[1] as string, port: portOf(match[2] ?? port) };
+}
+
+function portOf(text: string | undefined): number {
+  const port = Number(text ?? 53);
+  return Number.isInteger(port) && port > 0 && port < 65536 ? port : refuse('port: must be a number from 1 to 65535');
+}
+
+function keyOf(credentials: Credentials): TsigKey {
+  const { tsig_name: name = '', tsig_algorithm: algorithm = 'hmac-sha256', tsig_secret: base64 = '' } = credentials;
+  if (!TSIG_ALGORITHMS.includes(algorithm)) refuse(`tsig_algorithm: must be one of ${TSIG_ALGORITHMS.join(', ')}`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) refuse('tsig_secret: must be base64');
+  try {
+    nameToWire(name);
+  } catch {
+    refuse('tsig_name: must be a domain name such as zoneward-key');
+  }
+  return { name, algorithm, secret: Buffer.from(base64, 'base64') };
+}
+
+function zonesOf({ zones = '' }: Credentials): string[] {
+  try {
+    const names = zones
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map((name) => zoneName(name, 'zones'));
+    return names.length ? [...new Set(names)] : refuse('zones: must name at least one zone');
+  } catch (error) {
+    if (error instanceof InvalidRecord) return refuse(error.message);
+    throw error;
+  }
+}
+
+function wireOf(set: RecordSet): Buffer[] {
+  try {
+    return set.members.map((m) => rdataToWire(set.type, m.rdata));
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** A list of more changes than this reads the zone once by transfer instead of each set by queries. */
+const MANY_CHANGES = 10;
+/** So many changes go into one UPDATE at most: with prerequisites and short values they fit into one message. */
+const CHANGES_PER_UPDATE = 100;
+
+class Rfc2136 implements DnsProvider, RrsetVerbs {
+  constructor(
+    private readonly client: DnsClient,
+    private readonly zones: string[],
+  ) {}
+
+  async check(): Promise<void> {
+    await this.verifyZone(this.zones[0] as string);
+  }
+
+  async listZones(): Promise<RemoteZone[]> {
+    await Promise.all(this.zones.map((name) => this.verifyZone(name)));
+    return this.zones.map((name) => ({ id: name, name }));
+  }
+
+  async listRecords(zone: RemoteZone): Promise<RemoteRecord[]> {
+    const records = new Map<string, RemoteRecord>();
+    for (const read of await this.client.transfer(zone.name)) {
+      const record = toRecord(read, zone.name);
+      // values that differ in spelling only are one record
+      if (record && !records.has(record.remoteId)) records.set(record.remoteId, record);
+    }
+    return [...records.values()];
+  }
+
+  async apply(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (let i = 0; i < changes.length; i += CHANGES_PER_UPDATE) {
+      outcomes.push(...(await this.applyTogether(zone, changes.slice(i, i + CHANGES_PER_UPDATE))));
+    }
+    return outcomes;
+  }
+
+  /** Reading once is safe, since writing is conditional on what was read; after a write that failed each set is read anew. */
+  private applyTogether(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {
+    let fromTransfer = changes.length > MANY_CHANGES;
+    let records: Promise<ReadRecord[]> | undefined;
+    return fromRrsets({
+      readSet: async (_zone, host, type) => {
+        if (!fromTransfer) return this.readSet(zone, host, type);
+        records ??= this.client.transfer(zone.name);
+        return setOf(await records, zone.name, host, type);
+      },
+      replaceSets: (_zone, sets, was) => {
+        fromTransfer = false;
+        return this.replaceSets(zone, sets, was);
+      },
+    })(zone, changes);
+  }
+
+  /**
+   * A query is cheap but shows names through a wildcard that do not exist, and hides what lies below a delegation. What it says is therefore
+   * put to the server as a prerequisite, which looks at the zone's own data; when it does not hold, the zone is transferred.
+   */
+  async readSet(zone: RemoteZone, host: string, type: string): Promise<RecordSet> {
+    // for the NS of a delegation a server that has the child zone too would answer with the child's
+    if (type !== 'NS' || host === '@') {
+      const name = fullName(host, zone.name);
+      const answer = await this.client.query(name, typeNumber(type));
+      if (answer.authoritative && (answer.rcode === RCODE.NOERROR || answer.rcode === RCODE.NXDOMAIN)) {
+        const set = setOf(answer.sections[0], zone.name, host, type);
+        if (await this.holds(zone, [set])) return set;
+      }
+    }
+    return setOf(await this.client.transfer(zone.name), zone.name, host, type);
+  }
+
+  async replaceSets(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean> {
+    if (sets.some((set) => set.type === 'NS' && set.host === '@' && set.members.length === 0)) {
+      refuse('The zone must keep at least one NS record at its apex');
+    }
+    const steps = sets.map((set, i) => {
+      const name = fullName(set.host, zone.name);
+      const apexNs = set.type === 'NS' && set.host === '@';
+      return replacement(name, typeNumber(set.type), set.ttl, wireOf(set), wireOf(was[i] as RecordSet), apexNs);
+    });
+    const updates = (['before', 'additions', 'after'] as const).flatMap((part) => steps.flatMap((step) => step[part]));
+    if ((await this.client.update(zone.name, this.prerequisites(zone, was), updates)) !== RCODE.NOERROR) return false;
+    await this.verifyWritten(zone, sets, was).catch((error: ProviderError) => {
+      throw error.kind === 'rejected' ? error : new ProviderError(error.kind, error.message, true);
+    });
+    return true;
+  }
+
+  /**
+   * Servers ignore a CNAME beside other data, and other data beside a CNAME, without a word (RFC 2136 section 3.4.2.2). It can happen to sets
+   * only that were not there before: look whether they are there now.
+   */
+  private async verifyWritten(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<void> {
+    const fresh = sets.filter((set, i) => set.members.length > 0 && was[i]?.members.length === 0);
+    if (fresh.length === 0 || (await this.holds(zone, fresh))) return;
+    const records = await this.client.transfer(zone.name);
+    for (const set of fresh) {
+      // one that holds something else was changed by another writer right after
+      if (setOf(records, zone.name, set.host, set.type).members.length > 0) continue;
+      throw new ProviderError(
+        'rejected',
+        `The server ignored the change of ${set.type} ${fullName(set.host, zone.name)}: CNAME and other data exclude each other`,
+        sets.length > 1,
+      );
+    }
+  }
+
+  private async holds(zone: RemoteZone, sets: RecordSet[]): Promise<boolean> {
+    return (await this.client.update(zone.name, this.prerequisites(zone, sets), [])) === RCODE.NOERROR;
+  }
+
+  private prerequisites(zone: RemoteZone, sets: RecordSet[]) {
+    return sets.flatMap((set) => prerequisite(fullName(set.host, zone.name), typeNumber(set.type), wireOf(set)));
+  }
+
+  private async verifyZone(name: string): Promise<void> {
+    const answer = await this.client.query(name, TYPE.SOA).catch((error: ProviderError) => {
+      throw new ProviderError(error.kind, `Zone ${name}: ${error.message}`, false);
+    });
+    if (answer.rcode !== RCODE.NOERROR) throw rcodeError(answer.rcode, `Zone ${name}`);
+    const soa = answer.sections[0].some((r) => r.type === TYPE.SOA && r.name.toLowerCase() === `${name}.`);
+    if (!answer.authoritative || !soa) {
+      throw new ProviderError('not_found', `Zone ${name}: the server does not serve it`);
+    }
+  }
+}
+
+function toRecord(read: ReadRecord, zone: string): RemoteRecord | null {
+  const record = fromRdata(read.name, typeName(read.type), rdataOrThrow(read), read.ttl, zone);
+  return record && { ...record, remoteId: derivedId(record) };
+}
+
+function rdataOrThrow(read: ReadRecord): string {
+  try {
+    return textOf(read);
+  } catch {
+    throw new ProviderError('unavailable', `${read.name} ${typeName(read.type)}: the server sent broken data`, false);
+  }
+}
+
+function setOf(records: ReadRecord[], zone: string, host: string, type: string): RecordSet {
+  const set: RecordSet = { host, type, ttl: DEFAULT_TTL, members: [] };
+  const name = `${fullName(host, zone)}.`;
+  for (const read of records) {
+    if (typeName(read.type) !== type || read.name.toLowerCase() !== name) continue;
+    const record = toRecord(read, zone);
+    if (!record) continue;
+    if (set.members.length === 0) set.ttl = read.ttl;
+    set.members.push({ remoteId: record.remoteId, rdata: rdataOrThrow(read), enabled: true });
+  }
+  return set;
+}

@@ -1,0 +1,203 @@
+import { execFile } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
+import { isAbsolute, join, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { randomHex } from '../../common/hash.js';
+import { ProviderError } from '../errors.js';
+
+/**
+ * The files of one account. Calls are synchronous on purpose: between the comparison and the rename nothing else of this process may run.
+ * Text is latin1, each character one octet of the file.
+ */
+
+const SUFFIX = '.zone';
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+export interface ZoneFile {
+  text: string;
+  stats: Stats;
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
+
+/** A failure of the file system as ProviderError; paths of the machine stay out of the message. */
+const failed = (what: string, error: unknown): ProviderError =>
+  error instanceof ProviderError ? error : new ProviderError('unavailable', `${what}: ${codeOf(error)}`, false);
+
+export class ZoneFiles {
+  /**
+   * @param root absolute directory that nothing may lead out of
+   * @param directory below it, relative
+   * @throws ProviderError `rejected` when the directory is absolute or leads upwards
+   */
+  constructor(
+    private readonly root: string,
+    private readonly directory: string,
+  ) {
+    if (isAbsolute(directory) || /[\0\\]/.test(directory) || directory.split('/').includes('..')) {
+      throw new ProviderError('rejected', 'directory: must be a relative path without ".."');
+    }
+  }
+
+  /** Creates the directory where it is missing. @throws ProviderError */
+  ensureDirectory(): void {
+    this.walk(true);
+  }
+
+  /** Names of the zones that have a file, sorted. @throws ProviderError when the directory cannot be read: it may not be mounted */
+  names(): string[] {
+    const folder = this.walk(false);
+    try {
+      return readdirSync(folder, { withFileTypes: true })
+        .filter((file) => file.name.endsWith(SUFFIX) && !file.name.startsWith('.') && !file.isDirectory())
+        .map((file) => file.name.slice(0, -SUFFIX.length).replaceAll('%2F', '/'))
+        .sort();
+    } catch (error) {
+      throw failed('The directory cannot be read', error);
+    }
+  }
+
+  /** @throws ProviderError `not_found` when there is no such file */
+  read(zone: string): ZoneFile {
+    const path = this.path(zone, this.walk(false));
+    let file: number | undefined;
+    try {
+      file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      const stats = fstatSync(file);
+      if (!stats.isFile()) throw new ProviderError('rejected', `The file of ${zone} is not a regular file`);
+      if (stats.size > MAX_FILE_BYTES)
+        throw new ProviderError('rejected', `The file of ${zone} is larger than 256 MiB`);
+      return { text: readFileSync(file, 'latin1'), stats };
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') throw new ProviderError('not_found', `There is no zone file for ${zone}`);
+      if (codeOf(error) === 'ELOOP') throw new ProviderError('rejected', `The file of ${zone} is a symbolic link`);
+      throw failed(`The file of ${zone} cannot be read`, error);
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+
+  /**
+   * Puts a new text in place of the one that was read: in a file of its own first, on disk, then renamed, so that readers see one or the other.
+   * @param was what the new text was made from; null to create the file
+   * @returns false when the file is not (any more) what it was; nothing is changed then
+   * @throws ProviderError when nothing was changed
+   */
+  write(zone: string, text: string, was: ZoneFile | null): boolean {
+    const folder = this.walk(was === null);
+    const path = this.path(zone, folder);
+    // does not end as zone files do: what a crash leaves behind is never taken for a zone
+    const temporary = join(folder, `.${randomHex(8)}.tmp`);
+    try {
+      writeDurably(temporary, text, was?.stats);
+      if (was === null) linkSync(temporary, path);
+      else {
+        if (this.read(zone).text !== was.text) return false;
+        renameSync(temporary, path);
+      }
+      syncDirectory(folder);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw failed(`The file of ${zone} cannot be written`, error);
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  }
+
+  private path(zone: string, folder: string): string {
+    return join(folder, `${zone.replaceAll('/', '%2F')}${SUFFIX}`);
+  }
+
+  /** The directory's real path, each step checked before it is taken: symbolic links must not lead out of the root. */
+  private walk(create: boolean): string {
+    const path = this.directory.split('/').filter((part) => part !== '' && part !== '.');
+    try {
+      if (create) mkdirSync(this.root, { recursive: true });
+      const root = realpathSync(this.root);
+      return path.reduce((folder, part) => {
+        const next = join(folder, part);
+        if (create && !lstatSync(next, { throwIfNoEntry: false })) mkdirSync(next);
+        const real = realpathSync(next);
+        if (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep)) {
+          throw new ProviderError('rejected', 'directory: leads out of the directory for zone files');
+        }
+        return real;
+      }, root);
+    } catch (error) {
+      throw failed(`The directory "${this.directory}" cannot be opened`, error);
+    }
+  }
+}
+
+function writeDurably(path: string, text: string, like: Stats | undefined): void {
+  const file = openSync(path, 'wx', 0o644);
+  try {
+    if (like) {
+      fchmodSync(file, like.mode & 0o7777);
+      try {
+        fchownSync(file, like.uid, like.gid);
+      } catch (error) {
+        // only root may give files away; the name server can read the file as far as its mode allows
+        if (codeOf(error) !== 'EPERM') throw error;
+      }
+    }
+    const bytes = Buffer.from(text, 'latin1');
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function syncDirectory(folder: string): void {
+  const file = openSync(folder, constants.O_RDONLY);
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Runs the configured command (no shell; words are split at blanks, `{zone}` is the zone's name) after a write.
+ * @param timeoutMs after which it is ended
+ * @throws ProviderError saying that the file is written all the same
+ */
+export async function reload(command: string | null, zone: string, timeoutMs: number): Promise<void> {
+  const [program, ...args] = (command ?? '').split(/\s+/).filter(Boolean);
+  if (!program) return;
+  try {
+    await promisify(execFile)(
+      program,
+      args.map((arg) => arg.replaceAll('{zone}', zone)),
+      { timeout: timeoutMs },
+    );
+  } catch (error) {
+    const { code, killed, stderr } = error as { code?: unknown; killed?: boolean; stderr?: string };
+    const why = killed ? `took longer than ${timeoutMs} ms` : `failed (${code}) ${(stderr ?? '').trim().slice(0, 500)}`;
+    throw new ProviderError(
+      'unavailable',
+      `The zone file of ${zone} is written, but the reload command ${why.trim()}`,
+      true,
+    );
+  }
+}

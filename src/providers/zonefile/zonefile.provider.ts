@@ -1,0 +1,142 @@
+import { InvalidRecord } from '../../common/errors.js';
+import { zoneName } from '../../dns/names.js';
+import { DEFAULT_TTL, EXTRA_TYPES, fromRdata, RECORD_TYPES } from '../../dns/record.js';
+import {
+  type DnsProvider,
+  defineProvider,
+  type ProviderContext,
+  ProviderError,
+  type RemoteRecord,
+  type RemoteZone,
+  text,
+} from '../provider.js';
+import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs } from '../rrset.js';
+import { type ByOwner, byOwner, nextSerial, printEntries, replaceSetsIn, setIn, soaOf } from './edit.js';
+import { type Entry, parseMasterFile } from './masterfile.js';
+import { reload, type ZoneFile, ZoneFiles } from './store.js';
+
+/** Master files on this machine, `<zone>.zone` each, for any name server that reads them. Needs no account anywhere. */
+export const zonefile = defineProvider({
+  kind: 'zonefile',
+  label: 'Zone files',
+  docs: 'https://www.rfc-editor.org/rfc/rfc1035#section-5',
+  credentials: [
+    [
+      text('directory', 'Directory', {
+        required: false,
+        default: '.',
+        help: 'Below the directory that is configured for zone files; relative.',
+      }),
+      text('endpoint', 'Endpoint', { required: false, help: 'The same as the directory. Usually left empty.' }),
+    ],
+  ],
+  capabilities: {
+    types: [...RECORD_TYPES, ...EXTRA_TYPES.filter((type) => type !== 'ALIAS')],
+    granularity: 'rrset',
+    toggle: true,
+    createZone: true,
+  },
+  // reading, editing and writing a file must not meet another one that does the same
+  lock: 'zone',
+  connect: (credentials, context) =>
+    new Zonefile(new ZoneFiles(context.zoneFiles.root, credentials.endpoint || credentials.directory || '.'), context),
+});
+
+const isZoneName = (name: string): boolean => {
+  try {
+    return zoneName(name) === name;
+  } catch (error) {
+    if (error instanceof InvalidRecord) return false;
+    throw error;
+  }
+};
+
+interface Parsed {
+  file: ZoneFile;
+  entries: Entry[];
+  owners: ByOwner;
+}
+
+class Zonefile implements DnsProvider, RrsetVerbs {
+  readonly apply = fromRrsets(this);
+  /** the file that was read last: `apply` reads it once per touched set */
+  private last: { zone: string; parsed: Parsed } | null = null;
+
+  constructor(
+    private readonly files: ZoneFiles,
+    private readonly context: ProviderContext,
+  ) {}
+
+  async check(): Promise<void> {
+    this.files.ensureDirectory();
+  }
+
+  /** By file name alone: a broken file fails when it is read, and takes no other zone with it. */
+  async listZones(): Promise<RemoteZone[]> {
+    return this.files
+      .names()
+      .filter(isZoneName)
+      .map((name) => ({ id: name, name }));
+  }
+
+  async listRecords(zone: RemoteZone): Promise<RemoteRecord[]> {
+    const records = new Map<string, RemoteRecord>();
+    for (const { record: entry } of this.open(zone.name).entries) {
+      if (!entry) continue;
+      const record = fromRdata(entry.owner, entry.type, entry.rdata, entry.ttl, zone.name, entry.enabled);
+      if (!record) continue;
+      const remoteId = derivedId(record);
+      // the same value twice, or once enabled and once disabled, is one record
+      if (!records.has(remoteId) || record.enabled) records.set(remoteId, { ...record, remoteId });
+    }
+    return [...records.values()];
+  }
+
+  async readSet(zone: RemoteZone, host: string, type: string): Promise<RecordSet> {
+    return setIn(this.open(zone.name).owners, zone.name, host, type);
+  }
+
+  async replaceSets(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean> {
+    const { entries, owners, file } = this.open(zone.name);
+    const now = was.map((set) => setIn(owners, zone.name, set.host, set.type));
+    if (JSON.stringify(now) !== JSON.stringify(was)) return false;
+    const lineEnd = file.text.includes('\r\n') ? '\r\n' : '\n';
+    const edited = replaceSetsIn(entries, zone.name, sets, lineEnd, new Date());
+    if (!this.files.write(zone.name, printEntries(edited, lineEnd), file)) return false;
+    await this.reload(zone.name);
+    return true;
+  }
+
+  /** The NS is a placeholder that every checker accepts, since an account of files knows no server's name. */
+  async createZone(name: string): Promise<RemoteZone> {
+    if (!isZoneName(name)) throw new ProviderError('rejected', `"${name}" is not a zone name`);
+    const serial = nextSerial(1980010100, Number(new Date().toISOString().slice(0, 10).replaceAll('-', '')));
+    const content = [
+      `$ORIGIN ${name}.`,
+      `$TTL ${DEFAULT_TTL}`,
+      `@ IN SOA localhost. hostmaster.${name}. ${serial} 3600 600 1209600 300`,
+      '@ IN NS localhost.',
+      '',
+    ].join('\n');
+    if (!this.files.write(name, content, null)) {
+      throw new ProviderError('rejected', `There is a zone file for ${name} already`);
+    }
+    await this.reload(name);
+    return { id: name, name };
+  }
+
+  private open(zone: string): Parsed {
+    if (!isZoneName(zone)) throw new ProviderError('not_found', `"${zone}" is not a zone name`);
+    const file = this.files.read(zone);
+    if (this.last?.zone === zone && this.last.parsed.file.text === file.text) return { ...this.last.parsed, file };
+    const entries = parseMasterFile(file.text, zone);
+    soaOf(entries, zone);
+    const parsed = { file, entries, owners: byOwner(entries) };
+    this.last = { zone, parsed };
+    return parsed;
+  }
+
+  private reload(zone: string): Promise<void> {
+    return reload(this.context.zoneFiles.reloadCommand, zone, this.context.timeoutMs);
+  }
+}

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { now } from '../common/clock.js';
+import { Db, marks } from '../database/db.js';
+import { Leases, PROCESS } from '../database/leases.js';
+import { RecordIntent } from './record.entity.js';
+
+/** The lock of one name of a zone, or of a whole zone where the provider rewrites it as a whole (host `null`). */
+export const lockOf = (domainId: number, host: string | null): string =>
+  host === null ? `zone|${domainId}` : `name|${domainId}|${host}`;
+
+const KEEP_MS = 3_600_000;
+
+interface Pending {
+  id: number;
+  hosts: string;
+  state: string;
+  owner: string;
+}
+
+/**
+ * What is about to be done at a provider, stored before the call. An intent is open while its writer holds the locks of its names; a writer that died
+ * leaves one that is open without a lock, a call without a clear answer leaves one that is `unknown`. Both are settled by asking the provider.
+ */
+@Injectable()
+export class Intents {
+  constructor(
+    private readonly db: Db,
+    private readonly leases: Leases,
+  ) {}
+
+  /** @returns the intent's id */
+  async store(domainId: number, op: string, hosts: string[], requestId: string): Promise<number> {
+    const inserted = await this.db.source.manager.insert(RecordIntent, {
+      domain_id: domainId,
+      op,
+      hosts,
+      owner: PROCESS,
+      state: 'open',
+      revision: null,
+      request_id: requestId,
+      created_at: now(),
+    });
+    return Number(inserted.identifiers[0]?.id);
+  }
+
+  /** In the transaction that brings the cache up to date. Raises the domain's revision and remembers it, so that a sync sees what changed while it was listing. */
+  async resolve(manager: EntityManager, domainId: number, id: number | null): Promise<void> {
+    await this.db.run('UPDATE domains SET revision = revision + 1 WHERE id = ?', [domainId], manager);
+    if (id === null) return;
+    await this.db.run(
+      `UPDATE record_intents SET state = 'done', revision = (SELECT d.revision FROM domains d WHERE d.id = ?) WHERE id = ?`,
+      [domainId, id],
+      manager,
+    );
+  }
+
+  /** Nobody knows whether it was applied: the next look at the provider settles it. */
+  async doubt(id: number): Promise<void> {
+    await this.db.run(`UPDATE record_intents SET state = 'unknown' WHERE id = ?`, [id]);
+  }
+
+  /** Ids of intents that a complete list of the provider, read from now on, will settle. */
+  async settleable(domainId: number): Promise<number[]> {
+    const pending = await this.db.rows<Pending>(
+      `SELECT id, hosts, state, owner FROM record_intents WHERE domain_id = ? AND state <> 'done'`,
+      [domainId],
+    );
+    const out: number[] = [];
+    for (const { id, hosts, state } of pending) {
+      if (state === 'unknown' || !(await this.beingDone(domainId, JSON.parse(hosts)))) out.push(id);
+    }
+    return out;
+  }
+
+  /** Whether a live writer holds the locks of these names. */
+  private beingDone(domainId: number, hosts: string[]): Promise<boolean> {
+    return this.leases.isHeld([lockOf(domainId, null), ...hosts.map((host) => lockOf(domainId, host))]);
+  }
+
+  /** Hosts that somebody changed since `revision`, or is changing: what a list read meanwhile says of them is not to be trusted. */
+  async busyHosts(manager: EntityManager, domainId: number, revision: number, settled: number[]): Promise<Set<string>> {
+    const not = settled.length ? ` AND id NOT IN (${marks(settled.length)})` : '';
+    const rows = await this.db.rows<Pending>(
+      `SELECT id, hosts FROM record_intents WHERE domain_id = ? AND (revision > ? OR state <> 'done')${not}`,
+      [domainId, revision, ...settled],
+      manager,
+    );
+    return new Set(rows.flatMap((row) => JSON.parse(row.hosts) as string[]));
+  }
+
+  async settle(manager: EntityManager, domainId: number, ids: number[]): Promise<void> {
+    if (ids.length) await this.db.run(`DELETE FROM record_intents WHERE id IN (${marks(ids.length)})`, ids, manager);
+    await this.db.run(
+      `DELETE FROM record_intents WHERE domain_id = ? AND state = 'done' AND created_at < ?`,
+      [domainId, now(-KEEP_MS)],
+      manager,
+    );
+  }
+
+  /** Domains with intents that nobody is at, up to `limit`. */
+  async unsettledDomains(limit = 100): Promise<number[]> {
+    const rows = await this.db.rows<{ domain_id: number }>(
+      `SELECT DISTINCT domain_id FROM record_intents WHERE state IN ('open', 'unknown') ORDER BY domain_id LIMIT ?`,
+      [limit],
+    );
+    const out: number[] = [];
+    for (const { domain_id } of rows) {
+      if ((await this.settleable(domain_id)).length) out.push(domain_id);
+    }
+    return out;
+  }
+
+  /** Forgets finished intents that no sync can need any more. */
+  async prune(): Promise<void> {
+    await this.db.run(`DELETE FROM record_intents WHERE state = 'done' AND created_at < ?`, [now(-KEEP_MS)]);
+  }
+}

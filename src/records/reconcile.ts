@@ -1,0 +1,85 @@
+import type { RemoteRecord } from '../dns/record.js';
+
+/** A cached record as plain data. */
+export interface CacheRow {
+  id: number;
+  remote_id: string | null;
+  host: string;
+  type: string;
+  value: string;
+  ttl: number;
+  line: string;
+  proxied: boolean;
+  priority: number | null;
+  weight: number | null;
+  enabled: boolean;
+  read_only: boolean;
+}
+
+/** The columns of a cached record that follow the provider. */
+export type RowValues = Omit<CacheRow, 'id'>;
+
+/** What must be done to a cache so that it equals what the provider holds. */
+export interface Difference {
+  insert: RowValues[];
+  /** `rekeyed`: the provider gave the record another id */
+  update: { id: number; host: string; rekeyed: boolean; values: RowValues }[];
+  remove: { id: number; host: string }[];
+}
+
+export const rowOf = (record: RemoteRecord): RowValues => ({
+  remote_id: record.remoteId,
+  host: record.host,
+  type: record.type,
+  value: record.value,
+  ttl: record.ttl,
+  line: record.line,
+  proxied: record.proxied,
+  priority: record.priority,
+  weight: record.weight,
+  enabled: record.enabled,
+  read_only: record.readOnly,
+});
+
+const FOLLOWING = Object.keys(rowOf({ remoteId: '', readOnly: false } as RemoteRecord)) as (keyof RowValues)[];
+
+const content = (r: Pick<CacheRow, 'host' | 'type' | 'value' | 'line'>) =>
+  JSON.stringify([r.host, r.type, r.value, r.line]);
+
+/**
+ * Compares the cache of a zone with a complete list of the provider. Rows keep their ids while the provider's record is the same: by its id, else
+ * by its content. Rows that exist only here (disabled where the provider cannot hold such) stay.
+ */
+export function difference(rows: readonly CacheRow[], remote: readonly RemoteRecord[]): Difference {
+  const byRemoteId = new Map(rows.filter((r) => r.remote_id !== null).map((r) => [r.remote_id as string, r]));
+  const pairs: [RemoteRecord, CacheRow][] = [];
+  const strangers: RemoteRecord[] = [];
+  const left = new Set(rows);
+  for (const record of remote) {
+    const row = byRemoteId.get(record.remoteId);
+    if (row && left.delete(row)) pairs.push([record, row]);
+    else if (!row) strangers.push(record);
+  }
+  const byContent = new Map<string, CacheRow[]>();
+  for (const row of left) byContent.set(content(row), [...(byContent.get(content(row)) ?? []), row]);
+
+  const insert: RowValues[] = [];
+  for (const record of strangers) {
+    const twin = byContent.get(content(record))?.shift();
+    if (twin && left.delete(twin)) pairs.push([record, twin]);
+    else insert.push(rowOf(record));
+  }
+  const update = pairs
+    .filter(([record, row]) => {
+      const values = rowOf(record);
+      return FOLLOWING.some((key) => values[key] !== row[key]);
+    })
+    .map(([record, row]) => ({
+      id: row.id,
+      host: row.host,
+      rekeyed: row.remote_id !== record.remoteId,
+      values: rowOf(record),
+    }));
+  const remove = [...left].filter((row) => row.remote_id !== null).map(({ id, host }) => ({ id, host }));
+  return { insert, update, remove };
+}

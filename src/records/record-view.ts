@@ -1,0 +1,23 @@
+import { toUnicode } from '../dns/names.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import type { RecordView } from './record.dto.js';
+import type { StoredRecord } from './record-cache.js';
+
+/** A record as the API shows it. It was last seen at the provider at the domain's last sync, or when it was written. */
+export const recordView = (row: StoredRecord, domain: Pick<OpenDomain, 'synced_at'>): RecordView => ({
+  id: row.id,
+  host: row.host,
+  type: row.type,
+  value: row.value,
+  ttl: row.ttl,
+  line: row.line,
+  proxied: row.proxied,
+  priority: row.priority,
+  weight: row.weight,
+  enabled: row.enabled,
+  remark: row.remark,
+  read_only: row.read_only,
+  unicode_host: toUnicode(row.host),
+  synced_at: domain.synced_at && domain.synced_at > row.updated_at ? domain.synced_at : row.updated_at,
+  updated_at: row.updated_at,
+});

@@ -1,0 +1,198 @@
+import { Injectable } from '@nestjs/common';
+import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
+import { type Actor, AuditService } from '../audit/audit.service.js';
+import { now } from '../common/clock.js';
+import { type AppError, errors } from '../common/errors.js';
+import { log } from '../common/logger.js';
+import { Db } from '../database/db.js';
+import { Leases } from '../database/leases.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import { ProviderError } from '../providers/errors.js';
+import type { Change, Outcome } from '../providers/provider.js';
+import { Intents, lockOf } from './intents.js';
+import { RecordCache, type StoredRecord } from './record-cache.js';
+import { commitPlan, type Edit, hostsOf, NoSuchRecord, type Plan, planEdit } from './record-plan.js';
+import { RecordSyncService } from './record-sync.service.js';
+import { recordView } from './record-view.js';
+
+/** ms that a writer waits for another one of the same name */
+const LOCK_WAIT_MS = 60_000;
+
+/** What became of one edit: the row's id (null after a deletion), or why not. */
+export type Result = { ok: true; id: number | null } | { ok: false; error: AppError };
+
+/**
+ * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single edit being a list of one.
+ * Locks of the names → rules → intent stored → provider → cache, audit and intent in one transaction. No transaction is open during the call.
+ */
+@Injectable()
+export class RecordWriter {
+  constructor(
+    private readonly db: Db,
+    private readonly leases: Leases,
+    private readonly connections: ProviderConnections,
+    private readonly cache: RecordCache,
+    private readonly intents: Intents,
+    private readonly audit: AuditService,
+    private readonly sync: RecordSyncService,
+  ) {}
+
+  /** @throws AppError 400001, 404001, 409001 when an edit is not allowed: then nothing at all was done */
+  async apply(actor: Actor, domain: OpenDomain, edits: Edit[]): Promise<Result[]> {
+    const connection = await this.connections.of(domain.account_id);
+    try {
+      return await this.locked(actor, domain, edits, connection);
+    } catch (error) {
+      throw error instanceof NoSuchRecord ? errors.notFound('Record') : error;
+    }
+  }
+
+  private async locked(actor: Actor, domain: OpenDomain, edits: Edit[], connection: Connection): Promise<Result[]> {
+    const hosts = await this.hosts(domain, edits, connection);
+    const names = connection.definition.lock === 'zone' ? [null] : hosts;
+    const done = await this.leases.hold(
+      names.map((host) => lockOf(domain.id, host)),
+      LOCK_WAIT_MS,
+      async () => {
+        // somebody may have renamed a record while we waited for the locks
+        const still = await this.hosts(domain, edits, connection);
+        if (still.some((host) => !hosts.includes(host))) return null;
+        return this.carryOut(actor, domain, edits, hosts, connection);
+      },
+    );
+    return done ?? this.locked(actor, domain, edits, connection);
+  }
+
+  private async hosts(domain: OpenDomain, edits: Edit[], { definition }: Connection): Promise<string[]> {
+    const all: string[] = [];
+    for (const edit of edits) {
+      const row = edit.op === 'create' ? null : await this.cache.one(domain.id, edit.id);
+      all.push(...hostsOf(edit, row, definition, domain.name));
+    }
+    return [...new Set(all)];
+  }
+
+  private async carryOut(
+    actor: Actor,
+    domain: OpenDomain,
+    edits: Edit[],
+    hosts: string[],
+    { provider, definition }: Connection,
+  ): Promise<Result[]> {
+    const rows = await this.cache.all(domain.id, hosts);
+    const plans = edits.map((edit) => planEdit(edit, definition, domain, rows));
+    const changes = plans.map((p) => p.change).filter((c): c is Change => c !== null);
+    const op = edits.length === 1 ? (edits[0] as Edit).op : 'batch';
+    const intent = changes.length
+      ? await this.intents.store(domain.id, op, hosts, actor === 'system' ? '' : actor.requestId)
+      : null;
+    const zone = { id: domain.remote_id, name: domain.name };
+    let outcomes: Outcome[];
+    try {
+      outcomes = changes.length ? await provider.apply(zone, changes) : [];
+    } catch (error) {
+      // an adapter that throws broke its contract: nothing is known about what it did
+      if (intent !== null) await this.intents.doubt(intent);
+      throw error;
+    }
+    return this.conclude(
+      actor,
+      domain,
+      edits,
+      plans,
+      outcomes,
+      intent,
+      definition.capabilities.granularity === 'rrset',
+    );
+  }
+
+  private async conclude(
+    actor: Actor,
+    domain: OpenDomain,
+    edits: Edit[],
+    plans: Plan[],
+    outcomes: Outcome[],
+    intent: number | null,
+    setTtl: boolean,
+  ): Promise<Result[]> {
+    let next = 0;
+    const ended = plans.map((plan) => ({ plan, outcome: plan.change ? (outcomes[next++] as Outcome) : null }));
+    const doubtful = outcomes.some((o) => !o.ok && o.error.mayHaveApplied);
+    const results = await this.db.transaction(async (manager) => {
+      const list: Result[] = [];
+      const written: (StoredRecord | null)[] = [];
+      await this.intents.resolve(manager, domain.id, intent);
+      for (const { plan, outcome } of ended) {
+        if (outcome && !outcome.ok) {
+          list.push({ ok: false, error: outcome.error });
+          written.push(null);
+          continue;
+        }
+        // without a change a record keeps the id that it has; disabled here, it has none
+        const remoteId = outcome ? outcome.remoteId : (plan.before?.remote_id ?? null);
+        const updatedAt = now();
+        const id = await commitPlan(
+          { db: this.db, cache: this.cache },
+          manager,
+          domain.id,
+          plan,
+          remoteId,
+          setTtl,
+          updatedAt,
+        );
+        list.push({ ok: true, id });
+        written.push(id === null ? null : asStored(plan, id, domain.id, remoteId, updatedAt));
+      }
+      if (doubtful && intent !== null) {
+        await this.db.run(`UPDATE record_intents SET state = 'unknown' WHERE id = ?`, [intent], manager);
+      }
+      for (const [i, { plan }] of ended.entries()) {
+        const result = list[i] as Result;
+        const record = written[i] ?? plan.before;
+        await this.audit.write(manager, actor, {
+          action: `record.${(edits[i] as Edit).op}`,
+          domain,
+          target: {
+            type: 'record',
+            id: record?.id ?? null,
+            name: `${(plan.after ?? plan.before)?.host} ${(plan.after ?? plan.before)?.type}`,
+          },
+          before: plan.before && recordView(plan.before, domain),
+          after: result.ok ? written[i] && recordView(written[i], domain) : plan.after,
+          result: result.ok ? 'ok' : 'failed',
+          error: result.ok ? null : result.error.message,
+        });
+      }
+      return list;
+    });
+    if (doubtful) {
+      log().warn({ domain: domain.name }, 'the provider gave no clear answer; asking it what it holds');
+      void this.sync.settleAll();
+    }
+    return results;
+  }
+
+  /** A single edit. @returns the row's id, null after a deletion. @throws AppError, ProviderError */
+  async one(actor: Actor, domain: OpenDomain, edit: Edit): Promise<number | null> {
+    const [result] = await this.apply(actor, domain, [edit]);
+    if (!result) throw new ProviderError('unavailable', 'The provider gave no answer');
+    if (!result.ok) throw result.error;
+    return result.id;
+  }
+}
+
+const asStored = (
+  plan: Plan,
+  id: number,
+  domainId: number,
+  remoteId: string | null,
+  updatedAt: string,
+): StoredRecord => ({
+  ...(plan.after as StoredRecord),
+  id,
+  domain_id: domainId,
+  remote_id: remoteId,
+  read_only: false,
+  remark: plan.remark,
+  updated_at: updatedAt,
+});

@@ -1,0 +1,54 @@
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { Bool, Id, Int, Json, Str, Text, Utc } from '../database/columns.js';
+import { Domain } from '../domains/domain.entity.js';
+
+/** The cache of a provider's record, and the only home of records that are disabled where the provider cannot hold such. */
+@Entity('dns_records')
+@Index('dns_records_remote_uq', ['domain_id', 'remote_id'], { unique: true })
+@Index('dns_records_page_ix', ['domain_id', 'id'])
+@Index('dns_records_name_ix', ['domain_id', 'host', 'type'])
+export class CachedRecord {
+  @Id() id!: number;
+  @Int() domain_id!: number;
+  @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'dns_records_domain_fk' })
+  domain?: Domain;
+  /** null while the record exists only here (disabled) */
+  @Str(255, { nullable: true }) remote_id!: string | null;
+  @Str(253) host!: string;
+  @Str(16) type!: string;
+  @Text() value!: string;
+  @Int() ttl!: number;
+  @Str(64) line!: string;
+  @Bool() proxied!: boolean;
+  @Int({ nullable: true }) priority!: number | null;
+  @Int({ nullable: true }) weight!: number | null;
+  @Bool() enabled!: boolean;
+  @Str(255) remark!: string;
+  @Bool() read_only!: boolean;
+  @Utc() updated_at!: string;
+}
+
+/**
+ * What is about to be done at a provider, stored before the call. `open` while the call runs; `unknown` when nobody can tell whether it was
+ * applied; `done`, with the domain's revision, in the transaction that updates the cache.
+ */
+@Entity('record_intents')
+@Index('record_intents_state_ix', ['state', 'domain_id'])
+@Index('record_intents_domain_ix', ['domain_id', 'revision'])
+export class RecordIntent {
+  @Id() id!: number;
+  @Int() domain_id!: number;
+  @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'record_intents_domain_fk' })
+  domain?: Domain;
+  @Str(16) op!: string;
+  /** the names that the change touches */
+  @Json() hosts!: string[];
+  /** the process that is at it, see `database/leases.ts` */
+  @Str(128) owner!: string;
+  @Str(8) state!: 'open' | 'unknown' | 'done';
+  @Int({ nullable: true }) revision!: number | null;
+  @Str(64) request_id!: string;
+  @Utc() created_at!: string;
+}

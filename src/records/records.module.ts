@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { DomainsModule } from '../domains/domains.module.js';
+import { AccountSyncService } from './account-sync.service.js';
+import { Intents } from './intents.js';
+import { RecordCache } from './record-cache.js';
+import { RecordSyncService } from './record-sync.service.js';
+import { RecordWriter } from './record-writer.service.js';
+import { RecordsController } from './records.controller.js';
+import { RecordsService } from './records.service.js';
+import { SyncController } from './sync.controller.js';
+
+@Module({
+  imports: [AccountsModule, DomainsModule],
+  controllers: [RecordsController, SyncController],
+  providers: [RecordsService, RecordWriter, RecordCache, RecordSyncService, AccountSyncService, Intents],
+})
+export class RecordsModule {}

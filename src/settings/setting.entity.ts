@@ -1,0 +1,9 @@
+import { Entity, PrimaryColumn } from 'typeorm';
+import { Text } from '../database/columns.js';
+
+/** A named document; secrets in it are encrypted. */
+@Entity('settings')
+export class Setting {
+  @PrimaryColumn({ type: 'varchar', length: 64 }) name!: string;
+  @Text() content!: string;
+}

@@ -1,0 +1,165 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { EntityManager, Repository } from 'typeorm';
+import { DomainRemoval } from '../accounts/domain-removal.js';
+import { AuditService } from '../audit/audit.service.js';
+import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
+import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
+import { randomHex, sha256 } from '../common/hash.js';
+import type { PageQuery } from '../common/paging.js';
+import { parseTime } from '../common/validation.js';
+import { Db } from '../database/db.js';
+import { DomainsService } from '../domains/domains.service.js';
+import type { GrantableDomain, TokenCreated, TokenInput, TokenView } from './token.dto.js';
+import { ApiToken } from './token.entity.js';
+
+const MAX_PER_USER = 100;
+
+const view = (t: ApiToken): TokenView => ({
+  id: t.id,
+  user_id: t.user_id,
+  name: t.name,
+  allowed_domains: t.allowed_domains,
+  allowed_services: t.allowed_services,
+  start_time: t.start_time,
+  end_time: t.end_time,
+  max_role: t.max_role,
+  is_active: t.is_active,
+  created_at: t.created_at,
+  last_used_at: t.last_used_at,
+});
+
+const target = (t: ApiToken) => ({ type: 'token', id: t.id, name: t.name });
+
+@Injectable()
+export class TokensService implements OnModuleInit {
+  constructor(
+    @InjectRepository(ApiToken) private readonly tokens: Repository<ApiToken>,
+    private readonly db: Db,
+    private readonly domains: DomainsService,
+    private readonly removal: DomainRemoval,
+    private readonly audit: AuditService,
+  ) {}
+
+  onModuleInit(): void {
+    this.removal.register((manager, ids) => this.forgetDomains(manager, ids));
+  }
+
+  /** The caller's tokens, newest last. */
+  async list(me: Principal): Promise<TokenView[]> {
+    return (await this.tokens.find({ where: { user_id: me.userId }, order: { id: 'ASC' } })).map(view);
+  }
+
+  /** A new token with the creator's role. The plaintext is in this answer and nowhere else. @throws AppError 400001, 409001 */
+  async create(caller: Caller, input: TokenInput): Promise<TokenCreated> {
+    const me = signedIn(caller);
+    const start = input.start_time ? parseTime(input.start_time) : null;
+    const end = input.end_time ? parseTime(input.end_time) : null;
+    if (start && end && start >= end) throw errors.field('end_time', 'must be later than start_time');
+    const allowed = input.allowed_domains ?? [];
+    await this.assertGrantable(me, allowed);
+    const token = `svc_${randomHex(32)}`;
+    const row: Omit<ApiToken, 'id' | 'user'> = {
+      user_id: me.userId,
+      name: input.name.trim(),
+      token_hash: sha256(token),
+      narrowed: allowed.length > 0,
+      allowed_domains: allowed,
+      allowed_services: ['*'],
+      start_time: start,
+      end_time: end,
+      max_role: me.role,
+      is_active: true,
+      created_at: now(),
+      last_used_at: null,
+    };
+    return this.db.transaction(async (manager) => {
+      if ((await manager.countBy(ApiToken, { user_id: me.userId })) >= MAX_PER_USER) {
+        throw errors.conflict(`A user may have ${MAX_PER_USER} tokens; delete one first`);
+      }
+      const inserted = await manager.insert(ApiToken, row);
+      const created = { ...row, id: Number(inserted.identifiers[0]?.id) } as ApiToken;
+      await this.audit.write(manager, caller, {
+        action: 'token.create',
+        target: target(created),
+        after: view(created),
+      });
+      return { token, tokenData: view(created) };
+    });
+  }
+
+  async remove(caller: Caller, id: number): Promise<void> {
+    const row = await this.own(caller, id);
+    await this.db.transaction(async (manager) => {
+      await manager.delete(ApiToken, { id });
+      await this.audit.write(manager, caller, { action: 'token.delete', target: target(row), before: view(row) });
+    });
+  }
+
+  async setActive(caller: Caller, id: number, is_active: boolean): Promise<TokenView> {
+    const row = await this.own(caller, id);
+    if (is_active && row.narrowed && row.allowed_domains.length === 0) {
+      throw errors.conflict('All domains of this token were deleted; create a new token');
+    }
+    await this.db.transaction(async (manager) => {
+      await manager.update(ApiToken, { id }, { is_active });
+      await this.audit.write(manager, caller, {
+        action: 'token.status',
+        target: target(row),
+        before: view(row),
+        after: view({ ...row, is_active }),
+      });
+    });
+    return view({ ...row, is_active });
+  }
+
+  /** What the caller may grant to a token. @throws AppError 400001 */
+  async grantable(me: Principal, query: PageQuery): Promise<{ total: number; list: GrantableDomain[] }> {
+    const { total, list } = await this.domains.list(me, query);
+    return {
+      total,
+      list: list.map(({ id, name, account_name, permission }) => ({ id, name, account_name, permission })),
+    };
+  }
+
+  /** @throws AppError 404 for tokens of other users, too: their ids tell nothing */
+  private async own(caller: Caller, id: number): Promise<ApiToken> {
+    const row = await this.tokens.findOneBy({ id, user_id: signedIn(caller).userId });
+    if (!row) throw errors.notFound('Token');
+    return row;
+  }
+
+  private async assertGrantable(me: Principal, ids: number[]): Promise<void> {
+    if (!ids.length) return;
+    const mine = await this.domains.readableIds(me, ids);
+    const foreign = ids.filter((id) => !mine.has(id));
+    if (foreign.length) {
+      const words = me.role >= Role.Admin ? 'no domain has the id' : 'you have no access to the domain';
+      throw errors.field('allowed_domains', `${words} ${foreign.slice(0, 10).join(', ')}`);
+    }
+  }
+
+  /** Deleted domains leave the lists of tokens; a list that becomes empty disables its token, since empty would mean all. */
+  private async forgetDomains(manager: EntityManager, ids: number[]): Promise<void> {
+    const gone = new Set(ids);
+    const narrowed = await this.db.rows<{ id: number; allowed_domains: string }>(
+      'SELECT id, allowed_domains FROM api_tokens WHERE narrowed = ?',
+      [true],
+      manager,
+    );
+    for (const { id, allowed_domains } of narrowed) {
+      const before = JSON.parse(allowed_domains) as number[];
+      const left = before.filter((domain) => !gone.has(domain));
+      if (left.length === before.length) continue;
+      await manager.update(
+        ApiToken,
+        { id },
+        {
+          allowed_domains: left,
+          ...(left.length ? {} : { is_active: false }),
+        },
+      );
+    }
+  }
+}

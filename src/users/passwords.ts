@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import * as common from '@zxcvbn-ts/language-common';
+import bcrypt from 'bcrypt';
+import PQueue from 'p-queue';
+import { errors } from '../common/errors.js';
+
+const COST = 12;
+const MIN_SCORE = 2;
+export const PASSWORD_MIN = 10;
+export const PASSWORD_MAX = 128;
+
+/** Waiters beyond which a login is told to come again, instead of waiting for seconds. A hash takes about 0.2 s of one core. */
+const MAX_WAITING = 8;
+
+// Hashing runs on libuv's threads; one core is left for everything else.
+const queue = new PQueue({ concurrency: Math.max(1, availableParallelism() - 1) });
+
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (queue.size >= MAX_WAITING) throw errors.tooMany('Too many logins at this moment; try again in a few seconds', 2);
+  return queue.add(work) as Promise<T>;
+}
+
+/** bcrypt ignores what follows the 72nd byte: longer passwords are hashed to 44 characters first, never cut. */
+const material = (password: string): string =>
+  Buffer.byteLength(password) > 72 ? createHash('sha256').update(password).digest('base64') : password;
+
+/** @throws AppError 429 when too many are waiting */
+export const hashPassword = (password: string): Promise<string> => inTurn(() => bcrypt.hash(material(password), COST));
+
+let dummy: string | undefined;
+
+/**
+ * Compares with a stored hash; without one (unknown or disabled user) it does the same work and answers false, so that the two cannot be told apart.
+ * @throws AppError 429 when too many are waiting
+ */
+export async function passwordMatches(password: string, hash: string | null): Promise<boolean> {
+  dummy ??= await bcrypt.hash('no such user', COST);
+  const ok = await inTurn(() => bcrypt.compare(material(password), hash ?? (dummy as string)));
+  return ok && hash !== null;
+}
+
+let judge: ZxcvbnFactory | undefined;
+
+/** What is wrong with a new password, in words, or null. `inputs` are words that it must not be made of, such as the user name. */
+export function passwordProblem(password: string, inputs: string[]): string | null {
+  if (password.length < PASSWORD_MIN || password.length > PASSWORD_MAX) {
+    return `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`;
+  }
+  judge ??= new ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs });
+  return judge.check(password, inputs.filter(Boolean)).score < MIN_SCORE
+    ? 'is too easy to guess; use a longer one, or words that do not belong together'
+    : null;
+}
