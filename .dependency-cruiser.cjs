@@ -1,0 +1,62 @@
+// The directions in which folders may import. `common` and `dns` know nobody; contexts stand on each other in one order.
+const above = {
+  common: [],
+  config: ['common'],
+  dns: ['common'],
+  providers: ['common', 'dns'],
+  settings: ['common', 'config', 'database'],
+  users: ['common', 'config', 'database', 'audit'],
+  teams: ['common', 'database', 'audit', 'users'],
+  audit: ['common', 'database'],
+  accounts: ['common', 'config', 'database', 'audit', 'providers', 'users', 'teams'],
+  domains: ['common', 'config', 'database', 'audit', 'providers', 'dns', 'users', 'teams', 'accounts'],
+  records: ['common', 'config', 'database', 'audit', 'providers', 'dns', 'accounts', 'domains'],
+  tokens: ['common', 'config', 'database', 'audit', 'users', 'accounts', 'domains'],
+  auth: ['common', 'config', 'database', 'audit', 'users', 'domains'],
+  init: ['common', 'config', 'database', 'audit', 'users', 'auth'],
+};
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: 'src/main\\.ts$' }, to: {} },
+    ...Object.entries(above).map(([folder, allowed]) => ({
+      name: `${folder}-imports`,
+      severity: 'error',
+      from: { path: `^src/${folder}/` },
+      to: { path: '^src/', pathNot: `^src/(${[folder, ...allowed].join('|')})/` },
+    })),
+    {
+      name: 'database-imports',
+      comment: 'only the list of entities knows the contexts',
+      severity: 'error',
+      from: { path: '^src/database/', pathNot: '^src/database/entities\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(database|common|config)/' },
+    },
+    {
+      name: 'entities-stay-home',
+      comment:
+        "a context talks to another's service; keys between tables need the other's entity in an entity file only",
+      severity: 'error',
+      from: { path: '^src/([^/]+)/', pathNot: '(\\.entity|/entities)\\.ts$' },
+      to: { path: '\\.entity\\.ts$', pathNot: '^src/($1|users|domains)/' },
+    },
+    {
+      name: 'providers-are-islands',
+      severity: 'error',
+      from: { path: '^src/providers/([^/]+)/' },
+      to: { path: '^src/providers/[^/]+/', pathNot: '^src/providers/$1/' },
+    },
+    {
+      name: 'dns-is-pure',
+      severity: 'error',
+      from: { path: '^src/dns/' },
+      to: { path: 'node_modules/(@nestjs|typeorm|undici)' },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+  },
+};

@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { dnsRecord, type LooseRecord, RECORD_TYPES } from '../../src/dns/record.js';
+import { cloudflare } from '../../src/providers/cloudflare/cloudflare.provider.js';
+import type { Change, DnsProvider, RemoteRecord, RemoteZone } from '../../src/providers/provider.js';
+import {
+  type Answer,
+  connectTo,
+  type Essence,
+  type Interaction,
+  noRecordings,
+  playSteps,
+  type Received,
+  recording,
+  replay,
+  type Scenario,
+  type StandIn,
+  startStandIn,
+} from '../support/vendor.js';
+
+const TOKEN = 'a-token-for-the-tests';
+const open = (standIn: StandIn): DnsProvider => connectTo(cloudflare, { api_token: TOKEN, endpoint: standIn.url });
+
+interface Recorded {
+  id: string;
+  type: string;
+  name: string;
+  content: string;
+  ttl: number;
+}
+
+describe('Cloudflare: recorded traffic of 2025', { skip: noRecordings }, () => {
+  if (noRecordings) return;
+  const { zone: zoneName, scenarios } = recording('cloudflare');
+
+  // The recording client paged by 100, listed by name, sent TXT unquoted, `data: null`, no `proxied`, and PUT. None of that matters.
+  const essence: Essence = ({ method, path, body }) => {
+    const { type, name, content, ttl } = (body ?? {}) as Partial<Recorded>;
+    const sent = method === 'GET' || method === 'DELETE' ? null : { type, name, ttl, content: bare(content ?? '') };
+    return { method: method === 'PUT' ? 'PATCH' : method, path, sent };
+  };
+  const bare = (text: string) => text.replace(/^"(.*)"$/, '$1');
+
+  /** Records of the scenario's last answer to a listing, in the service's form. */
+  const lastListed = (scenario: Scenario) => {
+    const listings = scenario.interactions.filter(
+      ({ request }) => request.method === 'GET' && request.url.includes('/dns_records'),
+    );
+    const { result } = (listings.at(-1) as Interaction).response.body as { result: Recorded[] };
+    return result.map((r) => ({
+      remoteId: r.id,
+      type: r.type,
+      host: r.name === zoneName ? '@' : r.name.slice(0, -zoneName.length - 1),
+      value: bare(r.content),
+      ttl: r.ttl,
+    }));
+  };
+  const short = ({ remoteId, type, host, value, ttl }: RemoteRecord) => ({ remoteId, type, host, value, ttl });
+
+  /** The id in the recorded answer to the first write of a value that was not refused. */
+  const idOf = (scenario: Scenario, method: string, value: string | undefined) => {
+    const accepted = scenario.interactions.find(
+      (i) => i.request.method === method && (i.request.body as Recorded).content === value && i.response.status === 200,
+    );
+    return (accepted?.response.body as { result?: Recorded } | undefined)?.result?.id;
+  };
+
+  let standIn: StandIn;
+  before(async () => {
+    standIn = await startStandIn();
+  });
+  after(() => standIn.stop());
+  for (const scenario of scenarios) {
+    it(scenario.name, async () => {
+      const misses: string[] = [];
+      standIn.handler = replay(scenario, '/client/v4', essence, misses);
+      try {
+        await playSteps(open(standIn), zoneName, scenario, {
+          // where the recorded answer is "exists already", the id is that of the record found
+          created: (step, id) =>
+            assert.equal(id, idOf(scenario, 'POST', step.value) ?? lastListed(scenario)[0]?.remoteId),
+          updated: (step, id) => assert.equal(id, idOf(scenario, 'PUT', step.value)),
+          listed: (records) => assert.deepEqual(records.map(short), lastListed(scenario)),
+        });
+      } finally {
+        assert.deepEqual(misses, []);
+      }
+    });
+  }
+});
+
+describe('Cloudflare: edges', () => {
+  const zone: RemoteZone = { id: 'z1', name: 'example.com' };
+  let standIn: StandIn;
+  let provider: DnsProvider;
+  before(async () => {
+    standIn = await startStandIn();
+    provider = open(standIn);
+  });
+  after(() => standIn.stop());
+  beforeEach(() => {
+    standIn.requests.length = 0;
+  });
+
+  const api = (more: object) => ({
+    id: 'r1',
+    name: 'www.example.com',
+    type: 'A',
+    content: '192.0.2.1',
+    ttl: 300,
+    ...more,
+  });
+  const ok = (result: unknown, info?: object): Answer => ({ body: { success: true, errors: [], result, ...info } });
+  const page = (result: unknown[], total = result.length, number = 1): Answer =>
+    ok(result, { result_info: { page: number, per_page: result.length, count: result.length, total_count: total } });
+  const no = (status: number, code: number, message = 'no'): Answer => ({
+    status,
+    body: { success: false, errors: [{ code, message }], result: null },
+  });
+  const record = (type: string, value: string, more: Partial<LooseRecord> = {}) =>
+    dnsRecord({ host: 'www', type, value, ...more }, zone.name);
+  const one = async (change: Change) => {
+    const [outcome] = await provider.apply(zone, [change]);
+    assert.ok(outcome);
+    return outcome.ok ? outcome.remoteId : outcome.error;
+  };
+  const remote = (more: Partial<RemoteRecord> = {}): RemoteRecord => ({
+    ...record('A', '192.0.2.1'),
+    remoteId: 'r1',
+    readOnly: false,
+    ...more,
+  });
+  const sent = () => standIn.requests.at(-1)?.body as Record<string, unknown>;
+  const listed = async (...records: object[]) => {
+    standIn.handler = () => page(records);
+    return provider.listRecords(zone);
+  };
+
+  it('proves either form of credentials', async () => {
+    standIn.handler = () => page([]);
+    await provider.check();
+    assert.equal(standIn.requests[0]?.headers.authorization, `Bearer ${TOKEN}`);
+    await connectTo(cloudflare, { email: 'a@example.com', api_key: 'k-123456', endpoint: `${standIn.url}/` }).check();
+    assert.equal(standIn.requests[1]?.headers['x-auth-email'], 'a@example.com');
+    assert.equal(standIn.requests[1]?.headers['x-auth-key'], 'k-123456');
+    assert.equal(standIn.requests[1]?.path, '/zones');
+  });
+
+  for (const [status, code, kind] of [
+    [403, 9109, 'auth'],
+    [400, 6003, 'auth'],
+    [401, 10000, 'auth'],
+    [200, 10000, 'auth'],
+    [400, 7003, 'not_found'],
+    [404, 1001, 'not_found'],
+    [429, 971, 'rate_limit'],
+    [400, 9005, 'rejected'],
+    [200, 1004, 'rejected'],
+    [500, 1, 'unavailable'],
+  ] as const) {
+    it(`answers HTTP ${status} with code ${code} as ${kind}, without the token`, async () => {
+      standIn.handler = () => ({ ...no(status, code, `bad ${TOKEN}`), headers: { 'retry-after': '60' } });
+      await assert.rejects(provider.listRecords(zone), (error: Error & { kind: string }) => {
+        assert.equal(error.kind, kind);
+        assert.match(error.message, new RegExp(`bad \\*\\*\\* \\(code ${code}\\)`));
+        return true;
+      });
+    });
+  }
+
+  it('reads all pages, and once what moved to the next page meanwhile', async () => {
+    const all = Array.from({ length: 5 }, (_, i) => api({ id: `r${i}`, content: `192.0.2.${i}` }));
+    standIn.handler = ({ query }) => {
+      const at = (Number(query.page) - 1) * 2;
+      return page(at === 4 ? all.slice(3) : all.slice(at, at + 2), 5, Number(query.page));
+    };
+    assert.deepEqual(
+      (await provider.listRecords(zone)).map((r) => r.remoteId),
+      ['r0', 'r1', 'r2', 'r3', 'r4'],
+    );
+  });
+
+  const cuts: [string, (request: Received) => Answer][] = [
+    ['shorter than announced', ({ query }) => page(query.page === '1' ? [api({})] : [], 2)],
+    ['without page data', () => ok([api({})])],
+    ['with a page shorter than it says', () => ok([api({})], { result_info: { count: 2, total_count: 1 } })],
+    ['that is no list', () => ok({})],
+    ['that is empty', () => ({ status: 200 })],
+    ['that is another document', () => ({ body: {} })],
+    ['cut in its JSON', () => ({ body: JSON.stringify(page([api({})]).body).slice(0, 60) })],
+  ];
+  for (const [what, handler] of cuts) {
+    it(`takes a listing ${what} for an error`, async () => {
+      standIn.handler = handler;
+      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      await assert.rejects(provider.listZones(), { kind: 'unavailable' });
+    });
+  }
+
+  it('takes zone and record names in Unicode', async () => {
+    standIn.handler = () => page([{ id: 'z2', name: 'bücher.example' }]);
+    const [idn] = await provider.listZones();
+    assert.deepEqual(idn, { id: 'z2', name: 'xn--bcher-kva.example' });
+    standIn.handler = () => page([api({ name: 'straße.bücher.example' })]);
+    assert.equal((await provider.listRecords(idn as RemoteZone))[0]?.host, 'xn--strae-oqa');
+  });
+
+  /** What is sent for a record, and what Cloudflare then answers with it. */
+  const forms: [type: string, value: string, priority: number | null, sent: object, answered: object][] = [
+    ['A', '192.0.2.1', null, { content: '192.0.2.1', proxied: false }, {}],
+    ['AAAA', '2001:db8::1', null, { content: '2001:db8::1', proxied: false }, {}],
+    ['CNAME', 'a.example.net', null, { content: 'a.example.net', proxied: false }, {}],
+    ['NS', 'ns.example.net', null, { content: 'ns.example.net' }, {}],
+    ['PTR', 'a.example.net', null, { content: 'a.example.net' }, {}],
+    ['MX', 'mx.example.net', 10, { content: 'mx.example.net', priority: 10 }, {}],
+    ['TXT', 'say "hi"; \\', null, { content: '"say \\"hi\\"; \\\\"' }, {}],
+    ['TXT', '', null, { content: '""' }, {}],
+    [
+      'TXT',
+      'ü'.repeat(200),
+      null,
+      { content: `"${'\\195\\188'.repeat(127)}\\195" "\\188${'\\195\\188'.repeat(72)}"` },
+      {},
+    ],
+    [
+      'SRV',
+      '5 5060 sip.example.net',
+      10,
+      { data: { priority: 10, weight: 5, port: 5060, target: 'sip.example.net' } },
+      { content: '5 5060 sip.example.net', priority: 10 },
+    ],
+    ['SRV', '0 0 .', 0, { data: { priority: 0, weight: 0, port: 0, target: '.' } }, { content: '0 0 .', priority: 0 }],
+    [
+      'CAA',
+      '0 issue "ca.example.net; a=b"',
+      null,
+      { data: { flags: 0, tag: 'issue', value: 'ca.example.net; a=b' } },
+      { content: '0 issue "ca.example.net; a=b"' },
+    ],
+    [
+      'URI',
+      '10 1 "https://example.net/"',
+      null,
+      { priority: 10, data: { weight: 1, target: 'https://example.net/' } },
+      { content: '1 "https://example.net/"' },
+    ],
+    [
+      'HTTPS',
+      '1 . alpn=h3,h2 port=443',
+      null,
+      { data: { priority: 1, target: '.', value: 'alpn=h3,h2 port=443' } },
+      { content: '1 . alpn="h3,h2" port="443"' },
+    ],
+    [
+      'SVCB',
+      '2 svc.example.net port=443',
+      null,
+      { data: { priority: 2, target: 'svc.example.net', value: 'port=443' } },
+      { content: '2 svc.example.net. port=443' },
+    ],
+    [
+      'TLSA',
+      '3 1 1 abcd',
+      null,
+      { data: { usage: 3, selector: 1, matching_type: 1, certificate: 'abcd' } },
+      { content: '3 1 1 ABCD' },
+    ],
+    ['SSHFP', '4 2 abcd', null, { data: { algorithm: 4, type: 2, fingerprint: 'abcd' } }, { content: '4 2 abcd' }],
+    [
+      'DS',
+      '1 13 2 abcd',
+      null,
+      { data: { key_tag: 1, algorithm: 13, digest_type: 2, digest: 'abcd' } },
+      { content: '1 13 2 ABCD' },
+    ],
+  ];
+  for (const [type, value, priority, expected, answered] of forms) {
+    it(`writes and reads back ${type} ${value.slice(0, 30)}`, async () => {
+      const given = { ...record(type, 'x', { ...sample(type), priority }), value };
+      standIn.handler = () => ok({ id: 'r1' });
+      assert.equal(await one({ op: 'create', after: given }), 'r1');
+      assert.deepEqual(sent(), { type, name: 'www.example.com', ttl: 600, ...expected });
+      assert.equal(await one({ op: 'update', before: remote({ type }), after: given }), 'r1');
+      assert.equal(standIn.requests.at(-1)?.method, 'PATCH');
+      const [back] = await listed({ id: 'r1', name: 'www.example.com', type, ttl: 600, ...expected, ...answered });
+      assert.deepEqual(back, { ...given, remoteId: 'r1', readOnly: false });
+    });
+  }
+  /** Any valid value of a type, to be replaced by the exact one. */
+  function sample(type: string): Partial<LooseRecord> {
+    return { value: forms.find(([t]) => t === type)?.[1] || 'x' };
+  }
+  it('covers every type that it declares', () => {
+    assert.deepEqual([...new Set(forms.map(([type]) => type))].sort(), [...cloudflare.capabilities.types].sort());
+    for (const type of RECORD_TYPES) assert.ok(cloudflare.capabilities.types.includes(type));
+  });
+
+  it('reads TXT that was sent without quotes', async () => {
+    const [raw, odd] = await listed(
+      api({ type: 'TXT', content: 'v=spf1 -all' }),
+      api({ id: 'r2', type: 'TXT', content: '"a" b' }),
+    );
+    assert.equal(raw?.value, 'v=spf1 -all');
+    assert.equal(odd?.value, '"a" b');
+  });
+
+  it('shows read-only what Cloudflare manages or the service cannot write', async () => {
+    const list = await listed(
+      api({ id: 'own' }),
+      // found by the scan when the zone was added: an ordinary record
+      api({ id: 'scan', meta: { auto_added: true } }),
+      api({
+        id: 'mail',
+        type: 'MX',
+        content: 'route1.mx.cloudflare.net',
+        priority: 5,
+        meta: { email_routing: true, read_only: true },
+      }),
+      api({ id: 'loc', type: 'LOC', content: 'IN LOC 37 46 46 N 122 23 35 W 0m 100m 0m 0m' }),
+      api({ id: 'naptr', type: 'NAPTR', content: '30 100 "S" "SIP+D2T" "" _sip._tls.example.com.' }),
+      api({ id: 'cert', type: 'CERT', content: '9 1 1 TEST' }),
+      api({ id: 'soa', type: 'SOA', content: 'ignored' }),
+    );
+    assert.deepEqual(
+      list.map((r) => [r.remoteId, r.readOnly]),
+      [
+        ['own', false],
+        ['scan', false],
+        ['mail', true],
+        ['loc', true],
+        ['naptr', true],
+        ['cert', true],
+      ],
+    );
+  });
+
+  it('proxies addresses and CNAME, with the automatic TTL, and nothing else', async () => {
+    standIn.handler = () => ok({ id: 'r1' });
+    await one({ op: 'create', after: record('A', '192.0.2.1', { proxied: true, ttl: 600 }) });
+    assert.deepEqual([sent().proxied, sent().ttl], [true, 1]);
+    await one({ op: 'create', after: record('A', '192.0.2.1', { ttl: 1 }) });
+    assert.deepEqual([sent().proxied, sent().ttl], [false, 1]);
+    const before = standIn.requests.length;
+    const refused = await one({ op: 'create', after: record('TXT', 'x', { proxied: true }) });
+    assert.equal(refused instanceof Error && refused.kind, 'rejected');
+    assert.equal(standIn.requests.length, before);
+    const [proxied] = await listed(api({ proxied: true, ttl: 1 }));
+    assert.deepEqual([proxied?.proxied, proxied?.ttl], [true, 1]);
+  });
+
+  it('finds the record that exists already, and makes it what was asked for', async () => {
+    const twins = [
+      api({ id: 'other', type: 'MX', content: 'mx.example.net', priority: 5, ttl: 600 }),
+      api({ id: 'twin', type: 'MX', content: 'mx.example.net', priority: 10, ttl: 600 }),
+    ];
+    standIn.handler = ({ method }) =>
+      method === 'POST' ? no(400, 81058) : method === 'GET' ? page(twins) : ok({ id: 'twin' });
+    const mx = record('MX', 'mx.example.net', { priority: 10 });
+    assert.equal(await one({ op: 'create', after: mx }), 'twin');
+    assert.deepEqual(
+      standIn.requests.map((r) => r.method),
+      ['POST', 'GET'],
+    );
+    assert.equal(standIn.requests[1]?.query.name, 'www.example.com');
+    assert.equal(await one({ op: 'create', after: { ...mx, ttl: 60 } }), 'twin');
+    assert.equal(standIn.requests.at(-1)?.method, 'PATCH');
+    standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81058) : page([]));
+    const refused = await one({ op: 'create', after: mx });
+    assert.equal(refused instanceof Error && refused.kind, 'rejected');
+  });
+
+  it('takes deleting what is gone for done, and updating it not', async () => {
+    standIn.handler = () => no(404, 81044);
+    assert.equal(await one({ op: 'delete', before: remote() }), null);
+    const gone = await one({ op: 'update', before: remote(), after: record('A', '192.0.2.9') });
+    assert.equal(gone instanceof Error && gone.kind, 'not_found');
+    standIn.handler = () => no(403, 9109);
+    const refused = await one({ op: 'delete', before: remote() });
+    assert.equal(refused instanceof Error && refused.kind, 'auth');
+  });
+
+  it('replaces a record that changes its type, and goes on after a refused change', async () => {
+    standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81053, 'CNAME conflict') : ok({ id: 'r1' }));
+    const outcomes = await provider.apply(zone, [
+      { op: 'create', after: record('CNAME', 'a.example.net') },
+      { op: 'update', before: remote(), after: record('TXT', 'x') },
+    ]);
+    assert.deepEqual(
+      outcomes.map((o) => (o.ok ? o.remoteId : o.error.kind)),
+      ['rejected', 'r1'],
+    );
+    assert.equal(standIn.requests.at(-1)?.method, 'PUT');
+  });
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import type { Agent } from 'undici';
+import { Http, type HttpOptions } from '../../src/providers/http.js';
+import { outboundAgent } from '../../src/providers/outbound.js';
+import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
+
+describe('the HTTP client of all providers', () => {
+  let standIn: StandIn;
+  let agent: Agent;
+  before(async () => {
+    standIn = await startStandIn();
+    agent = outboundAgent([], 2000);
+  });
+  after(async () => {
+    await agent.destroy();
+    await standIn.stop();
+  });
+  beforeEach(() => {
+    standIn.requests.length = 0;
+  });
+
+  const client = (more: Partial<HttpOptions> = {}): Http =>
+    new Http({
+      baseUrl: standIn.url,
+      headers: {},
+      timeoutMs: 5000,
+      retries: 2,
+      maxRetryAfterMs: 5000,
+      dispatcher: agent,
+      queue: new PQueue({ concurrency: 8 }),
+      redact: (text) => text.replaceAll('s3cret', '***'),
+      ...more,
+    });
+  /** Answers in turn; the last one again and again. */
+  const answers = (...list: Answer[]) => {
+    standIn.handler = () => list[Math.min(standIn.requests.length, list.length) - 1] as Answer;
+  };
+  const broken: Answer = { body: { long: 'enough to be cut' }, breakAfter: 5 };
+  const good: Answer = { body: { fine: true } };
+
+  it('sends query, headers and body, and gives the parsed answer', async () => {
+    answers({ status: 201, body: { id: 7 }, headers: { 'x-total': '3' } });
+    const http = client({ headers: { a: '1', b: '1' } }).extend({ baseUrl: `${standIn.url}/v1`, headers: { b: '2' } });
+    const query = { text: 'ä&=', number: 5, absent: undefined };
+    const answer = await http.exchange('POST', '/x', { query, json: { y: 1 }, headers: { c: '3' } });
+    assert.deepEqual(answer.body, { id: 7 });
+    assert.equal(answer.status, 201);
+    assert.equal(answer.headers['x-total'], '3');
+    const [sent] = standIn.requests;
+    assert.equal(sent?.path, '/v1/x');
+    assert.deepEqual(sent?.query, { text: 'ä&=', number: '5' });
+    assert.deepEqual(sent?.body, { y: 1 });
+    assert.deepEqual([sent?.headers.a, sent?.headers.b, sent?.headers.c], ['1', '2', '3']);
+    assert.equal(sent?.headers['content-type'], 'application/json');
+  });
+
+  it('gives undefined for an empty answer', async () => {
+    answers({ status: 204 });
+    assert.equal(await client().delete('/x'), undefined);
+  });
+
+  it('waits for an answer no longer than the limit', async () => {
+    standIn.handler = () => new Promise(() => {});
+    const failure = { kind: 'unavailable', mayHaveApplied: true, message: 'The provider did not answer within 0.1 s' };
+    await assert.rejects(client({ timeoutMs: 100, retries: 0 }).get('/slow'), failure);
+    await assert.rejects(client({ timeoutMs: 100 }).post('/slow'), failure);
+    assert.equal(standIn.requests.length, 2, 'a write is not repeated');
+  });
+
+  it('counts a body that stops arriving against the same limit', async () => {
+    standIn.handler = () => ({ body: '{"a":', headers: { 'content-length': '100' } });
+    await assert.rejects(client({ timeoutMs: 200, retries: 0 }).get('/'), { kind: 'unavailable' });
+  });
+
+  for (const [method, answer, attempts] of [
+    ['GET', broken, 3],
+    ['PUT', broken, 3],
+    ['DELETE', broken, 3],
+    ['POST', broken, 1],
+    ['PATCH', broken, 1],
+    ['GET', { status: 502 }, 3],
+    ['GET', { status: 503 }, 3],
+    ['GET', { status: 504 }, 3],
+    ['POST', { status: 503 }, 1],
+    ['GET', { status: 500 }, 1],
+    ['GET', { status: 400 }, 1],
+    ['GET', { status: 429, headers: { 'retry-after': '0' } }, 3],
+    ['POST', { status: 429, headers: { 'retry-after': '0' } }, 3],
+    ['GET', { status: 429, headers: { 'retry-after': '60' } }, 1],
+    ['GET', { status: 503, headers: { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() } }, 1],
+    ['GET', { status: 503, headers: { 'retry-after': new Date(0).toUTCString() } }, 3],
+  ] as const) {
+    const { status = 'a broken connection', headers } = answer as Answer;
+    it(`tries ${method} ${attempts} times on ${status} ${JSON.stringify(headers ?? {})}`, async () => {
+      answers(answer);
+      await assert.rejects(client().call(method, '/'));
+      assert.equal(standIn.requests.length, attempts);
+    });
+  }
+
+  it('succeeds when a later attempt does', async () => {
+    answers({ status: 503 }, broken, good);
+    assert.deepEqual(await client().get('/'), { fine: true });
+    standIn.requests.length = 0;
+    answers(broken, good);
+    assert.deepEqual(await client().patch('/', { json: {}, idempotent: true }), { fine: true });
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    answers({ status: 429, headers: { 'retry-after': '1' } }, good);
+    const start = performance.now();
+    await client().post('/');
+    assert.ok(performance.now() - start >= 990);
+    assert.equal(standIn.requests.length, 2);
+  });
+
+  it('knows that what was never sent changed nothing', async () => {
+    const closed = await startStandIn();
+    await closed.stop();
+    await assert.rejects(client({ baseUrl: closed.url }).post('/'), { kind: 'unavailable', mayHaveApplied: false });
+  });
+
+  for (const [status, kind] of [
+    [400, 'rejected'],
+    [401, 'auth'],
+    [403, 'auth'],
+    [404, 'not_found'],
+    [409, 'rejected'],
+    [422, 'rejected'],
+    [429, 'rate_limit'],
+    [500, 'unavailable'],
+    [302, 'rejected'],
+  ] as const) {
+    it(`answers HTTP ${status} as ${kind}`, async () => {
+      answers({ status, body: 'no luck', headers: { location: `${standIn.url}/elsewhere` } });
+      await assert.rejects(client({ retries: 0 }).get('/'), {
+        kind,
+        message: `no luck (HTTP ${status})`,
+        mayHaveApplied: status >= 500,
+      });
+      assert.equal(standIn.requests.length, 1, 'redirects are not followed');
+    });
+  }
+
+  it('takes words and kinds of errors from the hooks, and no HTML', async () => {
+    const http = client({
+      retries: 0,
+      errorMessage: (body) => (body as { why?: string }).why,
+      errorKind: (_status, body) => ((body as { why?: string }).why ? 'not_found' : undefined),
+    });
+    answers({ status: 400, body: { why: 'no such thing' } });
+    await assert.rejects(http.get('/'), { kind: 'not_found', message: 'no such thing (HTTP 400)' });
+    standIn.requests.length = 0;
+    answers({ status: 502, body: '<html>Bad gateway</html>' });
+    await assert.rejects(http.get('/'), { kind: 'unavailable', message: 'HTTP 502' });
+  });
+
+  it('takes secrets out of every message', async () => {
+    answers({ status: 403, body: 'the key s3cret is unknown' });
+    await assert.rejects(client().get('/'), { message: 'the key *** is unknown (HTTP 403)' });
+    const deny = client({ baseUrl: 'http://s3cret.invalid', retries: 0 });
+    await assert.rejects(deny.get('/'), (error: Error) => !error.message.includes('s3cret'));
+  });
+
+  it('takes a cut or foreign document for an error', async () => {
+    for (const body of ['{"records":[{"a":1},', '<html>Log in</html>', 'ok']) {
+      answers({ body });
+      await assert.rejects(client().get('/'), {
+        kind: 'unavailable',
+        message: /cut off or is not JSON \(text\/plain\)/,
+      });
+    }
+  });
+
+  it('signs each attempt anew', async () => {
+    answers({ status: 503 }, good);
+    let count = 0;
+    const http = client().extend({
+      beforeRequest: (r) => ({ ...r, headers: { ...r.headers, nonce: String(++count) } }),
+    });
+    await http.get('/');
+    assert.deepEqual(
+      standIn.requests.map((r) => r.headers.nonce),
+      ['1', '2'],
+    );
+  });
+
+  it('keeps connections and goes through the limits of the account', async () => {
+    answers(good);
+    const fresh = outboundAgent([], 2000);
+    const http = client({ dispatcher: fresh });
+    for (let i = 0; i < 10; i++) await http.get('/');
+    await fresh.close();
+    // a second one is opened when a request follows before the first connection is marked idle
+    assert.ok(new Set(standIn.requests.map((r) => r.connection)).size <= 2);
+    let now = 0;
+    let most = 0;
+    standIn.handler = async () => {
+      most = Math.max(most, ++now);
+      await sleep(20);
+      now--;
+      return good;
+    };
+    const narrow = client({ queue: new PQueue({ concurrency: 3 }) });
+    const other = narrow.extend({ headers: { x: '1' } });
+    await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? narrow : other).get('/')));
+    assert.equal(most, 3);
+  });
+});

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { connect, createServer } from 'node:net';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
+import { connectProvider } from '../../src/providers/connect.js';
+import { outboundAgent } from '../../src/providers/outbound.js';
+import type { Change, DnsProvider, ProviderError, RemoteZone } from '../../src/providers/provider.js';
+import { rfc2136 } from '../../src/providers/rfc2136/rfc2136.provider.js';
+import type { RrsetVerbs } from '../../src/providers/rrset.js';
+import { bindMissing, listen, type NameServer, startBind } from '../support/bind.js';
+import { dig } from '../support/dig.js';
+import { knotMissing, startKnot } from '../support/knot.js';
+import { providerContract } from './contract.js';
+
+const ZONE = 'example.com';
+const TIMEOUT_MS = 5000;
+
+function open(server: NameServer, more: Record<string, string> = {}): DnsProvider {
+  const credentials = {
+    server: '127.0.0.1',
+    port: String(server.port),
+    tsig_name: server.tsig.name,
+    tsig_algorithm: server.tsig.algorithm,
+    tsig_secret: server.tsig.secret,
+    zones: ZONE,
+    ...more,
+  };
+  const zoneFiles = { root: '/nonexistent', reloadCommand: null };
+  return connectProvider(rfc2136, credentials, {
+    agent: outboundAgent([], TIMEOUT_MS),
+    deny: [],
+    timeoutMs: TIMEOUT_MS,
+    zoneFiles,
+  });
+}
+
+const record = (host: string, type: string, value: string, ttl = 600): DnsRecord =>
+  dnsRecord({ host, type, value, ttl }, ZONE);
+const create = (...args: Parameters<typeof record>): Change => ({ op: 'create', after: record(...args) });
+
+/** A stand-in on loopback between client and server that changes what goes through. */
+async function proxy(t: TestContext, target: number, onAnswer: (sent: Buffer, whole: Buffer) => Buffer | null) {
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    let whole = Buffer.alloc(0);
+    client.on('error', () => upstream.destroy());
+    upstream.on('error', () => client.destroy());
+    client.pipe(upstream);
+    client.on('close', () => upstream.destroy());
+    upstream.on('data', (chunk) => {
+      whole = Buffer.concat([whole, chunk]);
+      const answer = onAnswer(chunk, whole);
+      if (answer) client.write(answer);
+      else client.end();
+    });
+  });
+  const port = await listen(server);
+  t.after(() => new Promise((done) => server.close(done)));
+  return { port: String(port) };
+}
+
+for (const [label, start, missing] of [
+  ['BIND', startBind, bindMissing()],
+  ['Knot DNS', startKnot, knotMissing()],
+] as const) {
+  providerContract(
+    `rfc2136 with ${label}`,
+    async () => {
+      const server = await start({ zones: [ZONE] });
+      return {
+        provider: open(server),
+        definition: rfc2136,
+        zone: { id: ZONE, name: ZONE },
+        dig: (name, type) => dig(server.port, name, type),
+        stop: server.stop,
+      };
+    },
+    { skip: missing },
+  );
+
+  describe(`rfc2136 with ${label}`, { skip: missing ?? false }, () => {
+    const zone: RemoteZone = { id: ZONE, name: ZONE };
+    let server: NameServer;
+    let provider: DnsProvider;
+    before(async () => {
+      server = await start({ zones: [ZONE, 'example.net'] });
+      provider = open(server);
+    });
+    after(() => server?.stop());
+
+    const done = async (...changes: Change[]) => {
+      for (const outcome of await provider.apply(zone, changes)) assert.ok(outcome.ok, JSON.stringify(outcome));
+    };
+    const find = async (host: string, type: string) =>
+      (await provider.listRecords(zone)).filter((r) => r.host === host && r.type === type);
+    const kinds = async (...changes: Change[]) =>
+      (await provider.apply(zone, changes)).map((o) => (o.ok ? 'ok' : o.error.kind));
+
+    it('refuses an unknown key, a wrong secret and another algorithm as wrong credentials, naming the field', async () => {
+      const wrong = [
+        [{ tsig_name: 'nobody' }, /tsig_name/],
+        [{ tsig_secret: Buffer.alloc(32, 7).toString('base64') }, /tsig_secret/],
+        [{ tsig_algorithm: 'hmac-sha512' }, /tsig_algorithm/],
+      ] as const;
+      for (const [credentials, words] of wrong) {
+        const other = open(server, credentials);
+        const expected = (error: ProviderError) => error.kind === 'auth' && words.test(error.message);
+        await assert.rejects(other.check(), expected);
+        await assert.rejects(other.listRecords(zone), { kind: 'auth' });
+        const [outcome] = await other.apply(zone, [create('never', 'A', '192.0.2.1')]);
+        assert.equal(outcome?.ok === false && outcome.error.kind, 'auth');
+      }
+    });
+
+    it('names the zone that the server does not serve instead of leaving it out', async () => {
+      const other = open(server, { zones: `${ZONE}, example.org` });
+      await assert.rejects(other.listZones(), /example\.org/);
+      const both = await open(server, { zones: `${ZONE} Example.NET.` }).listZones();
+      assert.deepEqual(
+        both.map((z) => z.name),
+        [ZONE, 'example.net'],
+      );
+    });
+
+    it('takes host, host:port and dns:// as endpoint, in place of server and port', async () => {
+      for (const endpoint of [`127.0.0.1:${server.port}`, `dns://127.0.0.1:${server.port}`, '127.0.0.1']) {
+        await open(server, { server: '192.0.2.1', endpoint }).check();
+      }
+      assert.throws(() => open(server, { endpoint: 'http://127.0.0.1/' }), { kind: 'rejected' });
+    });
+
+    it('knows that a refused connection changed nothing', async () => {
+      const closed = open(server, { port: '1' });
+      const [outcome] = await closed.apply(zone, [create('never', 'A', '192.0.2.1')]);
+      assert.ok(outcome && !outcome.ok);
+      assert.equal(outcome.error.kind, 'unavailable');
+      assert.equal(outcome.error.mayHaveApplied, false);
+      await assert.rejects(closed.check(), { kind: 'unavailable', mayHaveApplied: false });
+    });
+
+    it('refuses an answer that is not signed, or changed on its way', async (t) => {
+      const strip = await proxy(t, server.port, (chunk) => {
+        const [at, copy] = [chunk.lastIndexOf('zoneward-test') - 1, Buffer.from(chunk)];
+        copy.writeUInt16BE(at - 2, 0); // everything up to the TSIG record
+        copy.writeUInt16BE(copy.readUInt16BE(12) - 1, 12); // additional records
+        return copy.subarray(0, at);
+      });
+      await assert.rejects(open(server, { port: strip.port }).check(), { kind: 'unavailable', message: /not signed/ });
+      const alter = await proxy(t, server.port, (chunk) => {
+        const copy = Buffer.from(chunk);
+        copy[5] = (copy[5] as number) ^ 0x20; // a flag
+        return copy;
+      });
+      await assert.rejects(open(server, { port: alter.port }).check(), { kind: 'auth', message: /signature/ });
+    });
+
+    it('an update whose answer is lost may have been applied', async (t) => {
+      let exchanges = 0;
+      const lossy = await proxy(t, server.port, (chunk) =>
+        (chunk[4] as number) >> 3 === 0x15 && ++exchanges > 1 ? null : chunk,
+      );
+      const [outcome] = await open(server, { port: lossy.port }).apply(zone, [create('lost', 'A', '192.0.2.1')]);
+      assert.equal(outcome?.ok === false && outcome.error.mayHaveApplied, true);
+      assert.equal((await find('lost', 'A')).length, 1);
+    });
+
+    it('a transfer that is cut short is an error, not a smaller zone', async (t) => {
+      const many = Array.from({ length: 400 }, (_, i) => create(`bulk${i}`, 'TXT', 'x'.repeat(250)));
+      await done(...many);
+      assert.ok((await provider.listRecords(zone)).length >= 400);
+      const cut = await proxy(t, server.port, (chunk, whole) => (whole.length > 70_000 ? null : chunk));
+      const other = open(server, { port: cut.port });
+      await assert.rejects(other.listRecords(zone), { kind: 'unavailable', message: /cut short/ });
+      const list = (await provider.listRecords(zone)).filter((r) => r.host.startsWith('bulk'));
+      await done(...list.map((r): Change => ({ op: 'delete', before: r })));
+    });
+
+    it('writers at one set lose nothing of each other', async () => {
+      const values = Array.from({ length: 4 }, (_, i) => `192.0.2.${i + 1}`);
+      const outcomes = await Promise.all(
+        values.map((value) => open(server).apply(zone, [create('shared', 'A', value)])),
+      );
+      // each needs at most as many attempts as there are writers
+      assert.ok(outcomes.flat().every((o) => o.ok));
+      assert.deepEqual((await find('shared', 'A')).map((r) => r.value).sort(), values);
+    });
+
+    it('does not write on what another writer has changed since it was read', async () => {
+      const verbs = provider as DnsProvider & RrsetVerbs;
+      const members = (value: string) => [{ remoteId: value, rdata: value, enabled: true }];
+      const absent = await verbs.readSet(zone, 'race', 'A');
+      await done(create('race', 'A', '192.0.2.1'));
+      assert.equal(await verbs.replaceSets(zone, [{ ...absent, members: members('192.0.2.2') }], [absent]), false);
+      const present = await verbs.readSet(zone, 'race', 'A');
+      await done(create('race', 'A', '192.0.2.3'));
+      assert.equal(await verbs.replaceSets(zone, [{ ...present, members: [] }], [present]), false);
+      assert.deepEqual((await find('race', 'A')).map((r) => r.value).sort(), ['192.0.2.1', '192.0.2.3']);
+    });
+
+    it('does not take what a wildcard answers for a record', async () => {
+      await done(create('*', 'A', '192.0.2.9'));
+      await done(create('same', 'A', '192.0.2.9', 60));
+      assert.equal((await find('same', 'A')).length, 1);
+      await done(create('more', 'A', '192.0.2.10'));
+      assert.deepEqual(
+        (await find('more', 'A')).map((r) => r.value),
+        ['192.0.2.10'],
+      );
+      const [same] = await find('same', 'A');
+      assert.equal(same?.ttl, 60);
+    });
+
+    it('reads and writes delegations and the addresses below them', async () => {
+      await done(create('sub', 'NS', 'ns.sub.example.com'), create('ns.sub', 'A', '192.0.2.53'));
+      await done(create('sub', 'NS', 'ns.example.net'), create('ns.sub', 'A', '192.0.2.54'));
+      assert.equal((await find('sub', 'NS')).length, 2);
+      const glue = await find('ns.sub', 'A');
+      assert.deepEqual(glue.map((r) => r.value).sort(), ['192.0.2.53', '192.0.2.54']);
+      for (const before of [...glue, ...(await find('sub', 'NS'))]) await done({ op: 'delete', before });
+      assert.equal((await provider.listRecords(zone)).filter((r) => r.host.endsWith('sub')).length, 0);
+    });
+
+    it('changes the TTL of a set, at the apex too, and replaces all NS of the apex but never removes the last', async () => {
+      await done(create('@', 'NS', 'ns2.example.net', 1200));
+      assert.deepEqual(
+        (await find('@', 'NS')).map((r) => r.ttl),
+        [1200, 1200],
+      );
+      const [ns1] = (await find('@', 'NS')).filter((r) => r.value === 'ns1.example.com');
+      assert.ok(ns1);
+      await done({ op: 'update', before: ns1, after: { ...ns1, value: 'ns3.example.net', ttl: 60 } });
+      const list = await find('@', 'NS');
+      assert.deepEqual(list.map((r) => `${r.value} ${r.ttl}`).sort(), ['ns2.example.net 60', 'ns3.example.net 60']);
+      assert.deepEqual(await kinds(...list.map((r): Change => ({ op: 'delete', before: r }))), ['ok', 'rejected']);
+      assert.equal((await find('@', 'NS')).length, 1);
+    });
+
+    it('rejects what has no form on the wire, nothing being sent', async () => {
+      const long: Change = {
+        op: 'create',
+        after: { ...record('x', 'NAPTR', '1 2 "u" "s" "r" .'), value: `1 2 "${'u'.repeat(256)}" "" "" .` },
+      };
+      const [outcome] = await provider.apply(zone, [long]);
+      assert.ok(outcome && !outcome.ok);
+      assert.deepEqual([outcome.error.kind, outcome.error.mayHaveApplied], ['rejected', false]);
+    });
+
+    it('says so when the server ignores a CNAME beside other data', async () => {
+      await done(create('used', 'A', '192.0.2.1'), create('alias', 'CNAME', 'target.example.net'));
+      assert.deepEqual(await kinds(create('used', 'CNAME', 'target.example.net')), ['rejected']);
+      assert.deepEqual(await kinds(create('alias', 'A', '192.0.2.1')), ['rejected']);
+      const [alias] = await find('alias', 'CNAME');
+      assert.ok(alias);
+      await done({ op: 'delete', before: alias }, create('alias', 'A', '192.0.2.1'));
+      assert.equal((await find('alias', 'A')).length, 1);
+    });
+  });
+}
+
+describe('rfc2136 with a server that has rules', { skip: bindMissing() ?? false }, () => {
+  it('a refused name is rejected, and does not take the other changes with it', async () => {
+    const server = await startBind({ zones: [ZONE], checkNames: 'fail' });
+    try {
+      const outcomes = await open(server).apply({ id: ZONE, name: ZONE }, [
+        create('_under', 'A', '192.0.2.1'),
+        create('fine', 'A', '192.0.2.2'),
+      ]);
+      assert.deepEqual(
+        outcomes.map((o) => (o.ok ? 'ok' : o.error.kind)),
+        ['rejected', 'ok'],
+      );
+    } finally {
+      await server.stop();
+    }
+  });
+});

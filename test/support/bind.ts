@@ -1,0 +1,141 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A name server of the test's own on loopback that takes signed transfers and updates of its zones. */
+export interface NameServer {
+  port: number;
+  tsig: { name: string; algorithm: string; secret: string };
+  zones: string[];
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Why tests that need these programs cannot run here, or undefined when they can.
+ * @throws Error in CI, where every program must be installed
+ */
+export function missing(...programs: string[]): string | undefined {
+  const absent = programs.filter((program) => {
+    try {
+      execFileSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', program], { stdio: 'ignore' });
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  if (absent.length === 0) return undefined;
+  const reason = `not installed: ${absent.join(', ')}`;
+  if (process.env.CI) throw new Error(reason);
+  return reason;
+}
+
+/** A TCP port of 127.0.0.1 that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/** Lets a server listen on any free port of 127.0.0.1. @returns the port */
+export const listen = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+
+/** What a new zone of a test server holds: SOA, NS, and the address of the NS. */
+export const zoneText = (zone: string): string =>
+  `$ORIGIN ${zone}.\n$TTL 600\n@ SOA ns1 hostmaster 1 3600 600 86400 300\n@ NS ns1\nns1 A 127.0.0.1\n`;
+
+/** What differs between name servers. */
+interface Program {
+  zones: string[];
+  /** the configuration, for a folder that is the server's own and holds `<zone>.zone` for each zone */
+  configuration(folder: string, port: number, tsig: NameServer['tsig']): string;
+  /** program and arguments that keep it in the foreground */
+  command(configurationFile: string): [string, string[]];
+}
+
+/** Starts a name server in a temporary folder and waits until it answers for its first zone. @throws Error with the server's log */
+export async function startNameServer({ zones, configuration, command }: Program): Promise<NameServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'zoneward-dns-'));
+  const port = await freePort();
+  const tsig = { name: 'zoneward-test', algorithm: 'hmac-sha256', secret: randomBytes(32).toString('base64') };
+  for (const zone of zones) await writeFile(join(folder, `${zone}.zone`), zoneText(zone));
+  const file = join(folder, 'server.conf');
+  await writeFile(file, configuration(folder, port, tsig));
+  const child = spawn(...command(file), { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-20_000);
+    });
+  }
+  const exited = new Promise((done) => child.once('exit', done));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await exited;
+    await rm(folder, { recursive: true, force: true });
+  };
+  for (let attempt = 0; !answers(port, zones[0] as string); attempt++) {
+    if (ended(child) || attempt > 100) {
+      await stop();
+      throw new Error(`the name server did not start:\n${log}`);
+    }
+    await sleep(50);
+  }
+  return { port, tsig, zones, pid: child.pid as number, stop };
+}
+
+const ended = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
+function answers(port: number, zone: string): boolean {
+  try {
+    const options = ['@127.0.0.1', '-p', String(port), '+tcp', '+short', '+tries=1', '+time=1'];
+    return execFileSync('dig', [...options, zone, 'SOA'], { stdio: ['ignore', 'pipe', 'ignore'] }).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Why BIND cannot be tested here, if so. */
+export const bindMissing = (): string | undefined => missing('named', 'dig');
+
+/**
+ * BIND 9 as primary of the zones.
+ * @param checkNames `fail` is BIND's own default: it refuses addresses at names such as `_name`
+ */
+export const startBind = ({
+  zones,
+  checkNames = 'ignore',
+}: {
+  zones: string[];
+  checkNames?: 'fail' | 'ignore';
+}): Promise<NameServer> =>
+  startNameServer({
+    zones,
+    command: (file) => ['named', ['-g', '-n', '1', '-c', file]],
+    configuration: (folder, port, tsig) => `
+key "${tsig.name}" { algorithm ${tsig.algorithm}; secret "${tsig.secret}"; };
+options {
+  directory "${folder}";
+  listen-on port ${port} { 127.0.0.1; };
+  listen-on-v6 { none; };
+  pid-file none;
+  session-keyfile none;
+  recursion no;
+  dnssec-validation no;
+  notify no;
+  check-names primary ${checkNames};
+  allow-transfer { key "${tsig.name}"; };
+};
+controls { };
+${zones.map((zone) => `zone "${zone}" { type primary; file "${zone}.zone"; allow-update { key "${tsig.name}"; }; };`).join('\n')}
+`,
+  });

@@ -1,0 +1,127 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, missing } from './bind.js';
+
+const SERVER = '/usr/sbin/pdns_server';
+const SQLITE_SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql';
+
+/** A reason to skip tests that need PowerDNS, or false. Importing this in CI fails without PowerDNS. */
+export const noPowerdns: string | false = missing(SERVER, 'sqlite3', 'dig') ?? false;
+
+/** A zone as the PowerDNS API answers it. */
+export interface RawZone {
+  id: string;
+  name: string;
+  rrsets: {
+    name: string;
+    type: string;
+    ttl: number;
+    records: { content: string; disabled: boolean }[];
+    comments: { content: string; account: string; modified_at: number }[];
+  }[];
+}
+
+export interface Powerdns {
+  /** base URL of the API server, without path */
+  url: string;
+  apiKey: string;
+  dnsPort: number;
+  pid: number;
+  /** Calls the API itself, past our code. @param path below `/api/v1/servers/localhost` */
+  api(method: string, path: string, body?: unknown): Promise<Response>;
+  /** Makes a zone with SOA and one NS. */
+  createZone(name: string): Promise<void>;
+  zone(name: string): Promise<RawZone>;
+  stop(): Promise<void>;
+}
+
+/** Starts a real `pdns_server` in a folder of its own, with its caches off so that `dig` sees each write at once. */
+export async function startPowerdns(options: { backend?: 'sqlite' | 'lmdb' } = {}): Promise<Powerdns> {
+  for (let attempt = 1; ; attempt++) {
+    const started = await tryStart(options.backend ?? 'sqlite');
+    if (typeof started !== 'string') return started;
+    // another process may have taken a port between the choice and the start
+    if (attempt === 3) throw new Error(`pdns_server did not start:\n${started}`);
+  }
+}
+
+async function tryStart(backend: 'sqlite' | 'lmdb'): Promise<Powerdns | string> {
+  const dir = await mkdtemp(join(tmpdir(), 'zoneward-pdns-'));
+  const [dnsPort, apiPort] = [await freePort(), await freePort()];
+  const apiKey = 'a-key-for-the-tests';
+  const database = join(dir, backend);
+  if (backend === 'sqlite') execFileSync('sqlite3', [database], { input: await readFile(SQLITE_SCHEMA) });
+  const child = spawn(
+    SERVER,
+    [
+      '--no-config',
+      '--daemon=no',
+      '--guardian=no',
+      '--disable-syslog',
+      `--socket-dir=${dir}`,
+      '--local-address=127.0.0.1',
+      `--local-port=${dnsPort}`,
+      ...(backend === 'sqlite'
+        ? ['--launch=gsqlite3', `--gsqlite3-database=${database}`]
+        : ['--launch=lmdb', `--lmdb-filename=${database}`]),
+      '--webserver=yes',
+      '--webserver-address=127.0.0.1',
+      `--webserver-port=${apiPort}`,
+      '--api=yes',
+      `--api-key=${apiKey}`,
+      ...['cache', 'query-cache', 'negquery-cache'].map((cache) => `--${cache}-ttl=0`),
+      '--zone-cache-refresh-interval=0',
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let log = '';
+  const ended = once(child, 'exit');
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      log = `${log}${chunk}`.slice(-4000);
+    });
+  }
+  const url = `http://127.0.0.1:${apiPort}`;
+  const api = (method: string, path: string, body?: unknown) =>
+    fetch(`${url}/api/v1/servers/localhost${path}`, {
+      method,
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await ended;
+    await rm(dir, { recursive: true, force: true });
+  };
+  for (const deadline = Date.now() + 10_000; ; await sleep(50)) {
+    const ready = await api('GET', '').then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (ready && child.exitCode === null) break;
+    if (child.exitCode === null && Date.now() < deadline) continue;
+    await stop();
+    return log;
+  }
+  return {
+    url,
+    apiKey,
+    dnsPort,
+    pid: child.pid as number,
+    api,
+    async createZone(name) {
+      const answer = await api('POST', '/zones', {
+        name: `${name}.`,
+        kind: 'Native',
+        nameservers: ['ns1.example.net.'],
+      });
+      if (answer.status !== 201) throw new Error(`zone ${name}: ${answer.status} ${await answer.text()}`);
+    },
+    zone: async (name) => (await (await api('GET', `/zones/${encodeURIComponent(`${name}.`)}`)).json()) as RawZone,
+    stop,
+  };
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { dnsRecord } from '../../src/dns/record.js';
+import { connectProvider } from '../../src/providers/connect.js';
+import { outboundAgent } from '../../src/providers/outbound.js';
+import type {
+  Change,
+  Credentials,
+  DnsProvider,
+  ProviderDefinition,
+  RemoteRecord,
+} from '../../src/providers/provider.js';
+
+/** A request as a stand-in received it. */
+export interface Received {
+  method: string;
+  /** without query, below the stand-in's URL */
+  path: string;
+  query: Record<string, string>;
+  headers: IncomingMessage['headers'];
+  /** parsed JSON, else the text; undefined when empty */
+  body: unknown;
+  /** tells connections apart */
+  connection: number;
+}
+
+/** What a stand-in answers; `breakAfter` sends so many bytes of the body and then breaks the connection. */
+export interface Answer {
+  status?: number;
+  headers?: Record<string, string>;
+  /** objects become JSON, texts stay */
+  body?: unknown;
+  breakAfter?: number;
+}
+export type Handler = (request: Received) => Answer | Promise<Answer>;
+
+export interface StandIn {
+  url: string;
+  /** all requests so far, oldest first */
+  requests: Received[];
+  handler: Handler;
+  stop(): Promise<void>;
+}
+
+/** An HTTP server on loopback in the place of a provider. Its handler may be exchanged at any time. */
+export async function startStandIn(handler: Handler = () => ({ status: 501 })): Promise<StandIn> {
+  const connections = new Map<unknown, number>();
+  const server = createServer(async (request, response) => {
+    if (!connections.has(request.socket)) connections.set(request.socket, connections.size + 1);
+    let raw = '';
+    for await (const chunk of request) raw += chunk;
+    const url = new URL(request.url ?? '/', 'http://stand-in');
+    const received: Received = {
+      method: request.method ?? '',
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers: request.headers,
+      body: raw === '' ? undefined : parsed(raw),
+      connection: connections.get(request.socket) as number,
+    };
+    standIn.requests.push(received);
+    const answer = await standIn.handler(received);
+    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? '');
+    const body = answer.body === undefined ? '' : text;
+    response.writeHead(answer.status ?? 200, {
+      'content-type': typeof answer.body === 'string' ? 'text/plain' : 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...answer.headers,
+    });
+    if (answer.breakAfter === undefined) response.end(body);
+    else response.write(body.slice(0, answer.breakAfter), () => request.socket.destroy());
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const standIn: StandIn = {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    requests: [],
+    handler,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+  return standIn;
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** A provider connected as the service does it, with outbound rules that deny nothing. */
+export const connectTo = (definition: ProviderDefinition, credentials: Credentials, timeoutMs = 10_000): DnsProvider =>
+  connectProvider(definition, credentials, {
+    agent: outboundAgent([], timeoutMs),
+    deny: [],
+    timeoutMs,
+    zoneFiles: { root: '/nonexistent', reloadCommand: null },
+  });
+
+/** Recorded traffic of one provider (dns-lexicon's recordings as JSON; kept outside of the repository). */
+export interface Recording {
+  zone: string;
+  scenarios: Scenario[];
+}
+export interface Scenario {
+  name: string;
+  steps?: Step[];
+  interactions: Interaction[];
+}
+export interface Step {
+  op: 'find-zone' | 'create' | 'list' | 'update' | 'delete';
+  type?: string;
+  host?: string;
+  from?: string;
+  value?: string;
+  ttl?: number;
+  zone?: string;
+  expect?: 'error';
+}
+export interface Interaction {
+  request: { method: string; url: string; body?: unknown };
+  response: { status: number; headers?: Record<string, string>; body?: unknown };
+}
+
+const shared = resolve(process.env.ZONEWARD_SHARED ?? '../shared');
+
+/** A reason to skip replays, or false. In CI the recordings have to be there. */
+export const noRecordings: string | false =
+  existsSync(`${shared}/provider-recordings`) || process.env.CI
+    ? false
+    : 'no recordings: set ZONEWARD_SHARED to the folder that holds provider-recordings/';
+
+/** @throws Error when the file is absent */
+export const recording = (provider: string): Recording =>
+  JSON.parse(readFileSync(`${shared}/provider-recordings/${provider}.json`, 'utf8')) as Recording;
+
+/** What of a request must be equal to a recorded one, as any JSON value. */
+export type Essence = (request: Pick<Received, 'method' | 'path' | 'query' | 'body'>) => unknown;
+
+/**
+ * A handler that plays a scenario: among the recorded requests with the same essence the first one not yet served, else the last.
+ * @param base the part of recorded paths that the endpoint stands for
+ * @param misses receives every request that matched nothing; a test fails when it is not empty
+ */
+export function replay(scenario: Scenario, base: string, essence: Essence, misses: string[]): Handler {
+  const left = scenario.interactions.map((interaction) => {
+    const url = new URL(interaction.request.url);
+    const { method, body } = interaction.request;
+    const query = Object.fromEntries(url.searchParams);
+    return {
+      interaction,
+      essence: essence({ method, path: url.pathname.slice(base.length), query, body }),
+      served: false,
+    };
+  });
+  return (request) => {
+    const mine = essence(request);
+    const matches = left.filter((entry) => isDeepStrictEqual(entry.essence, mine));
+    const entry = matches.find((m) => !m.served) ?? matches.at(-1);
+    if (!entry) {
+      misses.push(`${JSON.stringify(mine)} is none of ${JSON.stringify(left.map((e) => e.essence))}`);
+      return { status: 501, body: 'not recorded' };
+    }
+    entry.served = true;
+    const { status, headers, body } = entry.interaction.response;
+    return { status, headers, body };
+  };
+}
+
+/** What a replay compares: what the adapter returned with what the recorded answers hold. */
+export interface Expectations {
+  created(step: Step, id: string | null): void;
+  updated(step: Step, id: string | null): void;
+  listed(records: RemoteRecord[]): void;
+}
+
+/** Does with an adapter what the recording client was asked to do. A change that fails, or finds nothing to change, throws. */
+export async function playSteps(
+  provider: DnsProvider,
+  zoneName: string,
+  scenario: Scenario,
+  expect: Expectations,
+): Promise<void> {
+  const zones = await provider.listZones();
+  const zone = zones.find((z) => z.name === zoneName);
+  assert.ok(zone, zoneName);
+  const record = ({ host = '@', type = 'TXT', value = '', ttl = 3600 }: Step) =>
+    dnsRecord({ host, type, value, ttl }, zoneName);
+  const apply = async (change: Change): Promise<string | null> => {
+    const [outcome] = await provider.apply(zone, [change]);
+    assert.ok(outcome?.ok, outcome && !outcome.ok ? outcome.error.message : '');
+    return outcome.remoteId;
+  };
+  for (const step of scenario.steps ?? []) {
+    switch (step.op) {
+      case 'find-zone':
+        assert.equal(
+          zones.some((z) => z.name === (step.zone ?? zoneName)),
+          step.expect !== 'error',
+        );
+        break;
+      case 'create':
+        expect.created(step, await apply({ op: 'create', after: record(step) }));
+        break;
+      case 'list':
+        expect.listed(await provider.listRecords(zone));
+        break;
+      default: {
+        const host = step.from ?? step.host;
+        const found: RemoteRecord[] = (await provider.listRecords(zone)).filter(
+          (r) => r.host === host && r.type === step.type,
+        );
+        assert.ok(found.length > 0, `${step.op}: ${host} is not listed`);
+        for (const before of found) {
+          if (step.op === 'delete') assert.equal(await apply({ op: 'delete', before }), null);
+          else expect.updated(step, await apply({ op: 'update', before, after: record(step) }));
+        }
+      }
+    }
+  }
+}
