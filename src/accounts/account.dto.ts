@@ -125,6 +125,8 @@ class CapabilitiesView {
   weight!: boolean;
   min_ttl!: number;
   max_ttl!: number;
+  /** a TTL that means automatic, and that proxied records always have */
+  automatic_ttl!: number | null;
   create_zone!: boolean;
 }
 

@@ -32,7 +32,7 @@ export class AccountsService {
   /** Every provider kind with what it needs and can do. */
   providers(): ProviderView[] {
     return PROVIDERS.map(({ kind, label, docs, credentials, capabilities }) => {
-      const { minTtl, maxTtl, createZone, types, lines, ...rest } = capabilities;
+      const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ...rest } = capabilities;
       return {
         kind,
         label,
@@ -44,6 +44,7 @@ export class AccountsService {
           lines: [...lines],
           min_ttl: minTtl,
           max_ttl: maxTtl,
+          automatic_ttl: automaticTtl,
           create_zone: createZone,
         },
       };

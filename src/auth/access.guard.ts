@@ -1,4 +1,4 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { ACCESS, type AccessRule, AUDITED, type Principal, Role, type ZoneRequest } from '../common/access.js';
@@ -11,18 +11,39 @@ import { bearer, isApiToken } from './strategies.js';
 /** Routes that work while the service is not initialised. */
 export const BEFORE_SETUP = 'zoneward:before-setup';
 
+/** Passport throws our own words instead of its own. */
+const words = <T>(error: unknown, principal: T | false, message: string): T => {
+  if (error) throw error;
+  if (principal) return principal;
+  throw errors.unauthenticated(message);
+};
+
+class JwtGuard extends AuthGuard('jwt') {
+  override handleRequest<T>(error: unknown, principal: T | false, _info: unknown, context: ExecutionContext): T {
+    const credential = bearer(context.switchToHttp().getRequest());
+    return words(error, principal, credential ? 'Invalid token' : 'No token provided');
+  }
+}
+
+class ApiTokenGuard extends AuthGuard('api-token') {
+  override handleRequest<T>(error: unknown, principal: T | false): T {
+    return words(error, principal, 'Invalid or expired token');
+  }
+}
+
 /** The one guard: is the service ready, who is asking, may they, and which domain is meant. */
 @Injectable()
-export class AccessGuard extends AuthGuard(['jwt', 'api-token']) {
+export class AccessGuard implements CanActivate {
+  private readonly jwt = new JwtGuard();
+  private readonly apiToken = new ApiTokenGuard();
+
   constructor(
     private readonly reflector: Reflector,
     private readonly database: DatabaseService,
     private readonly policy: DomainPolicy,
-  ) {
-    super();
-  }
+  ) {}
 
-  override async canActivate(context: ExecutionContext): Promise<boolean> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const targets = [context.getHandler(), context.getClass()];
     const request = context.switchToHttp().getRequest<ZoneRequest>();
     const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS, targets);
@@ -32,7 +53,9 @@ export class AccessGuard extends AuthGuard(['jwt', 'api-token']) {
     if (!rule) throw errors.forbidden('This route does not declare who may call it');
     if (rule.public) return true;
 
-    await super.canActivate(context); // passport puts the principal on request.user, or handleRequest throws
+    // a JWT first, else an API token: the prefix tells them apart, so neither check is tried on the other's credential.
+    // passport leaves the principal on request.user, or handleRequest throws
+    await (isApiToken(bearer(request)) ? this.apiToken : this.jwt).canActivate(context);
     const principal = request.user as Principal;
     request.caller.principal = principal;
     if (principal.role < (rule.role ?? Role.User)) throw errors.forbidden();
@@ -42,14 +65,6 @@ export class AccessGuard extends AuthGuard(['jwt', 'api-token']) {
       request.domain = await this.policy.open(principal, positiveId(domain_id ?? id, 'id'), rule.domain);
     }
     return true;
-  }
-
-  override handleRequest<T>(error: unknown, principal: T | false, _info: unknown, context: ExecutionContext): T {
-    if (error) throw error;
-    if (principal) return principal;
-    const credential = bearer(context.switchToHttp().getRequest());
-    if (!credential) throw errors.unauthenticated('No token provided');
-    throw errors.unauthenticated(isApiToken(credential) ? 'Invalid or expired token' : 'Invalid token');
   }
 
   private async assertReady(): Promise<void> {

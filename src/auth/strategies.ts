@@ -35,10 +35,7 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
       );
     };
     super({
-      jwtFromRequest: (request) => {
-        const credential = bearer(request);
-        return isApiToken(credential) ? null : credential;
-      },
+      jwtFromRequest: bearer,
       secretOrKeyProvider: provider,
       algorithms: ['HS256'],
     });

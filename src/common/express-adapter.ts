@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import express, { type Express } from 'express';
+import express, { type Express, type Response } from 'express';
 
 /**
  * Express re-parents every request and response with `Object.setPrototypeOf`, which on Node 20 and 22 costs two thirds of the throughput. Here the server
@@ -21,6 +22,18 @@ export class FastExpressAdapter extends ExpressAdapter {
     this.httpServer = createServer({ IncomingMessage: Req, ServerResponse: Res as never }, app);
     // a proxy in front keeps connections longer than Node's 5 s; ours must outlive them
     this.httpServer.keepAliveTimeout = 65_000;
+  }
+
+  /** Every answer is an object and is sent as JSON at once; Express's own way (ETag, content negotiation) costs a tenth of a small request. */
+  override reply(response: Response, body: unknown, statusCode?: number): unknown {
+    if (typeof body !== 'object' || body === null || body instanceof StreamableFile) {
+      return super.reply(response, body, statusCode);
+    }
+    if (statusCode) response.statusCode = statusCode;
+    const text = JSON.stringify(body);
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', Buffer.byteLength(text));
+    return response.end(text);
   }
 }
 

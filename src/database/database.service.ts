@@ -47,7 +47,12 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     const embedded: DatabaseChoice = { type: 'sqlite', path: `${this.config.dataDir}/zoneward.db` };
-    this.choice = this.config.database ?? readChoice(this.config.dataDir) ?? (this.config.admin ? embedded : null);
+    this.choice = this.config.database ?? readChoice(this.config.dataDir);
+    if (!this.choice && this.config.admin) {
+      // an unattended install; kept like a choice of the setup flow, so that a start without the variables finds it
+      this.choice = embedded;
+      writeChoice(this.config.dataDir, embedded);
+    }
   }
 
   /** First attempt at start, before the service listens; later ones in the background. @throws ConfigError */

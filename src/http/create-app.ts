@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
-import type { Express, NextFunction, Request, Response } from 'express';
+import { type Express, json, type NextFunction, type Request, type Response } from 'express';
 import { AppModule } from '../app.module.js';
 import { FastExpressAdapter } from '../common/express-adapter.js';
 import { nestLogger } from '../common/logger.js';
@@ -32,7 +32,10 @@ export async function createApp(): Promise<{ app: NestExpressApplication; config
   app.set('query parser', 'simple');
   app.use(requestContext(config));
   app.use(apiHeaders);
-  app.useBodyParser('json', { limit: '1mb' });
+  const parse = json({ limit: '1mb' });
+  app.use((request: Request, response: Response, next: NextFunction) =>
+    request.method === 'GET' ? next() : parse(request, response, next),
+  );
   app.setGlobalPrefix('api', { exclude: ['health/live', 'health/ready'] });
 
   const document = describeApi(app, config, VERSION);

@@ -18,7 +18,8 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
   if (type === 'entity.too.large') return errors.tooLarge();
   if (type === 'entity.parse.failed') return errors.malformed('The request body is not valid JSON');
   if (typeof type === 'string' && status && status < 500) return errors.malformed('The request body cannot be read');
-  if (error instanceof NotFoundException) return errors.notFound(`${request.method} ${request.path}`);
+  if (error instanceof NotFoundException)
+    return errors.notFound(`${request.method} ${request.originalUrl.split('?')[0]}`);
   if (error instanceof HttpException && error.getStatus() === 413) return errors.tooLarge();
   if (error instanceof HttpException && error.getStatus() < 500) return errors.malformed(error.message);
   // a path such as /%ff cannot be decoded

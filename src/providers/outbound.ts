@@ -9,7 +9,22 @@ const NEVER = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast']);
 
 /** Whether what an administrator configured may be connected to: private and loopback yes, link-local, unspecified and denied never. */
 export function mayConnect(address: string, deny: readonly Cidr[]): boolean {
-  return !NEVER.has(ipaddr.process(address).range()) && !inCidrs(address, deny);
+  return reached(address).every((a) => !NEVER.has(ipaddr.process(a).range()) && !inCidrs(a, deny));
+}
+
+/** The address, and the IPv4 address that a NAT64 or 6to4 address leads to. */
+function reached(address: string): string[] {
+  const ip = ipaddr.process(address);
+  const embedded = { rfc6052: 12, '6to4': 2 }[ip.range() as string];
+  return embedded === undefined
+    ? [address]
+    : [
+        address,
+        ip
+          .toByteArray()
+          .slice(embedded, embedded + 4)
+          .join('.'),
+      ];
 }
 
 /**

@@ -85,6 +85,8 @@ export interface Capabilities {
   /** records have weights */
   weight: boolean;
   minTtl: number;
+  /** a TTL outside the range that means "automatic", and that proxied records always have; null: there is none */
+  automaticTtl: number | null;
   maxTtl: number;
   createZone: boolean;
 }
@@ -153,6 +155,7 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       lines: ['default'],
       weight: false,
       minTtl: 1,
+      automaticTtl: null,
       maxTtl: 2147483647,
       createZone: false,
       ...declaration.capabilities,

@@ -22,10 +22,11 @@ export function proxyRule(
 
 /** @throws AppError 400001 naming the field and what the provider allows */
 export function assertSupported({ capabilities, label }: ProviderDefinition, record: DnsRecord): void {
-  const { types, minTtl, maxTtl, lines, proxy, weight } = capabilities;
+  const { types, minTtl, maxTtl, automaticTtl, lines, proxy, weight } = capabilities;
   if (!types.includes(record.type)) throw errors.field('type', `${label} supports ${types.join(', ')}`);
-  if (record.ttl < minTtl || record.ttl > maxTtl) {
-    throw errors.field('ttl', `${label} supports ${minTtl} to ${maxTtl} seconds`);
+  if (record.ttl !== automaticTtl && (record.ttl < minTtl || record.ttl > maxTtl)) {
+    const automatic = automaticTtl === null ? '' : `, or ${automaticTtl} for automatic`;
+    throw errors.field('ttl', `${label} supports ${minTtl} to ${maxTtl} seconds${automatic}`);
   }
   if (!lines.includes(record.line)) throw errors.field('line', `${label} supports ${lines.join(', ')}`);
   if (record.proxied && !proxy) throw errors.field('proxied', `${label} has no proxy mode`);
@@ -35,13 +36,20 @@ export function assertSupported({ capabilities, label }: ProviderDefinition, rec
   if (record.weight !== null && !weight) throw errors.field('weight', `${label} has no weighted records`);
 }
 
+function settle(definition: ProviderDefinition, record: DnsRecord): void {
+  // what the provider will answer anyway: storing another TTL would make every sync see a change
+  if (record.proxied && definition.capabilities.automaticTtl !== null)
+    record.ttl = definition.capabilities.automaticTtl;
+  assertSupported(definition, record);
+}
+
 /** The record that a creation asks for. @throws InvalidRecord */
 export function newRecord(definition: ProviderDefinition, zone: string, input: RecordInput): DnsRecord {
   const host = input.host ?? input.name;
   if (host === undefined) throw errors.field('host', 'is required; use "@" for the root of the domain');
   const priority = input.priority ?? input.mx;
   const record = dnsRecord({ ...input, host, priority, ...proxyRule(definition.capabilities, input) }, zone);
-  assertSupported(definition, record);
+  settle(definition, record);
   return record;
 }
 
@@ -75,7 +83,7 @@ export function mergedRecord(
   );
   // a stored value is canonical: read as input once more, a TXT with outer quotes of its own would lose them
   if (sameValue) record.value = row.value;
-  assertSupported(definition, record);
+  settle(definition, record);
   return record;
 }
 
