@@ -1,5 +1,5 @@
 import { IsBoolean, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
-import { ToBoolean } from '../common/paging.js';
+import { ToBoolean } from '../common/paging.dto.js';
 
 export class AccountInput {
   /** provider kind, see `GET /api/providers` */

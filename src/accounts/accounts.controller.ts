@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@ne
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
-import { PageQuery, pageHeaders } from '../common/paging.js';
+import { PageQuery, pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { AccountInput, AccountPatch, AccountView, CheckQuery, ForceQuery, ProviderView } from './account.dto.js';
 import { AccountsService } from './accounts.service.js';
@@ -28,6 +28,7 @@ export class AccountsController {
     return this.accounts.create(me, body, check ?? true);
   }
 
+  /** One DNS account. */
   @Get(':id')
   get(@Param('id', IdPipe) id: number): Promise<AccountView> {
     return this.accounts.get(id);

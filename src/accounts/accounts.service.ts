@@ -5,7 +5,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { contains, orderBy, type PageQuery } from '../common/paging.js';
+import { contains, orderBy, type PageQuery } from '../common/paging.dto.js';
 import { Db } from '../database/db.js';
 import { PROVIDERS } from '../providers/registry.js';
 import type { AccountInput, AccountPatch, AccountView, ProviderView } from './account.dto.js';

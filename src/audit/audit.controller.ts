@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Role } from '../common/access.js';
-import { pageHeaders } from '../common/paging.js';
+import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { AuditList, AuditQuery, AuditVerdict, AuditView } from './audit.dto.js';
 import { AuditReader } from './audit-reader.service.js';
@@ -21,6 +21,7 @@ export class AuditController {
     return { total, list };
   }
 
+  /** One audit entry. */
   @Get('logs/:id')
   get(@Param('id', IdPipe) id: number): Promise<AuditView> {
     return this.audit.get(id);

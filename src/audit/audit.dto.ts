@@ -1,5 +1,5 @@
 import { IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import { PageQuery } from '../common/paging.js';
+import { PageQuery } from '../common/paging.dto.js';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -1,5 +1,5 @@
 import { IsBoolean, IsInt, IsNotEmpty, IsOptional, IsString, MaxLength, Min } from 'class-validator';
-import { PageQuery } from '../common/paging.js';
+import { PageQuery } from '../common/paging.dto.js';
 import { IsTime } from '../common/validation.js';
 
 export class DomainQuery extends PageQuery {}

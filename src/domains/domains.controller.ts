@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Post, Put, Query, Res } from '@nestjs/co
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, OnDomain, signedIn } from '../common/access.js';
-import { pageHeaders } from '../common/paging.js';
+import { pageHeaders } from '../common/paging.dto.js';
 import { DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
 import type { OpenDomain } from './domain-policy.js';
 import { DomainsService, domainView } from './domains.service.js';
@@ -36,6 +36,7 @@ export class DomainsController {
     return domainView(await this.domains.create(me, body), WRITE);
   }
 
+  /** One domain. */
   @Get(':id')
   @Access({ domain: 'read' })
   @ApiParam({ name: 'id', type: 'integer' })
@@ -43,6 +44,7 @@ export class DomainsController {
     return domainView(domain, domain.level ?? 0);
   }
 
+  /** Changes remark or expiry. */
   @Put(':id')
   @Access({ domain: 'write' })
   @Audited('domain.update')

@@ -7,7 +7,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { contains, orderBy, type PageQuery } from '../common/paging.js';
+import { contains, orderBy, type PageQuery } from '../common/paging.dto.js';
 import { parseTime } from '../common/validation.js';
 import { Db, isDuplicate, marks } from '../database/db.js';
 import { toUnicode, zoneName } from '../dns/names.js';

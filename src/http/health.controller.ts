@@ -5,10 +5,7 @@ import { Access } from '../common/access.js';
 import { errors } from '../common/errors.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
-
-export class Health {
-  status!: string;
-}
+import { Health } from './health.dto.js';
 
 @ApiTags('Health')
 @Access({ public: true })

@@ -58,17 +58,26 @@ const failure = (kind: keyof typeof CODES) => ({
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 });
 
+const PAGE_HEADERS = {
+  'X-Total-Count': { description: 'how many entries match', schema: { type: 'integer' } },
+  Link: { description: 'RFC 8288: first, prev, next and last page', schema: { type: 'string' } },
+};
+
 const envelope = (data: unknown) => ({
   type: 'object',
   required: ['code', 'data', 'msg'],
   properties: { code: { type: 'integer', const: 0 }, data: data ?? { type: 'null' }, msg: { type: 'string' } },
 });
 
-/** OpenAPI 3.0's `nullable` as 3.1 says it, everywhere in a document. */
+/** OpenAPI 3.0's `nullable` as 3.1 says it, and `integer` for `number` (the API has no fractions), everywhere in a document. */
 function modern(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(modern);
   if (node === null || typeof node !== 'object') return node;
   const { nullable, ...rest } = node as Json;
+  if (rest.type === 'number') rest.type = 'integer';
+  if (Array.isArray(rest.type)) rest.type = rest.type.map((t) => (t === 'number' ? 'integer' : t));
+  // the generator leaves its own marker on items of nested arrays, where `required` is a list of names
+  if (typeof rest.required === 'boolean' && !('in' in rest) && !('content' in rest)) delete rest.required;
   const out = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, modern(value)])) as Json;
   if (nullable !== true) return out;
   if (typeof out.type === 'string') return { ...out, type: [out.type, 'null'] };
@@ -76,8 +85,11 @@ function modern(node: unknown): unknown {
 }
 
 interface Operation extends Json {
-  responses: Record<string, { description?: string; content?: Record<string, { schema?: unknown }> }>;
-  parameters?: { in: string }[];
+  responses: Record<
+    string,
+    { description?: string; content?: Record<string, { schema?: unknown }>; headers?: unknown }
+  >;
+  parameters?: { in: string; name: string }[];
   requestBody?: unknown;
   description?: string;
   summary?: string;
@@ -112,7 +124,15 @@ function complete(operation: Operation, path: string, method: string, { rule, ac
       : 'no credential';
   const tokens = secured && rule.noTokens ? ' API tokens are refused.' : '';
   const audit = action ? ` Audited as \`${action}\`.` : '';
-  operation.description = [operation.description, `Needs: ${needs}.${tokens}${audit}`].filter(Boolean).join('\n\n');
+  // a handler's comment: its first sentence is the title, the rest belongs to the description
+  const [, title, more] = /^(.+?[.:])\s+(.*)$/s.exec(`${operation.summary ?? ''} `) ?? ['', operation.summary, ''];
+  operation.summary = title?.replace(/[.:]$/, '');
+  if (operation.parameters?.some((p) => p.name === 'page')) {
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (status.startsWith('2')) response.headers = PAGE_HEADERS;
+    }
+  }
+  operation.description = [more?.trim(), `Needs: ${needs}.${tokens}${audit}`].filter(Boolean).join('\n\n');
 }
 
 /** The OpenAPI 3.1 description of all routes: bodies, envelopes, errors and security. */

@@ -1,6 +1,6 @@
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { PageQuery, ToBoolean, ToNumber } from '../common/paging.js';
+import { PageQuery, ToBoolean, ToNumber } from '../common/paging.dto.js';
 import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES } from '../dns/record.js';
 
 const TYPES = [...RECORD_TYPES, ...EXTRA_TYPES];

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Put, Query, Res } fr
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, OnDomain } from '../common/access.js';
-import { pageHeaders } from '../common/paging.js';
+import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { RecordId, RecordInput, RecordList, RecordPatch, RecordQuery, RecordView, StatusInput } from './record.dto.js';
@@ -38,6 +38,7 @@ export class RecordsController {
     return this.records.create(me, domain, body);
   }
 
+  /** One record. */
   @Get(':recordId')
   @Access({ domain: 'read' })
   get(@OnDomain() domain: OpenDomain, @Param('recordId', IdPipe) id: number): Promise<RecordView> {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../common/access.js';
 import { errors } from '../common/errors.js';
-import { contains, orderBy } from '../common/paging.js';
+import { contains, orderBy } from '../common/paging.dto.js';
 import { Db, type SqlValue } from '../database/db.js';
 import { toAscii } from '../dns/names.js';
 import type { OpenDomain } from '../domains/domain-policy.js';

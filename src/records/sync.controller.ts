@@ -1,5 +1,5 @@
 import { Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { SyncResult } from '../accounts/account.dto.js';
 import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
@@ -18,6 +18,8 @@ export class SyncController {
    */
   @Post()
   @HttpCode(200)
+  @ApiOkResponse({ type: SyncResult })
+  @ApiAcceptedResponse({ type: SyncResult, description: 'the reading of records goes on in the background' })
   @Audited('account.sync')
   async sync(
     @Param('id', IdPipe) id: number,

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
-import { PageQuery, pageHeaders } from '../common/paging.js';
+import { PageQuery, pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { GrantableDomain, TokenCreated, TokenInput, TokenStatus, TokenView } from './token.dto.js';
 import { TokensService } from './tokens.service.js';

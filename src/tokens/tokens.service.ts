@@ -7,7 +7,7 @@ import { type Caller, type Principal, Role, signedIn } from '../common/access.js
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
-import type { PageQuery } from '../common/paging.js';
+import type { PageQuery } from '../common/paging.dto.js';
 import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { DomainsService } from '../domains/domains.service.js';
