@@ -120,13 +120,13 @@ function filter(query: AuditQuery): [string, SqlValue[]] {
   glob('domain', query.domain?.toLowerCase());
   glob('action', query.action);
   const from = day('start_date', 0);
-  const until = day('end_date', DAY_MS);
+  const until = day('end_date', DAY_MS - 1);
   if (from) {
     where.push('created_at >= ?');
     values.push(from);
   }
   if (until) {
-    where.push('created_at < ?');
+    where.push('created_at <= ?');
     values.push(until);
   }
   if (query.result) {

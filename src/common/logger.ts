@@ -22,6 +22,13 @@ export function configureLogger(level: string): Logger {
     level,
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
+    // of an error only what tells a reader where it came from: a driver's error also carries the statement's values
+    serializers: {
+      err: (error: Error & { code?: unknown }) =>
+        error instanceof Error
+          ? { type: error.name, code: error.code, message: error.message, stack: error.stack }
+          : error,
+    },
     redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '***' },
   });
   return root;

@@ -59,7 +59,8 @@ export function orderBy(
   id: string,
 ): string | null {
   const text = sort ?? fallback;
-  const column = allowed[text.replace(/^-/, '')];
+  const name = text.replace(/^-/, '');
+  const column = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
   if (!column) return null;
   const direction = text.startsWith('-') ? 'DESC' : 'ASC';
   return column === id ? `${id} ${direction}` : `${column} ${direction}, ${id} ${direction}`;

@@ -62,7 +62,9 @@ export function parseTime(text: string): string | null {
   const day = Number(clean.slice(8, 10));
   const month = Number(clean.slice(5, 7));
   const last = new Date(Date.UTC(Number(clean.slice(0, 4)), month, 0)).getUTCDate();
-  return day > last ? null : date.toISOString();
+  const out = date.toISOString();
+  // an offset can lead past the year 9999, and such a time would neither fit the column nor sort as text
+  return day > last || out.length !== 24 ? null : out;
 }
 
 /** An id of a path as a number. @throws AppError 400001 unless it is a positive integer */

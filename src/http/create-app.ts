@@ -9,7 +9,7 @@ import { nestLogger } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { describeApi } from './openapi.js';
-import { apiHeaders, requestContext } from './request-context.js';
+import { apiHeaders, plainText, requestContext } from './request-context.js';
 
 /** Version of the package. */
 export const VERSION: string = JSON.parse(
@@ -36,6 +36,7 @@ export async function createApp(): Promise<{ app: NestExpressApplication; config
   app.use((request: Request, response: Response, next: NextFunction) =>
     request.method === 'GET' ? next() : parse(request, response, next),
   );
+  app.use(plainText);
   app.setGlobalPrefix('api', { exclude: ['health/live', 'health/ready'] });
 
   const document = describeApi(app, config, VERSION);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import type { ZoneRequest } from '../common/access.js';
 import { inCidrs } from '../common/cidr.js';
+import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 
@@ -53,6 +54,29 @@ function accessLog(request: ZoneRequest, response: Response): void {
     if (method === 'GET') log().debug(line, 'request');
     else log().info(line, 'request');
   });
+}
+
+const MAX_DEPTH = 32;
+
+/** The path of the first text that no database and no DNS record can hold: NUL, or half of a surrogate pair. */
+function unstorable(value: unknown, path: string, depth = 0): string | null {
+  if (depth > MAX_DEPTH) throw errors.field(path.slice(0, 50), 'is nested too deeply');
+  if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed() ? path : null;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, item] of Object.entries(value)) {
+    const found = unstorable(key, path) ?? unstorable(item, path ? `${path}.${key}` : key, depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Refuses bodies that are no object, and text that cannot be stored, before anybody works with it. */
+export function plainText(request: Request, _response: Response, next: NextFunction): void {
+  if (request.url.includes('%00')) return next(errors.malformed('The address holds a NUL character'));
+  if (request.body === undefined) return next();
+  if (Array.isArray(request.body)) return next(errors.malformed('The request body must be a JSON object'));
+  const path = unstorable(request.body, '');
+  next(path === null ? undefined : errors.field(path || 'body', 'holds a NUL character or a broken Unicode character'));
 }
 
 const HEADERS = {

@@ -204,7 +204,11 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
       if (setOf(records, zone.name, set.host, set.type).members.length > 0) continue;
       throw new ProviderError(
         'rejected',
-        `The server ignored the change of ${set.type} ${fullName(set.host, zone.name)}: CNAME and other data exclude each other`,
+        `The server ignored the change of ${set.type} ${fullName(set.host, zone.name)}: ${
+          set.type === 'NS'
+            ? 'it takes no NS at a wildcard, or a CNAME is there'
+            : 'CNAME and other data exclude each other'
+        }`,
         sets.length > 1,
       );
     }
