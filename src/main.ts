@@ -7,7 +7,6 @@ import { createApp } from './http/create-app.js';
 async function main(): Promise<void> {
   configureLogger(parseConfig(readEnvironment(process.cwd())).logLevel);
   const { app, config } = await createApp();
-  await app.init();
   const database = app.get(DatabaseService);
   await database.start();
   app.enableShutdownHooks();

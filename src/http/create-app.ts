@@ -1,13 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import { type Express, json, type NextFunction, type Request, type Response } from 'express';
 import { AppModule } from '../app.module.js';
+import { AuditService } from '../audit/audit.service.js';
+import { errors } from '../common/errors.js';
 import { FastExpressAdapter } from '../common/express-adapter.js';
 import { nestLogger } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
+import { DatabaseService } from '../database/database.service.js';
+import { ErrorFilter } from './error.filter.js';
 import { describeApi } from './openapi.js';
 import { apiHeaders, plainText, requestContext } from './request-context.js';
 
@@ -19,7 +24,7 @@ export const VERSION: string = JSON.parse(
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
 
-/** The whole application, ready to listen. @throws ConfigError */
+/** The whole application, initialised, ready to listen. @throws ConfigError */
 export async function createApp(): Promise<{ app: NestExpressApplication; config: Config }> {
   const app = await NestFactory.create<NestExpressApplication>(AppModule, new FastExpressAdapter(), {
     logger: nestLogger,
@@ -51,5 +56,16 @@ export async function createApp(): Promise<{ app: NestExpressApplication; config
   // until there is a console, the front door leads to the API page
   const front: Express = app.getHttpAdapter().getInstance();
   front.get('/', (_request, response) => response.redirect(302, `${config.basePath}/api/docs`));
+  await app.init();
+  // Nest answers what lies below /api; elsewhere Express would answer with HTML
+  const filter = new ErrorFilter(app.get(AuditService), app.get(DatabaseService));
+  const answer = (error: unknown, request: Request, response: Response) =>
+    void filter.catch(error, new ExecutionContextHost([request, response]));
+  front.use((request: Request, response: Response) =>
+    answer(errors.notFound(`${request.method} ${request.originalUrl.split('?')[0]}`), request, response),
+  );
+  front.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
+    answer(error, request, response),
+  );
   return { app, config };
 }

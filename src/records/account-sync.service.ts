@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import PQueue from 'p-queue';
 import type { SyncResult } from '../accounts/account.dto.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
@@ -37,7 +37,7 @@ interface Known {
 
 /** Synchronises an account: first its zones, whole or not at all, then the records of each. */
 @Injectable()
-export class AccountSyncService implements OnApplicationShutdown {
+export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdown {
   /** record refreshes that outlive their answer */
   private readonly running = new Set<Promise<unknown>>();
   private stopping = false;
@@ -51,8 +51,12 @@ export class AccountSyncService implements OnApplicationShutdown {
     private readonly audit: AuditService,
   ) {}
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Before the server waits for requests in flight: a long sync among them ends after the zones that it is at. */
+  onModuleDestroy(): void {
     this.stopping = true;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
     await Promise.allSettled(this.running);
   }
 
