@@ -146,6 +146,9 @@ const txt = plain((value) => {
   return text;
 }, txtPresentation);
 
+// printable, and nothing that has a meaning of its own in a zone file
+const SERVICE_PARAM = /^[a-z0-9-]{1,63}(=[!#-'*-:<-[\]-~]*)?$/i;
+
 const service = plain(
   (value, zone) => {
     const words = parts(value);
@@ -153,7 +156,11 @@ const service = plain(
     const raw = value.trim().split(/\s+/);
     const head = `${integer(raw[0], 65535, 'priority')} ${targetName(raw[1] as string, zone, true)}`;
     // providers quote parameters or not; without need they go
-    return [head, ...raw.slice(2).map((word) => word.replace(/="([^"\\]*)"$/, '=$1'))].join(' ');
+    const params = raw.slice(2).map((word) => word.replace(/="([^"\\]*)"$/, '=$1'));
+    const odd = params.find((word) => !SERVICE_PARAM.test(word));
+    if (odd !== undefined)
+      return fail(`parameter ${odd} must be key or key=value, without blanks, quotes, ";", "(" or "\\"`);
+    return [head, ...params].join(' ');
   },
   (value) => {
     const [priority, target, ...rest] = value.split(' ') as [string, string];
