@@ -9,7 +9,7 @@ async function main(): Promise<void> {
   const { app, config } = await createApp();
   const database = app.get(DatabaseService);
   await database.start();
-  app.enableShutdownHooks();
+  app.enableShutdownHooks(undefined, { useProcessExit: true }); // 0 after an orderly end, instead of dying of the signal
   await app.listen(config.port, config.host);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = config.baseUrl ?? `http://localhost:${port}`;

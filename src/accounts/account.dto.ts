@@ -1,5 +1,6 @@
-import { IsBoolean, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsBoolean, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { ToBoolean } from '../common/paging.dto.js';
+import { MAX_ID } from '../common/validation.js';
 
 export class AccountInput {
   /** provider kind, see `GET /api/providers` */
@@ -26,6 +27,8 @@ export class AccountInput {
   /** team whose members may create domains in this account */
   @IsOptional()
   @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
   team_id?: number | null;
 }
 
@@ -54,6 +57,8 @@ export class AccountPatch {
 
   @IsOptional()
   @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
   team_id?: number | null;
 }
 

@@ -17,9 +17,16 @@ export function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] 
   });
 }
 
+class StrictPipe extends ValidationPipe {
+  /** Ids of a path stay text for `IdPipe`: as numbers, `0x1` and `1 ` would be 1. */
+  protected override transformPrimitive(value: unknown): unknown {
+    return value;
+  }
+}
+
 /** Unknown fields are refused; every problem is reported, not only the first. */
 export const validationPipe = () =>
-  new ValidationPipe({
+  new StrictPipe({
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
@@ -67,10 +74,13 @@ export function parseTime(text: string): string | null {
   return day > last || out.length !== 24 ? null : out;
 }
 
+/** The largest id that a column holds. */
+export const MAX_ID = 2147483647;
+
 /** An id of a path as a number. @throws AppError 400001 unless it is a positive integer */
 export function positiveId(text: string | undefined, name: string): number {
   const id = Number(text);
-  if (!text || !/^\d{1,10}$/.test(text) || id < 1 || id > 2147483647)
+  if (!text || !/^\d{1,10}$/.test(text) || id < 1 || id > MAX_ID)
     throw errors.field(name, 'must be a positive integer');
   return id;
 }

@@ -70,8 +70,12 @@ export class Db {
     return (await this.rows<T>(sql, values, manager))[0];
   }
 
-  /** Runs an INSERT, UPDATE or DELETE. @returns how many rows it changed */
-  async run(sql: string, values: readonly SqlValue[] = [], manager?: EntityManager): Promise<number> {
+  /** Runs an INSERT, UPDATE or DELETE, by itself again after a deadlock. @returns how many rows it changed */
+  run(sql: string, values: readonly SqlValue[] = [], manager?: EntityManager): Promise<number> {
+    return manager ? this.runOnce(sql, values, manager) : this.again(() => this.runOnce(sql, values));
+  }
+
+  private async runOnce(sql: string, values: readonly SqlValue[], manager?: EntityManager): Promise<number> {
     const runner = manager?.queryRunner ?? this.source.createQueryRunner();
     try {
       const result = (await runner.query(this.text(sql), values as SqlValue[], true)) as unknown as {
@@ -88,13 +92,20 @@ export class Db {
    * All or nothing. The work may run again after a deadlock, so it must not touch anything but the database, and never a provider:
    * on SQLite it holds the one connection, elsewhere row locks. Inside, use only the manager that is handed in.
    */
-  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock
+    return this.again(() =>
+      this.source.options.type === 'better-sqlite3'
+        ? this.source.transaction(work)
+        : this.source.transaction('READ COMMITTED', work),
+    );
+  }
+
+  /** Does it again after a deadlock, which undid all of it: a whole transaction, or one statement outside of any. */
+  async again<T>(work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock
-        return this.source.options.type === 'better-sqlite3'
-          ? await this.source.transaction(work)
-          : await this.source.transaction('READ COMMITTED', work);
+        return await work();
       } catch (error) {
         if (attempt >= TRIES || !RETRY.has(driverError(error).code ?? '')) throw error;
         await sleep(Math.random() * 20 * attempt);

@@ -27,6 +27,7 @@ export const TOKEN_DENIED = 'Token does not have permission for this domain';
 
 const READ = 1;
 const WRITE = 2;
+const MAX_NAMED = 500;
 
 /** The columns of an `OpenDomain`, for queries over `domains d JOIN dns_accounts a`. */
 export const DOMAIN_COLUMNS = `d.id, d.name, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
@@ -60,35 +61,64 @@ export class DomainPolicy {
   }
 
   /**
-   * FROM clause over the domains that this principal may read, as `d`, with the level (1 read, 2 write) as `mine.level`. Driven by the grants, so that an
-   * ordinary user's list costs what the user has, not what the installation has.
+   * FROM clause over the domains that this principal may read, as `d`. Driven by the grants, so that an ordinary user's list costs what the user has,
+   * not what the installation has. `ids` is the same without the domains' rows, for counting.
    */
-  readable(me: Principal): { from: string; level: string; where: string; values: SqlValue[] } {
+  readable(me: Principal): { from: string; ids: string; where: string; values: SqlValue[] } {
     const only = me.token?.allowedDomains;
-    const where = only ? (only.length ? `d.id IN (${marks(only.length)})` : '1 = 0') : '1 = 1';
+    const within = (id: string) => (only ? (only.length ? `${id} IN (${marks(only.length)})` : '1 = 0') : '1 = 1');
     const allowed = only ?? [];
-    if (me.role >= Role.Admin) return { from: 'domains d', level: String(WRITE), where, values: [...allowed] };
-    const [grants, values] = grantsOf(me.userId);
-    const from = `(SELECT g.id, MAX(g.level) AS level FROM (${grants}) g GROUP BY g.id) mine JOIN domains d ON d.id = mine.id`;
-    return { from, level: 'mine.level', where, values: [...values, ...allowed] };
+    if (me.role >= Role.Admin) {
+      return {
+        from: 'domains d',
+        ids: `domains d WHERE ${within('d.id')}`,
+        where: within('d.id'),
+        values: [...allowed],
+      };
+    }
+    const [grants, values] = grantsOf(me.userId, [], false);
+    const mine = `(${grants}) mine`;
+    return {
+      from: `${mine} JOIN domains d ON d.id = mine.id`,
+      ids: `${mine} WHERE ${within('mine.id')}`,
+      where: within('d.id'),
+      values: [...values, ...allowed],
+    };
+  }
+
+  /** The level (1 read, 2 write) of these domains, which are readable. */
+  async levels(me: Principal, ids: readonly number[]): Promise<Map<number, number>> {
+    if (me.role >= Role.Admin || !ids.length) return new Map(ids.map((id) => [id, WRITE]));
+    // a list that long is asked for whole: naming its ids would only make the statement long
+    const [grants, values] = grantsOf(me.userId, ids.length > MAX_NAMED ? [] : ids);
+    const rows = await this.db.rows<{ id: number; level: number }>(
+      `SELECT g.id, MAX(g.level) AS level FROM (${grants}) g GROUP BY g.id`,
+      values,
+    );
+    return new Map(rows.map((row) => [row.id, Number(row.level)]));
   }
 
   private levelOf(me: Principal, id: number): [string, SqlValue[]] {
     if (me.role >= Role.Admin) return [String(WRITE), []];
-    const [grants, values] = grantsOf(me.userId, id);
+    const [grants, values] = grantsOf(me.userId, [id]);
     return [`(SELECT MAX(g.level) FROM (${grants}) g)`, values];
   }
 }
 
-/** All grants of a user (or those on one domain): owned domains, and permissions of the user's teams. A write that is limited to hosts is a read here. */
-function grantsOf(userId: number, domainId?: number): [string, SqlValue[]] {
-  const one = domainId === undefined ? '' : ' AND p.domain_id = ?';
-  const own = domainId === undefined ? '' : ' AND o.id = ?';
-  const id = domainId === undefined ? [] : [domainId];
+/**
+ * All grants of a user (or those on some domains): owned domains, and permissions of the user's teams. A write that is limited to hosts is a read here.
+ * With `levels` a domain comes once a grant, with its level; without, once.
+ */
+function grantsOf(userId: number, ids: readonly number[] = [], levels = true): [string, SqlValue[]] {
+  const among = (column: string) => (ids.length ? ` AND ${column} IN (${marks(ids.length)})` : '');
+  const team = levels
+    ? `, CASE WHEN p.permission = 'write' AND p.host IS NULL THEN ${WRITE} ELSE ${READ} END AS level`
+    : '';
+  const own = levels ? `, ${WRITE} AS level` : '';
   return [
-    `SELECT p.domain_id AS id, CASE WHEN p.permission = 'write' AND p.host IS NULL THEN ${WRITE} ELSE ${READ} END AS level
-       FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id WHERE m.user_id = ?${one}
-     UNION ALL SELECT o.id, ${WRITE} AS level FROM domains o WHERE o.owner_id = ?${own}`,
-    [userId, ...id, userId, ...id],
+    `SELECT p.domain_id AS id${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
+      WHERE m.user_id = ?${among('p.domain_id')}
+      UNION ${levels ? 'ALL ' : ''}SELECT o.id${own} FROM domains o WHERE o.owner_id = ?${among('o.id')}`,
+    [userId, ...ids, userId, ...ids],
   ];
 }

@@ -1,6 +1,6 @@
-import { IsBoolean, IsInt, IsNotEmpty, IsOptional, IsString, MaxLength, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery } from '../common/paging.dto.js';
-import { IsTime } from '../common/validation.js';
+import { IsTime, MAX_ID } from '../common/validation.js';
 
 export class DomainQuery extends PageQuery {}
 
@@ -13,6 +13,7 @@ export class DomainInput {
 
   @IsInt()
   @Min(1)
+  @Max(MAX_ID)
   account_id!: number;
 
   /** free text */

@@ -65,19 +65,24 @@ export class DomainsService {
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: DomainView[] }> {
     const order = orderBy(query.sort, SORTS, 'name', 'd.id');
     if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
-    const { from, level, where, values } = this.policy.readable(me);
+    const { from, ids, where, values } = this.policy.readable(me);
     const filter = query.keyword ? `${where} AND d.name LIKE ? ESCAPE '!'` : where;
     const all = query.keyword ? [...values, contains(query.keyword)] : values;
     const limit = query.limit ?? -1;
     const page = limit > 0 ? [limit, ((query.page ?? 1) - 1) * limit] : [];
-    const rows = await this.db.rows<OpenDomain & { level: number }>(
-      `SELECT ${DOMAIN_COLUMNS}, ${level} AS level FROM ${from} JOIN dns_accounts a ON a.id = d.account_id
+    const rows = await this.db.rows<OpenDomain>(
+      `SELECT ${DOMAIN_COLUMNS} FROM ${from} JOIN dns_accounts a ON a.id = d.account_id
         WHERE ${filter} ORDER BY ${order}${limit > 0 ? ' LIMIT ? OFFSET ?' : ''}`,
       [...all, ...page],
     );
-    const list = rows.map((row) => domainView(row, Number(row.level)));
+    const levels = await this.policy.levels(
+      me,
+      rows.map((row) => row.id),
+    );
+    const list = rows.map((row) => domainView(row, levels.get(row.id) ?? 0));
     if (limit < 0) return { total: list.length, list };
-    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${from} WHERE ${filter}`, all);
+    const counted = query.keyword ? `${from} WHERE ${filter}` : ids;
+    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${counted}`, all);
     return { total: Number(count?.n), list };
   }
 

@@ -18,8 +18,8 @@ import {
 class SqliteInput {
   /** a file name inside the data directory */
   @IsString()
-  @Matches(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/, {
-    message: '$property must be a file name inside the data directory: letters, digits, ".", "_" and "-"',
+  @Matches(/^(?!(database\.json|secret\.key)$)[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/i, {
+    message: '$property must be a free file name inside the data directory: letters, digits, ".", "_" and "-"',
   })
   path!: string;
 }

@@ -7,6 +7,7 @@ import { log } from '../common/logger.js';
 import { type Config, ConfigError } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
+import { Db } from '../database/db.js';
 import { SigningKey } from '../users/signing-key.js';
 import { UsersService } from '../users/users.service.js';
 import { choiceOf, failureWords, probe } from './database-probe.js';
@@ -17,9 +18,13 @@ const digest = (text: string) => createHash('sha256').update(text).digest();
 /** First-run setup: choose a database, create the first administrator. Closed for good as soon as a user exists. */
 @Injectable()
 export class InitService implements OnModuleInit {
+  /** the choice of a database that is being opened */
+  private choosing: Promise<void> = Promise.resolve();
+
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly database: DatabaseService,
+    private readonly db: Db,
     private readonly users: UsersService,
     private readonly key: SigningKey,
     private readonly audit: AuditService,
@@ -39,6 +44,7 @@ export class InitService implements OnModuleInit {
   async status(): Promise<InitStatus> {
     if (!this.database.configured) return { initialized: false, dbInitialized: false, hasUsers: false };
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    await this.db.rows('SELECT 1 AS one'); // that there are users is remembered, that the database is up is not
     const hasUsers = await this.database.hasUsers();
     return { initialized: hasUsers, dbInitialized: true, hasUsers };
   }
@@ -53,6 +59,13 @@ export class InitService implements OnModuleInit {
   async choose(input: DatabaseInput, caller: Caller): Promise<void> {
     await this.assertSetup(input.setup_code);
     if (this.config.database) throw errors.conflict('The database is preset by DATABASE_URL');
+    // one after the other: of two different choices at once, one wins and is the one that is kept
+    const turn = this.choosing.then(() => this.open(input, caller));
+    this.choosing = turn.catch(() => undefined);
+    await turn;
+  }
+
+  private async open(input: DatabaseInput, caller: Caller): Promise<void> {
     if (this.database.open) throw errors.conflict('A database is chosen already');
     const choice = choiceOf(input, this.config.dataDir);
     try {

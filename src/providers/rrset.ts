@@ -118,7 +118,9 @@ async function edit(change: Change, touch: (host: string, type: string) => Promi
         error: new ProviderError('not_found', 'The record no longer exists at the provider; synchronise the domain'),
       };
     }
-    if (at >= 0) source.members.splice(at, 1, ...(source === target ? [wanted] : []));
+    // somebody may have added the wanted value past us: it must not be there twice
+    const there = target.members.some((m) => m.remoteId === wanted.remoteId && m.remoteId !== change.before.remoteId);
+    if (at >= 0) source.members.splice(at, 1, ...(source === target && !there ? [wanted] : []));
   }
   const twin = target.members.find((m) => m.remoteId === wanted.remoteId);
   if (twin) twin.enabled = wanted.enabled;

@@ -10,6 +10,8 @@ export const lockOf = (domainId: number, host: string | null): string =>
   host === null ? `zone|${domainId}` : `name|${domainId}|${host}`;
 
 const KEEP_MS = 3_600_000;
+/** so many are forgotten at a time */
+const PRUNE_MAX = 500;
 
 interface Pending {
   id: number;
@@ -31,16 +33,10 @@ export class Intents {
 
   /** @returns the intent's id */
   async store(domainId: number, op: string, hosts: string[], requestId: string): Promise<number> {
-    const inserted = await this.db.source.manager.insert(RecordIntent, {
-      domain_id: domainId,
-      op,
-      hosts,
-      owner: PROCESS,
-      state: 'open',
-      revision: null,
-      request_id: requestId,
-      created_at: now(),
-    });
+    const row = { domain_id: domainId, op, hosts, owner: PROCESS, state: 'open' as const, revision: null };
+    const inserted = await this.db.again(() =>
+      this.db.source.manager.insert(RecordIntent, { ...row, request_id: requestId, created_at: now() }),
+    );
     return Number(inserted.identifiers[0]?.id);
   }
 
@@ -89,13 +85,8 @@ export class Intents {
     return new Set(rows.flatMap((row) => JSON.parse(row.hosts) as string[]));
   }
 
-  async settle(manager: EntityManager, domainId: number, ids: number[]): Promise<void> {
+  async settle(manager: EntityManager, ids: number[]): Promise<void> {
     if (ids.length) await this.db.run(`DELETE FROM record_intents WHERE id IN (${marks(ids.length)})`, ids, manager);
-    await this.db.run(
-      `DELETE FROM record_intents WHERE domain_id = ? AND state = 'done' AND created_at < ?`,
-      [domainId, now(-KEEP_MS)],
-      manager,
-    );
   }
 
   /** Domains with intents that nobody is at, up to `limit`. */
@@ -111,8 +102,16 @@ export class Intents {
     return out;
   }
 
-  /** Forgets finished intents that no sync can need any more. */
+  /** Forgets finished intents that no sync can need any more. By id: a deletion that searches would lock the rows that it looks at, those of writers too. */
   async prune(): Promise<void> {
-    await this.db.run(`DELETE FROM record_intents WHERE state = 'done' AND created_at < ?`, [now(-KEEP_MS)]);
+    for (;;) {
+      const old = await this.db.rows<{ id: number }>(
+        `SELECT id FROM record_intents WHERE state = 'done' AND created_at < ? LIMIT ?`,
+        [now(-KEEP_MS), PRUNE_MAX],
+      );
+      const ids = old.map((row) => row.id);
+      if (ids.length) await this.db.run(`DELETE FROM record_intents WHERE id IN (${marks(ids.length)})`, ids);
+      if (ids.length < PRUNE_MAX) return;
+    }
   }
 }

@@ -33,6 +33,8 @@ export class NoSuchRecord extends Error {}
 export function hostsOf(edit: Edit, row: StoredRecord | null, definition: ProviderDefinition, zone: string): string[] {
   if (edit.op === 'create') return [newRecord(definition, zone, edit.input).host];
   if (!row) throw new NoSuchRecord();
+  // said first: what is only shown need not be a record that the service could check
+  assertEditable(row);
   if (edit.op !== 'update') return [row.host];
   return [...new Set([row.host, mergedRecord(definition, zone, row, edit.patch).host])];
 }
@@ -68,12 +70,14 @@ export function planEdit(
 ): Plan {
   const { capabilities } = definition;
   const others = (host: string, id?: number) => rows.filter((r) => r.host === host && r.id !== id);
+  // a TTL that was not given must not change that of the set which the record joins
+  const join = (record: DnsRecord, at: StoredRecord[]) => {
+    const sibling = at.find((o) => o.type === record.type && o.enabled);
+    if (capabilities.granularity === 'rrset' && sibling) record.ttl = sibling.ttl;
+  };
   if (edit.op === 'create') {
     const after = newRecord(definition, domain.name, edit.input);
-    const siblings = others(after.host).filter((o) => o.type === after.type && o.enabled);
-    // a TTL that was not given must not change that of the set which the record joins
-    if (capabilities.granularity === 'rrset' && siblings[0] && (edit.input.ttl ?? null) === null)
-      after.ttl = siblings[0].ttl;
+    if ((edit.input.ttl ?? null) === null) join(after, others(after.host));
     assertFits(after, others(after.host));
     return { change: { op: 'create', after }, before: null, after, remark: edit.input.remark ?? '' };
   }
@@ -91,6 +95,8 @@ export function planEdit(
   }
   if (edit.op === 'update') {
     const after = mergedRecord(definition, domain.name, before, edit.patch);
+    const moves = after.host !== before.host || after.type !== before.type;
+    if (moves && (edit.patch.ttl ?? null) === null) join(after, others(after.host, before.id));
     assertFits(after, others(after.host, before.id));
     const change: Change | null = here ? null : { op: 'update', before: remote(before), after };
     return { change, before, after, remark: edit.patch.remark ?? before.remark };

@@ -74,7 +74,7 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
         await this.db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), domain.id], manager);
         const busy = await this.intents.busyHosts(manager, domain.id, revision, settled);
         const touched = await this.cache.apply(manager, domain.id, changes, busy);
-        await this.intents.settle(manager, domain.id, settled);
+        await this.intents.settle(manager, settled);
         return touched;
       });
     });

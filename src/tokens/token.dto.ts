@@ -4,18 +4,19 @@ import {
   IsArray,
   IsBoolean,
   IsInt,
-  IsNotEmpty,
   IsOptional,
   IsString,
+  Matches,
+  Max,
   MaxLength,
   Min,
 } from 'class-validator';
-import { IsTime } from '../common/validation.js';
+import { IsTime, MAX_ID } from '../common/validation.js';
 
 export class TokenInput {
   /** label */
   @IsString()
-  @IsNotEmpty()
+  @Matches(/\S/, { message: '$property must not be blank' })
   @MaxLength(255)
   name!: string;
 
@@ -26,6 +27,7 @@ export class TokenInput {
   @ArrayUnique()
   @IsInt({ each: true })
   @Min(1, { each: true })
+  @Max(MAX_ID, { each: true })
   allowed_domains?: number[];
 
   /** ISO 8601; before it the token is refused */

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
-import { PageQuery, pageHeaders } from '../common/paging.dto.js';
+import { MAX_LIMIT, PageQuery, pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { GrantableDomain, TokenCreated, TokenInput, TokenStatus, TokenView } from './token.dto.js';
 import { TokensService } from './tokens.service.js';
@@ -15,8 +15,14 @@ export class TokensController {
 
   /** The caller's tokens, without their plaintext. */
   @Get()
-  list(@Me() me: Caller): Promise<TokenView[]> {
-    return this.tokens.list(signedIn(me));
+  async list(
+    @Query() query: PageQuery,
+    @Me() me: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<TokenView[]> {
+    const { total, list } = await this.tokens.list(signedIn(me), query);
+    pageHeaders(response, total, query.page ?? 1, query.limit ?? MAX_LIMIT);
+    return list;
   }
 
   /** A new token. `data.token` is shown this once. */
@@ -33,8 +39,9 @@ export class TokensController {
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GrantableDomain[]> {
-    const { total, list } = await this.tokens.grantable(signedIn(me), query);
-    pageHeaders(response, total, query.page ?? 1, query.limit ?? Math.max(total, 1));
+    const paged = query.page && !query.limit ? { ...query, limit: 20 } : query;
+    const { total, list } = await this.tokens.grantable(signedIn(me), paged);
+    pageHeaders(response, total, paged.page ?? 1, paged.limit ?? Math.max(total, 1));
     return list;
   }
 

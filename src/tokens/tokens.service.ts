@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
+import { type EntityManager, Raw, type Repository } from 'typeorm';
 import { DomainRemoval } from '../accounts/domain-removal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
-import type { PageQuery } from '../common/paging.dto.js';
+import { contains, MAX_LIMIT, type PageQuery } from '../common/paging.dto.js';
 import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -15,6 +15,7 @@ import type { GrantableDomain, TokenCreated, TokenInput, TokenView } from './tok
 import { ApiToken } from './token.entity.js';
 
 const MAX_PER_USER = 100;
+const SORTS = ['id', 'name', 'created_at', 'last_used_at'];
 
 const view = (t: ApiToken): TokenView => ({
   id: t.id,
@@ -46,9 +47,22 @@ export class TokensService implements OnModuleInit {
     this.removal.register((manager, ids) => this.forgetDomains(manager, ids));
   }
 
-  /** The caller's tokens, newest last. */
-  async list(me: Principal): Promise<TokenView[]> {
-    return (await this.tokens.find({ where: { user_id: me.userId }, order: { id: 'ASC' } })).map(view);
+  /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
+  async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TokenView[] }> {
+    const { sort = 'id', keyword, page = 1, limit = MAX_LIMIT } = query;
+    const field = sort.replace(/^-/, '');
+    if (!SORTS.includes(field)) throw errors.field('sort', `must be one of ${SORTS.join(', ')}`);
+    const direction = sort.startsWith('-') ? 'DESC' : 'ASC';
+    const like = keyword && {
+      name: Raw((name) => `LOWER(${name}) LIKE :like ESCAPE '!'`, { like: contains(keyword) }),
+    };
+    const [rows, total] = await this.tokens.findAndCount({
+      where: { user_id: me.userId, ...(like || {}) },
+      order: { [field]: direction, id: direction },
+      take: limit,
+      skip: (page - 1) * limit,
+    });
+    return { total, list: rows.map(view) };
   }
 
   /** A new token with the creator's role. The plaintext is in this answer and nowhere else. @throws AppError 400001, 409001 */
@@ -75,6 +89,8 @@ export class TokensService implements OnModuleInit {
       last_used_at: null,
     };
     return this.db.transaction(async (manager) => {
+      // locks the creator's row: parallel creations would all count before any of them inserts
+      await this.db.run('UPDATE users SET id = id WHERE id = ?', [me.userId], manager);
       if ((await manager.countBy(ApiToken, { user_id: me.userId })) >= MAX_PER_USER) {
         throw errors.conflict(`A user may have ${MAX_PER_USER} tokens; delete one first`);
       }

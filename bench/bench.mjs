@@ -1,0 +1,239 @@
+// The benchmark: `npm run bench`, on SQLite, or `DATABASE_URL=postgres://… npm run bench` on a server (a database of its own is made there and dropped).
+// Everything listens on loopback and is thrown away at the end. Machines are noisy: what is compared runs in turns, several times; medians are printed.
+//   BENCH_SECONDS   length of one measurement, default 2
+//   BENCH_ROUNDS    how often each is repeated, default 5
+//   BENCH_PROFILE   directory for CPU profiles of the service (open them in the developer tools of a browser)
+import { fork } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { startThrowaway } from '../scripts/throwaway.mjs';
+import { startPowerdns } from './powerdns.mjs';
+import { seed } from './seed.mjs';
+import { besides, kindOf } from './sql.mjs';
+
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 2);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const PROFILE = process.env.BENCH_PROFILE;
+const DATABASE_URL = process.env.DATABASE_URL;
+const KIND = DATABASE_URL ? kindOf(DATABASE_URL) : 'sqlite';
+const CONNECTIONS = 24;
+// the compilers of V8 need requests, not time, to be done; the time is a limit for slow machines
+const WARM = { count: 8000, ms: 8000 };
+const CREATES = 150;
+const GOAL = 0.45;
+const LIMIT_MS = 235_000;
+
+const cleanups = [];
+async function cleanUp() {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup().catch((error) => console.error(error.message));
+}
+
+/** A process of this folder, and its first message. */
+async function start(file, args = []) {
+  const child = fork(join(import.meta.dirname, file), args);
+  cleanups.push(async () => void child.kill('SIGKILL'));
+  const ended = new Promise((_, reject) => child.once('exit', () => reject(new Error(`${file} ended`))));
+  ended.catch(() => undefined);
+  const next = () => Promise.race([ended, new Promise((resolve) => child.once('message', resolve))]);
+  return { child, next };
+}
+
+/** The service on an empty database of the kind in use, then seeded. */
+async function startSeeded(size) {
+  let databaseUrl = 'sqlite:bench.db';
+  if (KIND !== 'sqlite') {
+    const own = await besides(DATABASE_URL);
+    cleanups.push(own.drop);
+    databaseUrl = own.url;
+  }
+  const service = await startThrowaway(
+    { DATABASE_URL: databaseUrl, ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: 'correct-horse-battery-9' },
+    PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${PROFILE}`] : [],
+  );
+  cleanups.push(service.stop);
+  const url = KIND === 'sqlite' ? `sqlite:${join(service.dataDir, 'bench.db')}` : databaseUrl;
+  const { pid } = service;
+  const port = Number(new URL(service.url).port);
+  return { url: service.url, port, pid, databaseUrl: url, tokens: await seed(url, size) };
+}
+
+const bearer = (token) => ({ authorization: `Bearer ${token}` });
+const get = async (port, path, token) => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: token ? bearer(token) : {} });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+};
+const post = async (service, path, body) => {
+  const response = await fetch(service.url + path, {
+    method: 'POST',
+    headers: { ...bearer(service.tokens.operator), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = await response.json();
+  if (answer.code !== 0) throw new Error(`${path}: ${answer.msg}`);
+  return answer.data;
+};
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+/** Processor time of a process so far in microseconds, NaN where there is no /proc: unlike the clock it does not count what others do to the machine. */
+function cpuOf(pid) {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return Number.NaN;
+  const [user, system] = readFileSync(file, 'utf8').split(') ').at(-1).split(' ').slice(11, 13).map(Number);
+  return (user + system) * 10_000;
+}
+
+/** Runs each job in turn, round after round. @returns medians by name, and the median of `a/b` of the same round */
+async function compare(load, jobs, { rounds = ROUNDS, warm = true } = {}) {
+  const measure = async (job) => {
+    const before = cpuOf(job.pid);
+    load.child.send(job);
+    const { result, error } = await load.next();
+    if (error) throw new Error(error);
+    return { ...result, cpu: (cpuOf(job.pid) - before) / result.requests };
+  };
+  if (warm) for (const job of Object.values(jobs)) await measure({ ...job, ...WARM });
+  const seen = Object.fromEntries(Object.keys(jobs).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, job] of Object.entries(jobs)) seen[name].push(await measure({ ...job, ...job.next?.(round) }));
+  }
+  const of = (name) =>
+    Object.fromEntries(
+      ['rps', 'p50', 'p99', 'cpu'].map((key) => [key, median(seen[name].map((result) => result[key]))]),
+    );
+  const ratio = (a, b) => median(seen[a].map((result, i) => result.rps / seen[b][i].rps));
+  return { of, ratio };
+}
+
+const cell = (value, width) => String(value).padStart(width);
+const percent = (ratio) => `${(ratio * 100).toFixed(0)} %`;
+const HEAD = `${''.padEnd(44)}${cell('req/s', 9)}${cell('p50 ms', 9)}${cell('p99 ms', 9)}${cell('CPU us', 9)}${cell('of floor', 10)}${cell('of Express', 12)}`;
+function row(label, { rps, p50, p99, cpu }, ofFloor = '', ofExpress = '') {
+  const numbers = `${cell(Math.round(rps), 9)}${cell(p50.toFixed(2), 9)}${cell(p99.toFixed(2), 9)}${cell(Number.isNaN(cpu) ? '' : Math.round(cpu), 9)}`;
+  console.log(label.padEnd(44) + numbers + cell(ofFloor, 10) + cell(ofExpress, 12));
+}
+
+async function main() {
+  console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, ${KIND}`);
+  console.log(`${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s each in turns, medians\n`);
+  const large = await startSeeded({ domains: 10_000, records: 10_000, permissions: [100, 1000] });
+  const small = await startSeeded({ domains: 100, records: 0, permissions: [100] });
+  const floor = await start('floor.mjs', [large.databaseUrl]);
+  const floorPort = await floor.next();
+  const express = await start('express.mjs');
+  const expressPort = await express.next();
+  const load = await start('load.mjs');
+  const timed = { connections: CONNECTIONS, ms: SECONDS * 1000 };
+  const ask = ({ port, pid }, path, token) => ({ ...timed, port, pid, path, headers: bearer(token) });
+
+  /** Service, floor and Express on one route, after making sure that all three answer the same. */
+  const three = async (path, token, more = {}) => {
+    const answer = await get(large.port, path, token);
+    if (!isDeepStrictEqual(answer, await get(floorPort, path, token))) {
+      throw new Error(`${path}: the floor does not answer what the service answers; bench/floor.mjs must follow it`);
+    }
+    express.child.send({ path: path.split('?')[0], data: answer });
+    await express.next();
+    return compare(load, {
+      service: ask(large, path, token),
+      floor: ask({ port: floorPort, pid: floor.child.pid }, path, token),
+      express: ask({ port: expressPort, pid: express.child.pid }, path, token),
+      ...more,
+    });
+  };
+  const print = (title, { of, ratio }) => {
+    row(title, of('service'), percent(ratio('service', 'floor')), percent(ratio('service', 'express')));
+    row('  floor: node:http and the driver', of('floor'), '', percent(ratio('floor', 'express')));
+    row('  bare Express 5, equal JSON', of('express'));
+    return ratio('service', 'floor');
+  };
+
+  console.log(HEAD);
+  const records = await three('/api/domains/1/records?limit=20', large.tokens.pipeline);
+  const reached = print('record list, 20 of 10 000, by token', records);
+  const list = '/api/domains?limit=20';
+  print('domain list, 20 of 1 000 permitted of 10 000', await three(list, large.tokens.users[1000]));
+
+  const sizes = await compare(load, {
+    small: ask(small, list, small.tokens.users[100]),
+    large: ask(large, list, large.tokens.users[100]),
+  });
+  row('domain list, 100 permitted of    100', sizes.of('small'));
+  row('domain list, 100 permitted of 10 000', sizes.of('large'));
+  await writes(load, large, timed);
+
+  const flat = sizes.ratio('large', 'small');
+  console.log(`\nrecord list: ${percent(reached)} of the floor (goal: at least ${percent(GOAL)})`);
+  const byCpu = records.of('floor').cpu / records.of('service').cpu;
+  if (!Number.isNaN(byCpu))
+    console.log(`  by processor time of the two servers, which a busy machine disturbs less: ${percent(byCpu)}`);
+  console.log(`domain list: ${percent(flat)} of the speed at 100 domains when there are 10 000 (goal: 80 % to 120 %)`);
+}
+
+/** Record creates through the service, beside the same writes straight at the API of PowerDNS. */
+async function writes(load, service) {
+  const powerdns = await startPowerdns();
+  if (!powerdns) return console.log('record create: left out, pdns-server with its lmdb backend is not installed');
+  cleanups.push(powerdns.stop);
+  const account = await post(service, '/api/accounts', {
+    provider: 'powerdns',
+    name: 'bench',
+    credentials: { url: powerdns.url, api_key: powerdns.key },
+  });
+  const zone = async (name) => post(service, '/api/domains', { name, account_id: account.id, create: true });
+  const [through, straight] = [await zone('through.example'), await zone('straight.example')];
+  const rrset = {
+    name: `r{n}.${straight.name}.`,
+    type: 'A',
+    ttl: 600,
+    changetype: 'REPLACE',
+    records: [{ content: '192.0.2.1', disabled: false }],
+  };
+  // a number of writes, not a time: a zone that grows gets slower, and both zones must grow alike
+  const common = { connections: CONNECTIONS, count: CREATES, next: (round) => ({ first: (round + 1) * 10_000 }) };
+  const { of, ratio } = await compare(
+    load,
+    {
+      service: {
+        ...common,
+        port: service.port,
+        pid: service.pid,
+        method: 'POST',
+        path: `/api/domains/${through.id}/records`,
+        headers: bearer(service.tokens.operator),
+        body: JSON.stringify({ host: 'r{n}', type: 'A', value: '192.0.2.1', ttl: 600 }),
+      },
+      powerdns: {
+        ...common,
+        port: powerdns.port,
+        method: 'PATCH',
+        path: `/api/v1/servers/localhost/zones/${straight.name}.`,
+        headers: { 'x-api-key': powerdns.key },
+        body: JSON.stringify({ rrsets: [rrset] }),
+      },
+    },
+    { rounds: ROUNDS + 1, warm: false },
+  );
+  row('record create at PowerDNS (lmdb)', of('service'));
+  row('  the same PATCH straight at PowerDNS', of('powerdns'));
+  console.log(`record create: ${percent(ratio('service', 'powerdns'))} of PowerDNS alone`);
+}
+
+const late = setTimeout(() => {
+  console.error('the benchmark takes too long on this machine; lower BENCH_SECONDS or BENCH_ROUNDS');
+  process.exitCode = 1;
+  void cleanUp().then(() => process.exit(1));
+}, LIMIT_MS);
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void cleanUp().then(() => process.exit(1)));
+try {
+  await main();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  clearTimeout(late);
+  await cleanUp();
+}

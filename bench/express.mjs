@@ -1,0 +1,9 @@
+// Bare Express as it comes: one route a payload, the JSON of which is that of the service.
+import express from 'express';
+
+const app = express();
+process.on('message', ({ path, data }) => {
+  app.get(path, (_request, response) => response.json(data));
+  process.send('added');
+});
+const server = app.listen(0, '127.0.0.1', () => process.send(server.address().port));

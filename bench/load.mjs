@@ -1,0 +1,102 @@
+// Load generator, a process of its own: keep-alive connections that each wait for their answer, over plain sockets so that measuring costs little.
+import { connect } from 'node:net';
+
+/** One request after the other until `until()` says stop, each on the same connection while the server keeps it. Answers must have a Content-Length. */
+function worker({ port }, request, until, seen) {
+  return new Promise((resolve, reject) => {
+    let socket;
+    let chunks = [];
+    let have = 0;
+    let need = -1;
+    let closing = false;
+    let start = 0;
+    const next = () => {
+      if (until()) {
+        socket?.destroy();
+        return resolve();
+      }
+      start = performance.now();
+      if (socket && !closing) socket.write(request());
+      else open();
+    };
+    const open = () => {
+      socket?.destroy();
+      closing = false;
+      socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => socket.write(request()));
+      socket.on('error', reject);
+      socket.on('data', receive);
+      const mine = socket;
+      socket.on('close', () => {
+        if (mine === socket && !closing) reject(new Error('the server closed a connection'));
+      });
+    };
+    const receive = (chunk) => {
+      chunks.push(chunk);
+      have += chunk.length;
+      if (need < 0) {
+        const text = chunks.length === 1 ? chunk : Buffer.concat(chunks);
+        const end = text.indexOf('\r\n\r\n');
+        if (end < 0) return;
+        const head = text.latin1Slice(0, end);
+        const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+        const status = Number(head.slice(9, 12));
+        if (length === undefined && status !== 204) return reject(new Error(`no Content-Length: ${head}`));
+        if (status >= 300) return reject(new Error(`status ${status}: ${text.toString()}`));
+        need = end + 4 + Number(length ?? 0);
+        closing = /\r\nconnection: close/i.test(head);
+      }
+      if (have < need) return;
+      chunks = [];
+      have = 0;
+      need = -1;
+      seen(performance.now() - start);
+      next();
+    };
+    next();
+  });
+}
+
+/** Text of one request; `{n}` in path and body is the number of the request. */
+function renderer({ method = 'GET', path, headers = {}, body, first = 0 }) {
+  const head = (target, length) =>
+    [
+      `${method} ${target} HTTP/1.1`,
+      'Host: 127.0.0.1',
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      ...(length === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${length}`]),
+      '\r\n',
+    ].join('\r\n');
+  if (body === undefined) {
+    const text = Buffer.from(head(path));
+    return () => text;
+  }
+  let n = first;
+  return () => {
+    const text = body.replaceAll('{n}', String(n++));
+    return head(path, Buffer.byteLength(text)) + text;
+  };
+}
+
+/** @param job `{port, method, path, headers, body, first, connections, ms, count}`: it ends after `ms` or `count` requests, whichever comes first */
+async function measure(job) {
+  const times = [];
+  const request = renderer(job);
+  const start = performance.now();
+  let sent = 0;
+  const { count = Number.POSITIVE_INFINITY, ms = Number.POSITIVE_INFINITY } = job;
+  const until = () => sent++ >= count || performance.now() - start > ms;
+  await Promise.all(
+    Array.from({ length: job.connections }, () => worker(job, request, until, (time) => times.push(time))),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  times.sort((a, b) => a - b);
+  const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))];
+  return { rps: times.length / seconds, p50: at(0.5), p99: at(0.99), requests: times.length };
+}
+
+process.on('message', (job) => {
+  measure(job).then(
+    (result) => process.send({ result }),
+    (error) => process.send({ error: error.message }),
+  );
+});

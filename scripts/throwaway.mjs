@@ -1,0 +1,41 @@
+// A throw-away instance of the built service, for the tour and the benchmark: data directory of its own, a free loopback port, nothing of the caller's environment.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ENTRY = join(import.meta.dirname, '../dist/src/main.js');
+const START_MS = 30_000;
+const STOP_MS = 10_000;
+
+/** @returns {Promise<{url: string, pid: number, dataDir: string, stop(): Promise<void>}>} */
+export async function startThrowaway(env = {}, nodeArgs = []) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-'));
+  const child = spawn(process.execPath, [...nodeArgs, ENTRY], {
+    cwd: dataDir, // no .env there
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output = `${output}${chunk}`.slice(-20_000);
+    });
+  }
+  const stop = async () => {
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await ended;
+    clearTimeout(late);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  // PORT=0 lets the system choose; the log says what it chose
+  for (const deadline = Date.now() + START_MS; ; await new Promise((resolve) => setTimeout(resolve, 25))) {
+    const port = /"port":(\d+),.*"msg":"listening"/.exec(output)?.[1];
+    if (port) return { url: `http://127.0.0.1:${port}`, pid: child.pid, dataDir, stop };
+    if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue;
+    await stop();
+    throw new Error(`the service did not start:\n${output}`);
+  }
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { noPowerdns } from '../support/powerdns.js';
+import { DATABASES, type Kind } from '../support/server.js';
+import {
+  addAccount,
+  cacheLines,
+  done,
+  made,
+  providerFailed,
+  refused,
+  startWorld,
+  type World,
+} from '../support/world.js';
+
+for (const { kind, skip } of DATABASES) {
+  describe(`accounts, domains and synchronisation on ${kind}`, { skip: skip || noPowerdns }, () => suite(kind));
+}
+
+function suite(kind: Kind): void {
+  let world: World;
+  before(async () => {
+    world = await startWorld(kind);
+  });
+  after(() => world?.stop());
+  afterEach(() => {
+    world.proxy.fault = null;
+  });
+
+  const accounts = async () => done(await world.admin.get('/api/accounts')) as { id: number; credentials: object }[];
+  const sync = () => world.admin.post(`/api/accounts/${world.account}/sync`);
+  const domains = async () =>
+    done(await world.admin.get('/api/domains')) as {
+      id: number;
+      name: string;
+      status: string;
+      records_count: number;
+    }[];
+  const good = () => ({ url: world.proxy.url, api_key: world.pdns.apiKey });
+  /** Changes a set at PowerDNS past the service. */
+  const outOfBand = async (host: string, ...values: string[]) => {
+    const records = values.map((content) => ({ content, disabled: false }));
+    const set = { name: `${host}.${world.zone}.`, type: 'A', ttl: 600, changetype: 'REPLACE', records };
+    const { status } = await world.pdns.api('PATCH', `/zones/${world.zone}.`, { rrsets: [set] });
+    assert.equal(status, 204);
+  };
+
+  it('credentials are tried before they are stored', async () => {
+    const { admin } = world;
+    const wrong = { provider: 'powerdns', name: 'wrong', credentials: { ...good(), api_key: 'not-the-key' } };
+    const before = await accounts();
+    providerFailed(await admin.post('/api/accounts', wrong), /Unauthorized.*401/);
+    assert.deepEqual(await accounts(), before);
+    const { id } = made(await admin.post('/api/accounts?check=false', wrong));
+    providerFailed(await admin.post(`/api/accounts/${id}/sync`), /401/);
+    assert.match(done(await admin.get(`/api/accounts/${id}`)).last_error, /401/);
+    providerFailed(await admin.put(`/api/accounts/${id}`, { credentials: { api_key: 'nor-is-this' } }), /401/);
+    done(await admin.put(`/api/accounts/${id}`, { credentials: { api_key: world.pdns.apiKey } }));
+    done(await admin.post(`/api/accounts/${id}/sync`));
+    assert.equal(done(await admin.get(`/api/accounts/${id}`)).last_error, null);
+    refused(await admin.delete(`/api/accounts/${id}`), 409, 409001);
+    done(await admin.delete(`/api/accounts/${id}?force=true`));
+    refused(await admin.get(`/api/accounts/${id}`), 404, 404001);
+    assert.equal((await world.pdns.zone(world.zone)).name, `${world.zone}.`);
+  });
+
+  it('wrong fields of credentials are all named, and nothing is asked of the provider', async () => {
+    const before = world.proxy.requests.length;
+    const answer = await world.admin.post('/api/accounts', {
+      provider: 'powerdns',
+      name: 'x',
+      credentials: { url: 'ftp://example.net', apikey: 'k' },
+    });
+    refused(answer, 400, 400001);
+    const paths = answer.data.errors.map((e: { path: string }) => e.path).toSorted();
+    assert.deepEqual(paths, ['credentials.apikey', 'credentials.url']);
+    const kinds = await world.admin.post('/api/accounts', { provider: 'nosuch', name: 'x', credentials: {} });
+    assert.equal(refused(kinds, 400, 400001).data.errors[0].path, 'provider');
+    assert.equal(world.proxy.requests.length, before);
+  });
+
+  it('secrets are shown as ***, kept by *** and by leaving them out, cleared by null', async () => {
+    const { admin, pdns } = world;
+    const id = await addAccount(admin, 'powerdns', { ...good(), nameservers: 'ns1.example.net' });
+    const path = `/api/accounts/${id}`;
+    const shown = done(await admin.get(path)).credentials;
+    assert.deepEqual(shown, {
+      url: world.proxy.url,
+      api_key: '***',
+      server_id: 'localhost',
+      nameservers: 'ns1.example.net',
+    });
+    assert.deepEqual(done(await admin.put(path, { credentials: shown, remark: 'sent back' })).credentials, shown);
+    assert.deepEqual(done(await admin.put(path, { credentials: { url: pdns.url } })).credentials, {
+      ...shown,
+      url: pdns.url,
+    });
+    // still the right key: PowerDNS lists with it
+    done(await admin.post(`${path}/sync`));
+    const cleared = done(await admin.put(path, { credentials: { nameservers: null } })).credentials;
+    assert.deepEqual(cleared, { url: pdns.url, api_key: '***', server_id: 'localhost' });
+    const required = refused(await admin.put(path, { credentials: { api_key: null } }), 400, 400001);
+    assert.equal(required.data.errors[0].path, 'credentials.api_key');
+    const kept = done(await admin.get(path));
+    assert.deepEqual([kept.remark, kept.name], ['sent back', 'powerdns account']);
+    assert.equal(refused(await admin.put(path, { provider: 'zonefile' }), 400, 400001).data.errors[0].path, 'provider');
+    done(await admin.delete(`${path}?force=true`));
+  });
+
+  it('a domain is a zone that exists, or one that is created', async () => {
+    const { admin, account, pdns } = world;
+    const add = (body: object) => admin.post('/api/domains', { account_id: account, ...body });
+    refused(await add({ name: 'absent.example' }), 404, 404001);
+    refused(await add({ name: world.zone.toUpperCase() }), 409, 409001);
+    refused(await add({ name: 'x.example', account_id: 999_999 }), 404, 404001);
+    refused(await add({ name: 'not a name' }), 400, 400001);
+    const created = made(await add({ name: 'Bücher.Example.', create: true, remark: 'books' }));
+    assert.deepEqual([created.name, created.unicode_name], ['xn--bcher-kva.example', 'bücher.example']);
+    assert.equal((await pdns.zone('xn--bcher-kva.example')).name, 'xn--bcher-kva.example.');
+    const path = `/api/domains/${created.id}`;
+    made(await admin.post(`${path}/records`, { host: '@', type: 'A', value: '192.0.2.1' }));
+    const changed = done(await admin.put(path, { expires_at: '2027-03-04T05:06:07+02:00' }));
+    assert.deepEqual(
+      [changed.expires_at, changed.remark, changed.records_count],
+      ['2027-03-04T03:06:07.000Z', 'books', created.records_count + 1],
+    );
+    assert.deepEqual(done(await admin.put(path, { remark: '', expires_at: null })).expires_at, null);
+    assert.equal(
+      refused(await admin.put(path, { expires_at: '2027-02-30' }), 400, 400001).data.errors[0].path,
+      'expires_at',
+    );
+    refused(await admin.put(path, { name: 'other.example' }), 400, 400001);
+    done(await admin.delete(path));
+    refused(await admin.get(path), 404, 404001);
+    assert.equal((await pdns.api('GET', '/zones/xn--bcher-kva.example.')).status, 200, 'kept at the provider');
+    await pdns.api('DELETE', '/zones/xn--bcher-kva.example.');
+  });
+
+  it('a sync adds what is new, keeps ids, and flags what is gone', async () => {
+    const { admin, pdns } = world;
+    await pdns.createZone('second.example');
+    const first = done(await sync());
+    assert.deepEqual(first, { added: 1, updated: 1, missing: 0, failed: 0, pending: 0 });
+    const ids = (await domains()).map((d) => d.id);
+    const records = done(await admin.get(world.records)).list.map((r: { id: number }) => r.id);
+    assert.deepEqual(done(await sync()), { added: 0, updated: 2, missing: 0, failed: 0, pending: 0 });
+    assert.deepEqual(
+      (await domains()).map((d) => d.id),
+      ids,
+    );
+    assert.deepEqual(
+      done(await admin.get(world.records)).list.map((r: { id: number }) => r.id),
+      records,
+    );
+
+    assert.equal((await pdns.api('DELETE', '/zones/second.example.')).status, 204);
+    assert.deepEqual(done(await sync()), { added: 0, updated: 1, missing: 1, failed: 0, pending: 0 });
+    const gone = (await domains()).find((d) => d.name === 'second.example');
+    assert.deepEqual([gone?.status, gone?.records_count], ['missing', 1]);
+    await pdns.createZone('second.example');
+    done(await sync());
+    assert.deepEqual(
+      (await domains()).map((d) => [d.id, d.status]),
+      ids.map((id) => [id, 'active']),
+    );
+    await pdns.api('DELETE', '/zones/second.example.');
+    done(await admin.delete(`/api/domains/${gone?.id}`));
+  });
+
+  it('what was changed out of band is picked up, even right after an own write at the same name', async () => {
+    const { admin, records } = world;
+    const { id } = made(await admin.post(records, { host: 'band', type: 'A', value: '192.0.2.1' }));
+    const other = made(await admin.post(records, { host: 'band', type: 'A', value: '192.0.2.2' })).id;
+    await outOfBand('band', '192.0.2.1', '192.0.2.3');
+    done(await sync());
+    await world.agree();
+    done(await admin.get(`${records}/${id}`));
+    refused(await admin.get(`${records}/${other}`), 404, 404001);
+    done(await admin.put(`${records}/${id}`, { value: '192.0.2.4' }));
+    await outOfBand('band', '192.0.2.5');
+    done(await admin.get(`${records}?refresh=true`));
+    await world.agree();
+    // a value that somebody added out of band survives an edit that knew nothing of it
+    const { list } = done(await admin.get(`${records}?host=band`));
+    await outOfBand('band', '192.0.2.5', '192.0.2.6');
+    done(await admin.put(`${records}/${list[0].id}`, { value: '192.0.2.7' }));
+    const held = (await world.pdns.zone(world.zone)).rrsets.find((s) => s.name.startsWith('band.'))?.records;
+    assert.deepEqual(held?.map((r) => r.content).toSorted(), ['192.0.2.6', '192.0.2.7']);
+    // so does an edit, or a creation, that makes a value equal to one that was added out of band
+    await outOfBand('band', '192.0.2.6', '192.0.2.7', '192.0.2.8', '192.0.2.9');
+    assert.equal(done(await admin.put(`${records}/${list[0].id}`, { value: '192.0.2.8' })).value, '192.0.2.8');
+    made(await admin.post(records, { host: 'band', type: 'A', value: '192.0.2.9' }));
+    const now = (await world.pdns.zone(world.zone)).rrsets.find((s) => s.name.startsWith('band.'))?.records;
+    assert.deepEqual(now?.map((r) => r.content).toSorted(), ['192.0.2.6', '192.0.2.8', '192.0.2.9']);
+    done(await sync());
+    await world.agree();
+  });
+
+  it('a list of zones that fails or is cut short changes nothing', async () => {
+    const { admin, proxy } = world;
+    const before = [await domains(), await cacheLines(admin, world.domain)];
+    const zones = (path: string) => path.endsWith('/zones');
+    const faults: [RegExp, typeof proxy.fault][] = [
+      [/HTTP 500/, async () => ({ status: 500, body: 'broken' })],
+      [/cut off/, async (_r, forward) => ({ status: 200, body: (await forward()).body.slice(0, -5) })],
+      [/broke the connection/, async (_r, forward) => ({ ...(await forward()), cut: 10 })],
+      [/did not answer a list/, async () => ({ status: 200, body: '{}' })],
+      [/did not answer a list/, async () => ({ status: 200, body: '' })],
+    ];
+    for (const [words, fault] of faults) {
+      proxy.fault = (request, forward) => (fault && zones(request.path) ? fault(request, forward) : forward());
+      providerFailed(await sync(), words);
+      assert.deepEqual([await domains(), await cacheLines(admin, world.domain)], before);
+      assert.match(done(await admin.get(`/api/accounts/${world.account}`)).last_error, words);
+    }
+    proxy.fault = null;
+    done(await sync());
+    assert.equal(done(await admin.get(`/api/accounts/${world.account}`)).last_error, null);
+    const { list } = done(await admin.get('/api/audit/logs?action=account.sync&result=failed'));
+    assert.ok(list.length >= faults.length);
+  });
+
+  it('a zone whose records cannot be read counts as failed, and keeps its cache', async () => {
+    const { admin, proxy, pdns } = world;
+    await pdns.createZone('readable.example');
+    const before = await cacheLines(admin, world.domain);
+    proxy.fault = async ({ path }, forward) =>
+      path.includes(`/zones/${world.zone}`) ? { status: 503, body: 'later' } : forward();
+    const result = done(await sync());
+    assert.deepEqual([result.added, result.failed], [1, 1]);
+    assert.deepEqual(await cacheLines(admin, world.domain), before);
+    assert.equal((await domains()).find((d) => d.name === 'readable.example')?.records_count, 1);
+    proxy.fault = null;
+    await pdns.api('DELETE', '/zones/readable.example.');
+  });
+}

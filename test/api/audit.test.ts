@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Db } from '../../src/database/db.js';
+import { addUser, openDatabase } from '../support/database.js';
+import { ADMIN, type Answer, DATABASES, startService } from '../support/server.js';
+import { addAccount, addDomain, done, made, refused } from '../support/world.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: entries have states of every shape
+type Entry = Record<string, any>;
+
+for (const { kind, skip } of DATABASES) {
+  describe(`audit log on ${kind}`, { skip }, () => {
+    let service: Awaited<ReturnType<typeof startService>>;
+    let db: Db;
+    let close: () => Promise<void>;
+    let account: number;
+    let domain: number;
+    const list = async (query = ''): Promise<{ total: number; list: Entry[] }> =>
+      done(await service.admin.get(`/api/audit/logs?limit=500${query}`));
+    /** The entries of one request. */
+    const of = async (answer: Answer): Promise<Entry[]> => {
+      const id = answer.headers.get('x-request-id');
+      return (await list()).list.filter((entry) => entry.request_id === id);
+    };
+    /** The one entry of a request. */
+    const entry = async (answer: Answer): Promise<Entry> => {
+      const entries = await of(answer);
+      assert.equal(entries.length, 1, `${answer.status} ${answer.msg}: ${entries.length} entries`);
+      return entries[0] as Entry;
+    };
+    const verify = async () => done(await service.admin.get('/api/audit/verify'));
+    before(async () => {
+      service = await startService(kind);
+      ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
+      account = await addAccount(service.admin, 'zonefile', {});
+      domain = await addDomain(service.admin, account, 'example.com', true);
+      await addUser(db, { username: 'ada', password: 'ada-secret' });
+    });
+    after(async () => {
+      await close();
+      await service.stop();
+    });
+
+    it('begins with the administrator', async () => {
+      const first = (await list('&sort=created_at')).list[0] as Entry;
+      assert.deepEqual([first.seq, first.action, first.actor.type, first.result], [1, 'init.admin', 'system', 'ok']);
+      assert.equal(first.prev_hash, '');
+      assert.match(first.hash, /^[0-9a-f]{64}$/);
+    });
+
+    it('has an entry for each change, with actor and states', async () => {
+      const { admin, server } = service;
+      const path = `/api/domains/${domain}/records`;
+      const created = await admin.post(path, { host: 'www', type: 'A', value: '192.0.2.1' });
+      const record = made(created).id;
+      const token = await admin.post('/api/tokens', { name: 'ci' });
+      const CHANGES: [Answer, string, (e: Entry) => unknown][] = [
+        [created, 'record.create', (e) => [e.before, e.after.value]],
+        [
+          await admin.put(`${path}/${record}`, { value: '192.0.2.2' }),
+          'record.update',
+          (e) => [e.before.value, e.after.value],
+        ],
+        [
+          await admin.patch(`${path}/${record}/status`, { enabled: false }),
+          'record.status',
+          (e) => [e.before.enabled, e.after.enabled],
+        ],
+        [await admin.delete(`${path}/${record}`), 'record.delete', (e) => [e.before.value, e.after]],
+        [
+          await admin.put(`/api/domains/${domain}`, { remark: 'mine' }),
+          'domain.update',
+          (e) => [e.before.remark, e.after.remark],
+        ],
+        [
+          await admin.put(`/api/accounts/${account}`, { remark: 'files' }),
+          'account.update',
+          (e) => [e.before.remark, e.after.remark],
+        ],
+        [await admin.post(`/api/accounts/${account}/sync`), 'account.sync', (e) => [e.before, typeof e.after]],
+        [token, 'token.create', (e) => [e.before, e.after.name]],
+        [
+          await admin.patch(`/api/tokens/${made(token).tokenData.id}/status`, { is_active: false }),
+          'token.status',
+          (e) => [e.before.is_active, e.after.is_active],
+        ],
+        [
+          await admin.delete(`/api/tokens/${made(token).tokenData.id}`),
+          'token.delete',
+          (e) => [e.before.name, e.after],
+        ],
+        [await server.call('POST', '/api/auth/login', ADMIN), 'auth.login', (e) => [e.before, e.after.method]],
+      ];
+      const EXPECTED = [
+        [null, '192.0.2.1'],
+        ['192.0.2.1', '192.0.2.2'],
+        [true, false],
+        ['192.0.2.2', null],
+        ['', 'mine'],
+        ['', 'files'],
+        [null, 'object'],
+        [null, 'ci'],
+        [true, false],
+        ['ci', null],
+        [null, 'password'],
+      ];
+      for (const [i, [answer, action, states]] of CHANGES.entries()) {
+        assert.equal(answer.code, 0, `${action}: ${answer.msg}`);
+        const found = await entry(answer);
+        assert.deepEqual([found.action, found.result, found.error], [action, 'ok', null]);
+        assert.deepEqual([found.actor.type, found.actor.user_id, found.actor.username], ['user', 1, 'admin'], action);
+        assert.deepEqual(states(found), EXPECTED[i], action);
+        assert.equal(found.ip, '127.0.0.1');
+        assert.deepEqual(done(await admin.get(`/api/audit/logs/${found.id}`)), found);
+        if (/^(record|domain)/.test(action)) assert.deepEqual([found.domain, found.domain_id], ['example.com', domain]);
+      }
+    });
+
+    it('has an entry for each change that failed, and why', async () => {
+      const { admin } = service;
+      const ada = service.server.as(await service.server.login({ username: 'ada', password: 'ada-secret' }));
+      const records = `/api/domains/${domain}/records`;
+      const FAILED: [Promise<Answer>, number, string, string][] = [
+        [admin.post(records, { host: 'www', type: 'A', value: 'nonsense' }), 400001, 'record.create', 'admin'],
+        [admin.post(records, { unknown: 1 }), 400001, 'record.create', 'admin'],
+        [admin.delete(`${records}/999999`), 404001, 'record.delete', 'admin'],
+        [admin.put(`${records}/x`, {}), 400001, 'record.update', 'admin'],
+        [ada.post(records, { host: 'www', type: 'A', value: '192.0.2.1' }), 403001, 'record.create', 'ada'],
+        [ada.delete(`/api/domains/${domain}`), 403001, 'domain.delete', 'ada'],
+        [
+          ada.post('/api/accounts', { provider: 'zonefile', name: 'x', credentials: {} }),
+          403001,
+          'account.create',
+          'ada',
+        ],
+        [admin.delete(`/api/accounts/${account}`), 409001, 'account.delete', 'admin'],
+        [admin.post('/api/domains', { name: 'none.example', account_id: account }), 404001, 'domain.create', 'admin'],
+        [admin.post('/api/tokens', { name: 5 }), 400001, 'token.create', 'admin'],
+      ];
+      for (const [call, code, action, username] of FAILED) {
+        const answer = await call;
+        assert.equal(answer.code, code, `${action}: ${answer.msg}`);
+        const found = await entry(answer);
+        assert.deepEqual([found.action, found.result, found.actor.username], [action, 'failed', username]);
+        assert.equal(found.error, answer.msg);
+      }
+    });
+
+    it('has an entry for a provider that failed', async () => {
+      const credentials = { url: 'http://127.0.0.1:9', api_key: 'planted-key' };
+      const answer = await service.admin.post('/api/accounts', { provider: 'powerdns', name: 'down', credentials });
+      refused(answer, 500, 500002);
+      const found = await entry(answer);
+      assert.deepEqual([found.action, found.result, found.error], ['account.create', 'failed', answer.msg]);
+    });
+
+    it('names the token that acted', async () => {
+      const { token, tokenData } = made(await service.admin.post('/api/tokens', { name: 'pipeline' }));
+      const answer = await service.server.as(token).put(`/api/domains/${domain}`, { remark: 'by token' });
+      const { actor } = await entry(answer);
+      assert.deepEqual(actor, {
+        type: 'token',
+        user_id: 1,
+        username: 'admin',
+        token_id: tokenData.id,
+        token_name: 'pipeline',
+      });
+    });
+
+    it('tells failed logins, and nothing else of strangers', async () => {
+      const failed = await service.server.call('POST', '/api/auth/login', { username: 'admin', password: 'wrong' });
+      const found = await entry(failed);
+      assert.deepEqual([found.action, found.result, found.target.name], ['auth.login_failed', 'failed', 'admin']);
+      assert.deepEqual(found.actor.username, null);
+      assert.deepEqual(await of(await service.server.call('POST', '/api/tokens', { name: 'x' })), []);
+    });
+
+    it('has no entry for reading', async () => {
+      assert.deepEqual(await of(await service.admin.get(`/api/domains/${domain}`)), []);
+      assert.deepEqual(await of(await service.admin.get('/api/tokens')), []);
+    });
+
+    it('is filtered by domain, action, day and result', async () => {
+      const total = (await list()).total;
+      const today = new Date().toISOString().slice(0, 10);
+      const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+      const count = async (query: string) => (await list(`&${query}`)).total;
+      assert.ok((await count('domain=example.com')) > 0);
+      assert.equal(await count('domain=*.com'), await count('domain=Example.COM'));
+      assert.equal(await count('domain=example'), 0);
+      assert.ok((await list('&action=record.*')).list.every((e) => e.action.startsWith('record.')));
+      assert.ok((await count('action=record.*')) > (await count('action=record.create')));
+      assert.equal(await count('action=record'), 0);
+      assert.equal(await count('action=record_*'), 0);
+      assert.equal((await count('result=ok')) + (await count('result=failed')), total);
+      assert.equal(await count('end_date=9999-12-31'), total);
+      assert.equal(await count(`end_date=${yesterday}`), 0);
+      assert.equal(await count(`start_date=${yesterday}&end_date=${today}`), total);
+      assert.equal(await count('start_date=9999-01-01'), 0);
+      for (const query of [
+        'start_date=2026-02-31',
+        'end_date=today',
+        'start_date=2026-01-01T00:00:00Z',
+        'result=good',
+        'sort=hash',
+        'page=0',
+        'limit=501',
+        'actor=x',
+      ]) {
+        refused(await service.admin.get(`/api/audit/logs?${query}`), 400, 400001);
+      }
+    });
+
+    it('comes in pages of twenty, newest first', async () => {
+      const all = (await list()).list.map((e) => e.id);
+      assert.deepEqual(
+        all,
+        all.toSorted((a, b) => b - a),
+      );
+      const first = await service.admin.get('/api/audit/logs');
+      assert.deepEqual(
+        done(first).list.map((e: Entry) => e.id),
+        all.slice(0, 20),
+      );
+      assert.match(first.headers.get('link') ?? '', /page=2.*rel="next"/);
+      assert.equal(first.headers.get('x-total-count'), String(all.length));
+      const second = done(await service.admin.get('/api/audit/logs?page=2&limit=5'));
+      assert.deepEqual(
+        second.list.map((e: Entry) => e.id),
+        all.slice(5, 10),
+      );
+      assert.equal(second.total, all.length);
+      refused(await service.admin.get('/api/audit/logs/999999'), 404, 404001);
+    });
+
+    it('is for administrators', async () => {
+      const ada = service.server.as(await service.server.login({ username: 'ada', password: 'ada-secret' }));
+      for (const path of ['logs', 'logs/1', 'verify']) refused(await ada.get(`/api/audit/${path}`), 403, 403001);
+    });
+
+    it('stays whole under parallel changes and odd texts', async () => {
+      const names = Array.from({ length: 12 }, (_, i) => `ünï 😀 "'\\ ${i}`);
+      await Promise.all(names.map((name) => service.admin.post('/api/tokens', { name })));
+      await service.admin.post('/api/tokens', { name: '\ud800' });
+      const { total } = await list();
+      assert.deepEqual(await verify(), { ok: true, checked: total, broken_seq: null });
+    });
+
+    it('shows what was changed, and what was taken out', async () => {
+      const { total } = await list();
+      const row = (await db.row<Entry>('SELECT * FROM audit_logs WHERE seq = 5')) as Entry;
+      const broken = { ok: false, checked: 4, broken_seq: 5 };
+      for (const column of ['username', 'action', 'error', 'created_at', 'state_after', 'ip', 'hash', 'prev_hash']) {
+        const forged = column === 'state_after' ? '{"forged":true}' : 'forged';
+        await db.run(`UPDATE audit_logs SET ${column} = ? WHERE seq = 5`, [forged]);
+        assert.deepEqual(await verify(), broken, column);
+        await db.run(`UPDATE audit_logs SET ${column} = ? WHERE seq = 5`, [row[column]]);
+      }
+      assert.equal((await verify()).ok, true);
+      await db.run('DELETE FROM audit_logs WHERE seq = ?', [total]);
+      assert.deepEqual(await verify(), { ok: false, checked: total - 1, broken_seq: total });
+      await db.run('DELETE FROM audit_logs WHERE seq = 5');
+      assert.deepEqual(await verify(), broken);
+      await db.run('DELETE FROM audit_logs');
+      assert.deepEqual(await verify(), { ok: false, checked: 0, broken_seq: 1 });
+    });
+  });
+}

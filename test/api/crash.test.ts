@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { noPowerdns } from '../support/powerdns.js';
+import { type Client, DATABASES, Server } from '../support/server.js';
+import { openIntents } from '../support/tables.js';
+import { done, each, made, startWorld, until, type World } from '../support/world.js';
+
+const WRITES = 200;
+const CONCURRENCY = 8;
+/** the server is ended after so many answers, in rounds on the same data; `stop` is the orderly end */
+const ENDS: ['kill' | 'stop', number][] = [
+  ['kill', 10],
+  ['kill', 60],
+  ['kill', 140],
+  ['stop', 80],
+];
+
+for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'mysql')) {
+  describe(`kill -9 in the middle of writes, on ${kind}`, { skip: skip || noPowerdns }, () => {
+    let world: World;
+    let server: Server;
+    let env: Record<string, string>;
+
+    before(async () => {
+      world = await startWorld(kind, {}, 'lmdb');
+      server = world.server;
+      env = { DATABASE_URL: world.databaseUrl };
+    });
+    after(async () => {
+      await server?.kill();
+      await world?.stop();
+    });
+
+    const client = (): Client => server.as(world.token);
+
+    /** Starts again on the same data, and waits until the unfinished writes are settled. */
+    async function startAgain(): Promise<void> {
+      server = await Server.start(env, world.server.dataDir);
+      await until('the service is ready', async () => (await fetch(`${server.url}/health/ready`)).ok);
+      await until('no intent is open', async () => (await openIntents(world)) === 0);
+    }
+
+    /** One write of a mixed stream: creates, and edits, status changes and deletions of what was there before. */
+    function write(i: number, round: number, old: { id: number; host: string }[]): Promise<unknown> {
+      const { records } = world;
+      const target = old[i % Math.max(1, old.length)];
+      const value = `10.${round}.${i >> 8}.${i & 255}`;
+      if (i % 2 === 0 || !target) return client().post(records, { host: `h${i % 5}`, type: 'A', value });
+      if (i % 8 === 1) return client().delete(`${records}/${target.id}`);
+      if (i % 8 === 3) return client().patch(`${records}/${target.id}/status`, { enabled: i % 16 === 3 });
+      if (i % 8 === 5) return client().put(`${records}/${target.id}`, { host: `m${i % 3}` });
+      return client().put(`${records}/${target.id}`, { value, ttl: 300 + (i % 7) });
+    }
+
+    it(`${WRITES} writes: ${ENDS.map(([how, after]) => `${how} after ${after}`).join(', ')}`, async () => {
+      for (const [round, [how, endAfter]] of ENDS.entries()) {
+        const old = done(await client().get(`${world.records}?type=A`)).list;
+        let answers = 0;
+        let killed: Promise<unknown> | undefined;
+        await each(Array.from({ length: WRITES }), CONCURRENCY, async (_none, i) => {
+          if (killed) return;
+          await write(i, round, old).then(
+            () => {
+              answers++;
+              if (answers >= endAfter) killed ??= server[how]();
+            },
+            () => assert.ok(killed, 'writes fail only because the server ended'),
+          );
+        });
+        await killed;
+        if (how === 'stop') assert.equal(await openIntents(world), 0, 'what was begun was ended');
+        await startAgain();
+        await world.agree(client());
+        const { total, list } = done(await client().get(world.records));
+        assert.equal(total, list.length, 'the stored count is exact');
+      }
+      assert.ok(done(await client().get(world.records)).total > 20);
+    });
+
+    it('killed between the success at the provider and its own commit', async () => {
+      const { records, proxy } = world;
+      const { id: edited } = made(await client().post(records, { host: 'edge', type: 'A', value: '192.0.2.1' }));
+      const { id: deleted } = made(await client().post(records, { host: 'edge', type: 'A', value: '192.0.2.2' }));
+      const { id: disabled } = made(await client().post(records, { host: 'edge', type: 'A', value: '192.0.2.3' }));
+      made(await client().post(records, { host: 'edge', type: 'A', value: '192.0.2.4' }));
+      const writes: [string, () => Promise<unknown>, string[]][] = [
+        [
+          'create',
+          () => client().post(records, { host: 'edge', type: 'A', value: '192.0.2.5' }),
+          ['1', '2', '3', '4', '5'],
+        ],
+        ['update', () => client().put(`${records}/${edited}`, { value: '192.0.2.6' }), ['2', '3', '4', '5', '6']],
+        ['delete', () => client().delete(`${records}/${deleted}`), ['3', '4', '5', '6']],
+        ['status', () => client().patch(`${records}/${disabled}/status`, { enabled: false }), ['3-', '4', '5', '6']],
+      ];
+      for (const [op, start, wanted] of writes) {
+        let killed: Promise<unknown> | undefined;
+        proxy.fault = async (request, forward) => {
+          const reply = await forward();
+          if (request.method !== 'PATCH') return reply;
+          // applied there, and nobody here lives to hear it
+          killed = server.kill();
+          await killed;
+          return 'close';
+        };
+        await assert.rejects(start());
+        await killed;
+        assert.equal(await openIntents(world), 1, `${op} left its intent`);
+        proxy.fault = null;
+        await startAgain();
+        await world.agree(client());
+        const { list } = done(await client().get(`${records}?host=edge`));
+        const values = list.map(
+          (r: { value: string; enabled: boolean }) => `${r.value.slice(-1)}${r.enabled ? '' : '-'}`,
+        );
+        assert.deepEqual(values.toSorted(), wanted, op);
+      }
+    });
+
+    it('killed before the provider was reached: nothing remains', async () => {
+      const { proxy, records } = world;
+      let killed: Promise<unknown> | undefined;
+      proxy.fault = async (request, forward) => {
+        if (request.method !== 'PATCH') return forward();
+        killed = server.kill();
+        await killed;
+        return 'close';
+      };
+      await assert.rejects(client().post(records, { host: 'never', type: 'A', value: '192.0.2.1' }));
+      proxy.fault = null;
+      await startAgain();
+      await world.agree(client());
+      assert.equal(done(await client().get(`${records}?host=never`)).total, 0);
+    });
+
+    it('started while the provider is down: it serves, and settles when the provider is back', async () => {
+      const { proxy, records } = world;
+      let killed: Promise<unknown> | undefined;
+      proxy.fault = async (request, forward) => {
+        const reply = await forward();
+        if (request.method !== 'PATCH') return reply;
+        killed = server.kill();
+        await killed;
+        return 'close';
+      };
+      await assert.rejects(client().post(records, { host: 'late', type: 'A', value: '192.0.2.9' }));
+      proxy.fault = null;
+      await proxy.down();
+      server = await Server.start(env, world.server.dataDir);
+      await until('the service is ready', async () => (await fetch(`${server.url}/health/ready`)).ok);
+      assert.equal(done(await client().get(`${records}?host=late`)).total, 0);
+      assert.equal(await openIntents(world), 1);
+      await proxy.up();
+      done(await client().post(`/api/accounts/${world.account}/sync`));
+      assert.equal(await openIntents(world), 0);
+      assert.equal(done(await client().get(`${records}?host=late`)).total, 1);
+      await world.agree(client());
+    });
+  });
+}

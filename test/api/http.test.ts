@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ADMIN, type Client, Server, startService } from '../support/server.js';
+import { addAccount, addDomain, done, refused } from '../support/world.js';
+
+const UUID = /^[0-9a-f-]{36}$/;
+
+describe('HTTP', () => {
+  let service: Awaited<ReturnType<typeof startService>>;
+  let server: Server;
+  let admin: Client;
+  before(async () => {
+    service = await startService('sqlite', { LOG_LEVEL: 'debug' });
+    ({ server, admin } = service);
+  });
+  after(() => service.stop());
+  const raw = (method: string, path: string, body?: string, headers: Record<string, string> = {}) =>
+    fetch(server.url + path, { method, body, headers: { authorization: `Bearer ${service.token}`, ...headers } });
+
+  describe('failures', () => {
+    const JSON_TYPE = { 'content-type': 'application/json' };
+    const CASES: [string, string, string, string | undefined, Record<string, string>, number, number][] = [
+      ['an unknown route', 'GET', '/api/nothing', undefined, {}, 404, 404001],
+      ['an unknown route outside of the API', 'GET', '/nothing', undefined, {}, 404, 404001],
+      ['an unknown method', 'PATCH', '/api/domains', '{}', JSON_TYPE, 404, 404001],
+      ['malformed JSON', 'POST', '/api/tokens', '{"name": ', JSON_TYPE, 400, 400001],
+      ['JSON that is no object', 'POST', '/api/tokens', '"text"', JSON_TYPE, 400, 400001],
+      ['an array', 'POST', '/api/tokens', '[]', JSON_TYPE, 400, 400001],
+      ['an array of good bodies', 'POST', '/api/tokens', '[{"name":"x"}]', JSON_TYPE, 400, 400001],
+      ['no body', 'POST', '/api/tokens', undefined, JSON_TYPE, 400, 400001],
+      [
+        'another content type',
+        'POST',
+        '/api/tokens',
+        'name=x',
+        { 'content-type': 'application/x-www-form-urlencoded' },
+        400,
+        400001,
+      ],
+      [
+        'an unknown charset',
+        'POST',
+        '/api/tokens',
+        '{}',
+        { 'content-type': 'application/json; charset=x' },
+        400,
+        400001,
+      ],
+      ['an unknown encoding', 'POST', '/api/tokens', '{}', { ...JSON_TYPE, 'content-encoding': 'x' }, 400, 400001],
+      ['a path that cannot be decoded', 'GET', '/api/domains/%ff', undefined, {}, 400, 400001],
+      [
+        'a body over 1 MiB',
+        'POST',
+        '/api/tokens',
+        JSON.stringify({ name: 'x'.repeat(1024 * 1024) }),
+        JSON_TYPE,
+        413,
+        413001,
+      ],
+      ['text that no database holds', 'POST', '/api/tokens', '{"name": "a\\u0000b"}', JSON_TYPE, 400, 400001],
+      ['a query that no database holds', 'GET', '/api/domains?keyword=%00', undefined, {}, 400, 400001],
+    ];
+    for (const [what, method, path, body, headers, status, code] of CASES) {
+      it(`${what}: ${code}`, async () => {
+        const response = await raw(method, path, body, headers);
+        assert.equal(response.status, status);
+        assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+        assert.match(response.headers.get('x-request-id') ?? '', UUID);
+        const answer = (await response.json()) as { code: number; msg: string; data?: unknown };
+        assert.equal(answer.code, code);
+        assert.ok(answer.msg);
+        assert.deepEqual(
+          Object.keys(answer).filter((key) => !['code', 'msg', 'data'].includes(key)),
+          [],
+        );
+      });
+    }
+
+    it('a body just under 1 MiB is read', async () => {
+      const name = 'x'.repeat(1024 * 1024 - 100);
+      refused(await admin.post('/api/tokens', { name }), 400, 400001);
+    });
+
+    for (const id of ['0', '-1', '1.5', 'abc', '2147483648', '1%20', '0x1', '1e0', '+1', '٣']) {
+      it(`the id ${id}: 400001`, async () => {
+        for (const path of [
+          `/api/domains/${id}`,
+          `/api/accounts/${id}`,
+          `/api/audit/logs/${id}`,
+          `/api/domains/${id}/records`,
+        ]) {
+          refused(await admin.get(path), 400, 400001);
+        }
+        refused(await admin.delete(`/api/tokens/${id}`), 400, 400001);
+      });
+    }
+
+    it('ids and numbers that no column holds: 400001', async () => {
+      const big = 99999999999;
+      refused(await admin.post('/api/domains', { name: 'a.example', account_id: big }), 400, 400001);
+      refused(
+        await admin.post('/api/accounts', { provider: 'zonefile', name: 'x', credentials: {}, team_id: big }),
+        400,
+        400001,
+      );
+      refused(await admin.get('/api/domains?page=99999999999'), 400, 400001);
+    });
+
+    it('names all wrong fields, unknown ones too', async () => {
+      const body = { provider: 5, nonsense: 1, team_id: 'x', credentials: 'none' };
+      const answer = refused(await admin.post('/api/accounts', body), 400, 400001);
+      const paths = answer.data.errors.map((e: { path: string }) => e.path);
+      assert.deepEqual([...new Set(paths)].sort(), ['credentials', 'name', 'nonsense', 'provider', 'team_id']);
+      for (const { message } of answer.data.errors) assert.ok(message);
+    });
+
+    it('unknown and repeated query fields', async () => {
+      for (const query of [
+        'nonsense=1',
+        'page=1&page=2',
+        'page=x',
+        'limit=0',
+        'limit=501',
+        'sort=nonsense',
+        'sort=constructor',
+        'page[a]=1',
+      ]) {
+        refused(await admin.get(`/api/domains?${query}`), 400, 400001);
+      }
+    });
+
+    it('tells nothing of the inside', async () => {
+      const answer = refused(await admin.get('/api/domains/999'), 404, 404001);
+      assert.equal(answer.msg, 'Domain does not exist');
+    });
+  });
+
+  it('a success is {code 0, data, msg}; creating is 201', async () => {
+    const me = await (await raw('GET', '/api/auth/me')).json();
+    assert.deepEqual(Object.keys(me as object), ['code', 'data', 'msg']);
+    assert.equal((await admin.post('/api/tokens', { name: 'x' })).status, 201);
+  });
+
+  it('keeps a good request id and replaces a bad one', async () => {
+    const id = async (given: string) =>
+      (await raw('GET', '/api/auth/me', undefined, { 'x-request-id': given })).headers.get('x-request-id');
+    assert.equal(await id('pipeline-42.a_b'), 'pipeline-42.a_b');
+    for (const bad of ['short', 'has blanks in it', 'x'.repeat(65), 'quote"quote"'])
+      assert.match((await id(bad)) ?? '', UUID);
+  });
+
+  it('sends security headers with everything', async () => {
+    for (const path of ['/api/auth/me', '/api/nothing', '/health/live', '/api/docs', '/api/openapi.json']) {
+      const { headers } = await raw('GET', path);
+      assert.equal(headers.get('x-content-type-options'), 'nosniff', path);
+      assert.equal(headers.get('x-frame-options'), 'DENY', path);
+      assert.match(
+        headers.get('content-security-policy') ?? '',
+        /default-src '(none|self)'.*frame-ancestors 'none'/,
+        path,
+      );
+      assert.equal(headers.get('referrer-policy'), 'no-referrer', path);
+      assert.equal(headers.get('x-powered-by'), null, path);
+    }
+    assert.equal((await raw('GET', '/api/auth/me')).headers.get('cache-control'), 'no-store');
+  });
+
+  it('answers HEAD like GET', async () => {
+    const response = await raw('HEAD', '/api/auth/me');
+    assert.deepEqual([response.status, await response.text()], [200, '']);
+  });
+
+  it('believes no X-Forwarded-For of a stranger', async () => {
+    const answer = await server.call('POST', '/api/auth/login', ADMIN, undefined, { 'x-forwarded-for': '203.0.113.5' });
+    const [entry] = done(await admin.get('/api/audit/logs?limit=1&action=auth.login')).list;
+    assert.deepEqual([entry.request_id, entry.ip], [answer.headers.get('x-request-id'), '127.0.0.1']);
+  });
+
+  it('logs JSON lines with request ids', async () => {
+    const answer = await admin.get('/api/nothing?secret=in-the-query');
+    const lines = server.log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const line = lines.find((l) => l.requestId === answer.headers.get('x-request-id'));
+    assert.deepEqual([line.method, line.path, line.status], ['GET', '/api/nothing', 404]);
+    assert.equal(server.log.includes('in-the-query'), false);
+  });
+});
+
+describe('documentation page', () => {
+  for (const base of ['', '/tools/dns']) {
+    it(`is where / leads, and loads its assets${base && ', below a sub-path'}`, async (t) => {
+      const env: Record<string, string> = base ? { BASE_URL: `https://example.com${base}/` } : {};
+      const server = await Server.start(env);
+      t.after(() => server.kill());
+      const front = await fetch(`${server.url}${base}/`, { redirect: 'manual' });
+      assert.equal(front.status, 302);
+      const page = new URL(front.headers.get('location') ?? '', server.url);
+      assert.equal(page.pathname, `${base}/api/docs`);
+      const response = await fetch(page);
+      const html = await response.text();
+      assert.match(response.headers.get('content-type') ?? '', /text\/html/);
+      const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string);
+      assert.ok(assets.length >= 4, html);
+      for (const asset of assets) {
+        const loaded = await fetch(new URL(asset, page));
+        assert.equal(loaded.status, 200, asset);
+        assert.ok((await loaded.text()).length > 0, asset);
+      }
+      assert.doesNotMatch(html, /<script(?![^>]*\ssrc=)[^>]*>\s*\S/, 'the policy allows no script in the page');
+      for (const prefix of new Set(['', base])) {
+        assert.equal(done(await server.call('GET', `${prefix}/health/live`)).status, 'ok');
+        done(await server.call('GET', `${prefix}/api/init/status`));
+        assert.equal((await fetch(`${server.url}${prefix}/api/openapi.json`)).status, 200);
+      }
+      const { servers } = (await (await fetch(`${server.url}/api/openapi.json`)).json()) as {
+        servers: { url: string }[];
+      };
+      assert.equal(servers[0]?.url, base ? `https://example.com${base}` : '/');
+    });
+  }
+});
+
+describe('trusted proxies', () => {
+  it('tell the client: the last address that none of them added', async (t) => {
+    const service = await startService('sqlite', { TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8' });
+    t.after(() => service.stop());
+    const CASES: [string, string][] = [
+      ['203.0.113.5', '203.0.113.5'],
+      ['198.51.100.1, 203.0.113.5', '203.0.113.5'],
+      ['203.0.113.5, 10.1.2.3', '203.0.113.5'],
+      ['203.0.113.5, 10.1.2.3, 10.4.5.6', '203.0.113.5'],
+      ['::ffff:203.0.113.5', '203.0.113.5'],
+      ['10.1.2.3', '10.1.2.3'],
+      ['', '127.0.0.1'],
+    ];
+    for (const [forwarded, ip] of CASES) {
+      const answer = await service.server.call('POST', '/api/auth/login', ADMIN, undefined, {
+        'x-forwarded-for': forwarded,
+      });
+      const [entry] = done(await service.admin.get('/api/audit/logs?limit=1&action=auth.login')).list;
+      assert.deepEqual([entry.request_id, entry.ip], [answer.headers.get('x-request-id'), ip], forwarded);
+    }
+  });
+});
+
+describe('shutdown', () => {
+  it('lets the request in flight end, and exits with 0', async (t) => {
+    const service = await startService('sqlite');
+    t.after(() => service.stop());
+    mkdirSync(join(service.server.dataDir, 'zones'), { recursive: true });
+    const account = await addAccount(service.admin, 'zonefile', {});
+    await addDomain(service.admin, account, 'example.com', true);
+    // a request whose body ends only after the signal
+    const body = JSON.stringify({ name: 'late' });
+    const { port } = new URL(service.server.url);
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      authorization: `Bearer ${service.token}`,
+    };
+    const late = request({ port, method: 'POST', path: '/api/tokens', headers });
+    const status = new Promise<number | undefined>((resolve, reject) => {
+      late.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+    });
+    late.write(body.slice(0, 5));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const exit = service.server.stop();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await assert.rejects(fetch(`${service.server.url}/health/live`));
+    late.end(body.slice(5));
+    assert.equal(await status, 201);
+    assert.equal(await exit, 0);
+    const again = await Server.start({ DATABASE_URL: service.databaseUrl }, service.server.dataDir);
+    const names = done(await again.call('GET', '/api/tokens', undefined, service.token)).map(
+      (x: { name: string }) => x.name,
+    );
+    await again.kill();
+    rmSync(again.dataDir, { recursive: true, force: true });
+    assert.deepEqual(names, ['late']);
+  });
+});

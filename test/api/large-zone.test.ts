@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { noPowerdns, type RawZone } from '../support/powerdns.js';
+import type { Fault, Reply } from '../support/proxy.js';
+import { rowsOf } from '../support/tables.js';
+import { done, made, providerFailed, refused, startWorld, type World } from '../support/world.js';
+
+const RECORDS = 10_000;
+const MAX_SYNC_MS = 5_000;
+const MAX_MEMORY_MIB = 300;
+
+describe(`a zone of ${RECORDS} records`, { skip: noPowerdns }, () => {
+  let world: World;
+  const zone = 'large.example';
+  let domain: number;
+
+  before(async () => {
+    world = await startWorld();
+    const rrsets = Array.from({ length: RECORDS - 1 }, (_none, i) => ({
+      name: `host-${i}.${zone}.`,
+      type: i % 4 ? 'A' : 'TXT',
+      ttl: 300,
+      records: [{ content: i % 4 ? `10.1.${i >> 8}.${i & 255}` : `"text of ${i}"`, disabled: false }],
+    }));
+    const body = { name: `${zone}.`, kind: 'Native', nameservers: ['ns1.example.net.'], rrsets };
+    const answer = await world.pdns.api('POST', '/zones', body);
+    assert.equal(answer.status, 201, await answer.text());
+  });
+  after(() => world?.stop());
+
+  const sync = () => world.admin.post(`/api/accounts/${world.account}/sync`);
+  const table = () => rowsOf(world, 'SELECT * FROM dns_records ORDER BY id');
+  const peakMiB = () =>
+    Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${world.server.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+  it(`is read in under ${MAX_SYNC_MS / 1000} s and ${MAX_MEMORY_MIB} MiB`, async (t) => {
+    const before = peakMiB();
+    const start = performance.now();
+    const result = done(await sync());
+    const ms = performance.now() - start;
+    assert.deepEqual([result.added, result.failed, result.pending], [1, 0, 0]);
+    t.diagnostic(
+      `first sync: ${Math.round(ms)} ms, peak ${Math.round(peakMiB())} MiB (before ${Math.round(before)} MiB)`,
+    );
+    assert.ok(ms < MAX_SYNC_MS, `${ms} ms`);
+    assert.ok(peakMiB() < MAX_MEMORY_MIB, `${peakMiB()} MiB`);
+    const found = done(await world.admin.get('/api/domains?keyword=large'));
+    domain = found[0].id;
+    assert.equal(found[0].records_count, RECORDS);
+    const { total, list } = done(await world.admin.get(`/api/domains/${domain}/records`));
+    assert.deepEqual([total, list.length], [RECORDS, RECORDS]);
+  });
+
+  it('a second sync writes no record, and neither do five more', async (t) => {
+    const before = await table();
+    assert.equal(before.length, RECORDS + 1);
+    const times: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      const start = performance.now();
+      done(await sync());
+      times.push(Math.round(performance.now() - start));
+    }
+    t.diagnostic(`further syncs: ${times.join(', ')} ms, peak ${Math.round(peakMiB())} MiB`);
+    assert.deepEqual(await table(), before);
+    assert.ok(Math.max(...times) < MAX_SYNC_MS);
+    assert.ok(peakMiB() < MAX_MEMORY_MIB, `${peakMiB()} MiB`);
+  });
+
+  it('a list of its records that is cut short fails and changes nothing', async () => {
+    const before = await table();
+    const edit =
+      (change: (zone: RawZone) => unknown): Fault =>
+      async (_request, forward) => ({ status: 200, body: JSON.stringify(change(JSON.parse((await forward()).body))) });
+    const cut =
+      (change: (reply: Reply) => Partial<Reply>): Fault =>
+      async (_request, forward) => {
+        const reply = await forward();
+        return { ...reply, ...change(reply) };
+      };
+    const faults: Record<string, Fault> = {
+      'no record sets': edit(({ rrsets: _rrsets, ...rest }) => rest),
+      'an empty list': edit((whole) => ({ ...whole, rrsets: [] })),
+      'half of the sets': edit((whole) => ({
+        ...whole,
+        rrsets: whole.rrsets.filter((s) => s.type !== 'SOA').slice(0, 5000),
+      })),
+      'a set without records': edit((whole) => ({ ...whole, rrsets: whole.rrsets.map(({ records: _r, ...s }) => s) })),
+      'half of the text': cut(({ body }) => ({ body: body.slice(0, body.length / 2) })),
+      'an empty body': cut(() => ({ body: '' })),
+      'a broken connection': cut(({ body }) => ({ cut: Math.floor(body.length / 2) })),
+      'not JSON': cut(() => ({ body: '<html>oops</html>' })),
+    };
+    for (const [what, fault] of Object.entries(faults)) {
+      world.proxy.fault = (request, forward) =>
+        request.path.includes(`/zones/${zone}`) ? fault(request, forward) : forward();
+      providerFailed(await world.admin.get(`/api/domains/${domain}/records?refresh=true&limit=1`), /./);
+      assert.equal(done(await sync()).failed, 1, what);
+      assert.deepEqual(await table(), before, what);
+    }
+    world.proxy.fault = null;
+    assert.equal(done(await sync()).failed, 0);
+    assert.deepEqual(await table(), before);
+  });
+
+  it(`beyond ${RECORDS} records a list needs a page, and an edit stays quick`, async (t) => {
+    const records = `/api/domains/${domain}/records`;
+    const start = performance.now();
+    const { id } = made(await world.admin.post(records, { host: 'one-more', type: 'A', value: '192.0.2.1' }));
+    t.diagnostic(`create in a zone of ${RECORDS}: ${Math.round(performance.now() - start)} ms`);
+    const answer = refused(await world.admin.get(records), 400, 400001);
+    assert.equal(answer.data.errors[0].path, 'page');
+    assert.match(answer.msg + answer.data.errors[0].message, /10001/);
+    assert.equal(done(await world.admin.get(`${records}?page=1&limit=500`)).list.length, 500);
+    const last = done(await world.admin.get(`${records}?page=21&limit=500`));
+    assert.deepEqual([last.total, last.list.length, last.list[0].id], [RECORDS + 1, 1, id]);
+    // a filter that matches fewer needs no page
+    assert.equal(done(await world.admin.get(`${records}?type=A`)).list.length, 7501 - 1);
+    done(await world.admin.delete(`${records}/${id}`));
+    assert.equal(done(await world.admin.get(records)).list.length, RECORDS);
+  });
+});

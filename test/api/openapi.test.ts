@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startService } from '../support/server.js';
+import { addAccount, addDomain, made } from '../support/world.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked, not typed
+type Json = any;
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+/** Changing nothing, so not audited. */
+const UNAUDITED = ['POST /api/init/test-db'];
+/** Every route of the specification and the decisions that this version has. */
+const ROUTES = [
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /api/init/status',
+  'POST /api/init/test-db',
+  'POST /api/init/database',
+  'POST /api/init/admin',
+  'POST /api/auth/login',
+  'GET /api/auth/me',
+  'POST /api/auth/logout',
+  'GET /api/tokens',
+  'POST /api/tokens',
+  'GET /api/tokens/domains',
+  'DELETE /api/tokens/{id}',
+  'PATCH /api/tokens/{id}/status',
+  'GET /api/providers',
+  'GET /api/accounts',
+  'POST /api/accounts',
+  'GET /api/accounts/{id}',
+  'PUT /api/accounts/{id}',
+  'DELETE /api/accounts/{id}',
+  'POST /api/accounts/{id}/sync',
+  'GET /api/domains',
+  'POST /api/domains',
+  'GET /api/domains/{id}',
+  'PUT /api/domains/{id}',
+  'DELETE /api/domains/{id}',
+  'GET /api/domains/{id}/records',
+  'POST /api/domains/{id}/records',
+  'GET /api/domains/{id}/records/{recordId}',
+  'PUT /api/domains/{id}/records/{recordId}',
+  'DELETE /api/domains/{id}/records/{recordId}',
+  'PATCH /api/domains/{id}/records/{recordId}/status',
+  'GET /api/audit/logs',
+  'GET /api/audit/logs/{id}',
+  'GET /api/audit/verify',
+];
+
+describe('OpenAPI document', () => {
+  let service: Awaited<ReturnType<typeof startService>>;
+  let document: Json;
+  let operations: { name: string; method: string; path: string; operation: Json }[];
+  before(async () => {
+    service = await startService('sqlite');
+    document = await (await fetch(`${service.server.url}/api/openapi.json`)).json();
+    operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+      METHODS.filter((method) => item[method]).map((method) => ({
+        name: `${method.toUpperCase()} ${path}`,
+        method,
+        path,
+        operation: item[method],
+      })),
+    );
+  });
+  after(() => service.stop());
+
+  /** All objects of a part of the document. */
+  const walk = (node: Json, visit: (node: Json) => void): void => {
+    if (node === null || typeof node !== 'object') return;
+    visit(node);
+    for (const child of Object.values(node)) walk(child, visit);
+  };
+  const resolve = (schema: Json): Json =>
+    schema?.$ref
+      ? schema.$ref
+          .slice(2)
+          .split('/')
+          .reduce((node: Json, key: string) => node?.[key], document)
+      : schema;
+  const success = (operation: Json): [string, Json] => {
+    const [status, response] = Object.entries<Json>(operation.responses).find(([s]) => s.startsWith('2')) ?? ['', {}];
+    return [status, response.content?.['application/json']?.schema];
+  };
+
+  it('is OpenAPI 3.1, with the version of the package', () => {
+    assert.equal(document.openapi, '3.1.0');
+    assert.match(document.info.version, /^\d+\.\d+\.\d+$/);
+    assert.equal(document.info.title, 'Zoneward');
+  });
+
+  it('has all routes', () => {
+    const names = operations.map((o) => o.name);
+    assert.deepEqual(
+      ROUTES.filter((route) => !names.includes(route)),
+      [],
+    );
+  });
+
+  it('resolves every reference, and says null as 3.1 does', () => {
+    walk(document, (node) => {
+      if (typeof node.$ref === 'string') assert.ok(resolve(node), node.$ref);
+      assert.equal('nullable' in node, false, JSON.stringify(node).slice(0, 200));
+    });
+  });
+
+  it('names each operation once', () => {
+    const ids = operations.map((o) => o.operation.operationId);
+    for (const id of ids) assert.match(id, /^\w+$/);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
+  it('describes answers as envelopes, and failures', () => {
+    for (const { name, path, operation } of operations) {
+      const [status, schema] = success(operation);
+      assert.ok(status, name);
+      assert.deepEqual(Object.keys(resolve(schema)?.properties ?? {}), ['code', 'data', 'msg'], name);
+      const codes = [
+        '400',
+        '500',
+        '503',
+        ...(operation.security.length ? ['401', '403'] : []),
+        ...(path.includes('{') ? ['404'] : []),
+      ];
+      for (const code of codes) {
+        assert.equal(
+          operation.responses[code]?.content['application/json'].schema.$ref,
+          '#/components/schemas/Error',
+          `${name} ${code}`,
+        );
+      }
+    }
+  });
+
+  it('says who may call each route, as the guard does', async () => {
+    for (const { name, method, path, operation } of operations) {
+      assert.match(
+        operation.description,
+        /Needs: (no credential|any user|(super )?administrator|(read|write) permission on the domain)\./,
+        name,
+      );
+      const isPublic = /Needs: no credential/.test(operation.description);
+      assert.deepEqual(operation.security, isPublic ? [] : [{ bearer: [] }], name);
+      const { status } = await service.server.call(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, '1'));
+      assert.equal(status === 401, !isPublic && true, `${name}: ${status}`);
+    }
+    assert.equal(document.components.securitySchemes.bearer.scheme, 'bearer');
+  });
+
+  it('audits every change', () => {
+    const silent = operations
+      .filter(({ method, operation }) => method !== 'get' && !/Audited as `\w+\.\w+`/.test(operation.description))
+      .map((o) => o.name);
+    assert.deepEqual(silent, UNAUDITED);
+  });
+
+  it('describes every part of a path, as a positive integer', () => {
+    for (const { name, path, operation } of operations) {
+      const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
+      const parameters = (operation.parameters ?? []).map(resolve).filter((p: Json) => p.in === 'path');
+      assert.deepEqual(parameters.map((p: Json) => p.name).sort(), wanted.sort(), name);
+      for (const { schema, required } of parameters) {
+        assert.ok(['integer', 'number'].includes(resolve(schema).type), name);
+        assert.equal(required, true);
+      }
+    }
+  });
+
+  it('describes bodies: which fields there are, and which are needed', async () => {
+    const REQUIRED: Record<string, string[]> = {
+      'POST /api/auth/login': ['password', 'username'],
+      'POST /api/init/admin': ['password', 'username'],
+      'POST /api/init/database': ['type'],
+      'POST /api/tokens': ['name'],
+      'PATCH /api/tokens/{id}/status': ['is_active'],
+      'POST /api/accounts': ['credentials', 'name', 'provider'],
+      'PUT /api/accounts/{id}': [],
+      'POST /api/domains': ['account_id', 'name'],
+      'PUT /api/domains/{id}': [],
+      'POST /api/domains/{id}/records': ['type', 'value'],
+      'PUT /api/domains/{id}/records/{recordId}': [],
+      'PATCH /api/domains/{id}/records/{recordId}/status': ['enabled'],
+    };
+    for (const [name, required] of Object.entries(REQUIRED)) {
+      const operation = operations.find((o) => o.name === name)?.operation;
+      const schema = resolve(operation?.requestBody?.content['application/json'].schema);
+      assert.ok(Object.keys(schema.properties).length > 0, name);
+      assert.deepEqual([...(schema.required ?? [])].sort(), required, name);
+      for (const [field, property] of Object.entries<Json>(schema.properties)) {
+        const { type, anyOf, allOf, oneOf, $ref, enum: values } = property;
+        assert.ok(type || anyOf || allOf || oneOf || $ref || values, `${name} ${field} has no type`);
+      }
+    }
+    const record = resolve({ $ref: '#/components/schemas/RecordInput' }).properties;
+    assert.deepEqual(record.ttl.minimum, 1);
+    assert.ok(record.type.enum.includes('CAA'));
+  });
+
+  /** Where a value is not what its schema says. */
+  const mismatches = (value: Json, given: Json, at: string): string[] => {
+    const schema = resolve(given) ?? {};
+    const options = schema.anyOf ?? schema.oneOf;
+    if (options)
+      return options.some((o: Json) => !mismatches(value, o, at).length) ? [] : [`${at} fits no alternative`];
+    if (schema.allOf) return schema.allOf.flatMap((part: Json) => mismatches(value, part, at));
+    const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+    const types = [schema.type ?? kind].flat().map((t: string) => (t === 'integer' ? 'number' : t));
+    if (!types.includes(kind)) return [`${at} is ${kind}, not ${types}`];
+    if (kind === 'array') return value.flatMap((item: Json, i: number) => mismatches(item, schema.items, `${at}.${i}`));
+    if (kind !== 'object' || !schema.properties) return [];
+    const missing = (schema.required ?? []).filter((key: string) => !(key in value));
+    const extra = Object.keys(value).filter((key) => !schema.properties[key]);
+    return [
+      ...missing.map((key: string) => `${at}.${key} is missing`),
+      ...extra.map((key) => `${at}.${key} is not described`),
+      ...Object.keys(value).flatMap((key) => mismatches(value[key], schema.properties[key], `${at}.${key}`)),
+    ];
+  };
+
+  it('tells the truth about every answer to a GET', async () => {
+    const { admin, server, token } = service;
+    const account = await addAccount(admin, 'zonefile', {});
+    const domain = await addDomain(admin, account, 'example.com', true);
+    made(await admin.post('/api/tokens', { name: 'ci', allowed_domains: [domain] }));
+    const record = made(
+      await admin.post(`/api/domains/${domain}/records`, { host: 'www', type: 'A', value: '192.0.2.1' }),
+    ).id;
+    for (const { name, path, operation } of operations.filter((o) => o.method === 'get')) {
+      const [status, schema] = success(operation);
+      const url = path.replace('{recordId}', record).replace(/\{\w+\}/, '1');
+      const response = await fetch(server.url + url, { headers: { authorization: `Bearer ${token}` } });
+      assert.equal(response.status, Number(status), name);
+      assert.deepEqual(mismatches(await response.json(), schema, name), []);
+    }
+  });
+
+  it('tells the truth about created things', async () => {
+    const { admin } = service;
+    const BODIES: [string, object][] = [
+      ['/api/tokens', { name: 'x' }],
+      ['/api/accounts', { provider: 'zonefile', name: 'more', credentials: { directory: 'more' } }],
+      ['/api/domains', { name: 'new.example', account_id: 1, create: true }],
+    ];
+    for (const [path, body] of BODIES) {
+      const answer = await admin.post(path, body);
+      const [status, schema] = success(document.paths[path].post);
+      assert.equal(String(answer.status), status, path);
+      const { code, data, msg } = answer;
+      assert.deepEqual(mismatches({ code, data, msg }, schema, path), []);
+    }
+  });
+});

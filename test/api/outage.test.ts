@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { ADMIN, DATABASES, freePort, freshDatabase, Server } from '../support/server.js';
+import { done, made, refused, until } from '../support/world.js';
+
+/** A door in front of a database server that can be shut. */
+async function door(target: number) {
+  const port = await freePort();
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        open.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  return {
+    port,
+    open: () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve)),
+    shut: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
+  };
+}
+
+for (const { kind, skip } of DATABASES) {
+  if (kind === 'sqlite') continue;
+  describe(`a ${kind} server that is away`, { skip }, () => {
+    let database: Awaited<ReturnType<typeof freshDatabase>>;
+    let gate: Awaited<ReturnType<typeof door>>;
+    let server: Server;
+    let token: string;
+    let svc: string;
+    const down = async (method: string, path: string, credential?: string, body?: unknown) => {
+      const answer = refused(await server.call(method, path, body, credential), 503, 503001);
+      assert.ok(Number(answer.headers.get('retry-after')) > 0, `${path} has no Retry-After`);
+    };
+    const everythingIsDown = async () => {
+      for (const path of ['/api/init/status', '/health/ready']) await down('GET', path);
+      for (const path of ['/api/auth/me', '/api/domains', '/api/tokens', '/api/audit/logs', '/api/accounts']) {
+        await down('GET', path, token);
+      }
+      await down('GET', '/api/domains', svc);
+      await down('POST', '/api/auth/login', undefined, ADMIN);
+      await down('POST', '/api/tokens', token, { name: 'x' });
+      assert.deepEqual(done(await server.call('GET', '/health/live')), { status: 'ok' });
+    };
+    const isBack = async () => {
+      await until('the service works again', async () => (await server.call('GET', '/health/ready')).status === 200);
+      assert.equal(done(await server.call('GET', '/api/init/status')).initialized, true);
+      done(await server.call('GET', '/api/auth/me', undefined, token));
+      done(await server.call('GET', '/api/domains', undefined, svc));
+      made(await server.call('POST', '/api/tokens', { name: 'after' }, token));
+    };
+    let env: Record<string, string>;
+    before(async () => {
+      database = await freshDatabase(kind);
+      const url = new URL(database.url);
+      gate = await door(Number(url.port));
+      url.port = String(gate.port);
+      await gate.open();
+      env = { DATABASE_URL: url.href, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password };
+      server = await Server.start(env);
+      token = await server.login();
+      svc = made(await server.call('POST', '/api/tokens', { name: 'ci' }, token)).token;
+    });
+    after(async () => {
+      await server.kill();
+      await gate.shut();
+      await database.drop();
+      rmSync(server.dataDir, { recursive: true, force: true });
+    });
+
+    it('in the middle means 503 until it is back', async () => {
+      await gate.shut();
+      await everythingIsDown();
+      await gate.open();
+      await isBack();
+    });
+
+    it('loses its connections, and the next requests get new ones', async () => {
+      await gate.shut();
+      await gate.open();
+      await until(
+        'requests work',
+        async () => (await server.call('GET', '/api/auth/me', undefined, token)).status === 200,
+      );
+    });
+
+    it('at the start means 503, never the setup flow, until it is back', async () => {
+      await gate.shut();
+      await server.stop();
+      server = await Server.start(env, server.dataDir);
+      await everythingIsDown();
+      for (const [path, body] of [
+        ['test-db', { type: 'sqlite' }],
+        ['database', { type: 'sqlite' }],
+        ['admin', ADMIN],
+      ] as const) {
+        await down('POST', `/api/init/${path}`, undefined, body);
+      }
+      await gate.open();
+      await isBack();
+    });
+
+    it('does not hinder a shutdown', async () => {
+      await gate.shut();
+      assert.equal(await server.stop(), 0);
+      await gate.open();
+    });
+  });
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bindMissing, type NameServer, startBind } from '../support/bind.js';
+import { noPowerdns } from '../support/powerdns.js';
+import { type Fault, startTcpProxy, type TcpProxy } from '../support/proxy.js';
+import { type Answer, type Client, startService } from '../support/server.js';
+import {
+  addAccount,
+  addDomain,
+  ask,
+  cacheLines,
+  done,
+  made,
+  powerdnsLines,
+  providerFailed,
+  refused,
+  startWorld,
+  until,
+  type World,
+} from '../support/world.js';
+
+const SLOW_MS = 500;
+
+/** What may go wrong, and the words that a client is told. `all` breaks reads, too; the others only writes. */
+const FAULTS: Record<string, { words: RegExp; all?: boolean; fault: Fault | 'down' }> = {
+  'is unreachable': { words: /cannot be reached/, all: true, fault: 'down' },
+  'answers too late, having applied': {
+    words: /did not answer within 0\.5 s/,
+    fault: async (_request, forward) => {
+      const reply = await forward();
+      await sleep(SLOW_MS * 2);
+      return reply;
+    },
+  },
+  'is too slow to read': {
+    words: /did not answer within 0\.5 s/,
+    all: true,
+    fault: async () => {
+      await sleep(SLOW_MS * 2);
+      return 'close';
+    },
+  },
+  'answers 500': {
+    words: /the disk is full.*HTTP 500/,
+    fault: async () => ({ status: 500, body: 'the disk is full' }),
+  },
+  'answers 422': {
+    words: /the moon is wrong.*HTTP 422/,
+    fault: async () => ({ status: 422, body: JSON.stringify({ error: 'the moon is wrong' }) }),
+  },
+  'answers cut-off JSON': {
+    words: /cut off/,
+    all: true,
+    fault: async (_request, forward) => {
+      const reply = await forward();
+      return { ...reply, body: reply.body.slice(0, reply.body.length / 2) };
+    },
+  },
+  'breaks off in the middle of an answer': {
+    words: /broke the connection/,
+    all: true,
+    fault: async (_request, forward) => ({ ...(await forward()), cut: 20 }),
+  },
+  'closes the connection after applying': {
+    words: /broke the connection/,
+    fault: async (_request, forward) => {
+      await forward();
+      return 'close';
+    },
+  },
+  'closes the connection before applying': { words: /broke the connection/, fault: async () => 'close' },
+};
+
+/** Changes of a record at a name that has two other values, one of them disabled. */
+const CHANGES: Record<string, (client: Client, records: string, id: number) => Promise<Answer>> = {
+  create: (client, records) => client.post(records, { host: 'www', type: 'A', value: '192.0.2.99' }),
+  update: (client, records, id) => client.put(`${records}/${id}`, { value: '192.0.2.98' }),
+  rename: (client, records, id) => client.put(`${records}/${id}`, { host: 'moved' }),
+  delete: (client, records, id) => client.delete(`${records}/${id}`),
+  status: (client, records, id) => client.patch(`${records}/${id}/status`, { enabled: false }),
+};
+
+describe('a provider that fails', { skip: noPowerdns }, () => {
+  let world: World;
+  const siblings = ['www A - 192.0.2.1 600 on', 'www A - 192.0.2.2 600 off'];
+
+  before(async () => {
+    world = await startWorld('sqlite', { PROVIDER_TIMEOUT_MS: String(SLOW_MS) }, 'lmdb');
+    const { admin, records } = world;
+    for (const value of ['192.0.2.1', '192.0.2.2']) made(await admin.post(records, { host: 'www', type: 'A', value }));
+    const { list } = done(await admin.get(`${records}?value=192.0.2.2`));
+    done(await admin.patch(`${records}/${list[0].id}/status`, { enabled: false }));
+  });
+  after(() => world?.stop());
+  afterEach(async () => {
+    if (world.proxy.fault === null) return;
+    world.proxy.fault = null;
+  });
+
+  const failedEntries = async (action: string) => {
+    const { list } = done(await world.admin.get(`/api/audit/logs?action=${action}&result=failed&limit=500`));
+    return list as { error: string }[];
+  };
+
+  for (const [what, { words, all, fault }] of Object.entries(FAULTS)) {
+    it(`that ${what}`, async () => {
+      const { admin, records, proxy, pdns, zone, domain } = world;
+      for (const [op, change] of Object.entries(CHANGES)) {
+        const { id } = made(await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.50' }));
+        const cached = await cacheLines(admin, domain);
+        const action = op === 'rename' ? 'record.update' : `record.${op}`;
+        const failures = (await failedEntries(action)).length;
+
+        if (fault === 'down') await proxy.down();
+        else
+          proxy.fault = (request, forward) => (all || request.method === 'PATCH' ? fault(request, forward) : forward());
+        providerFailed(await change(admin, records, id), words);
+
+        // with the provider still out of order: the cache is readable, and says what was or what is
+        const now = await cacheLines(admin, domain);
+        const held = powerdnsLines(await pdns.zone(zone));
+        assert.ok(
+          [cached, held].some((lines) => lines.join() === now.join()),
+          `${op}: ${now} is neither ${cached} nor ${held}`,
+        );
+        for (const line of siblings) assert.ok(held.includes(line) && now.includes(line), `${op} lost ${line}`);
+        const entries = await failedEntries(action);
+        assert.equal(entries.length, failures + 1, `${op} is in the audit log once`);
+        assert.match(entries[0]?.error ?? '', words);
+
+        if (fault === 'down') await proxy.up();
+        proxy.fault = null;
+        done(await admin.post(`/api/accounts/${world.account}/sync`));
+        await world.agree();
+        for (const line of siblings) assert.ok((await cacheLines(admin, domain)).includes(line), `${op} lost ${line}`);
+        const { list } = done(await admin.get(`${records}?type=A`));
+        for (const r of list)
+          if (!['192.0.2.1', '192.0.2.2'].includes(r.value)) done(await admin.delete(`${records}/${r.id}`));
+      }
+    });
+  }
+
+  it('a write that was applied without an answer is found without a sync being asked for', async () => {
+    const { admin, records, proxy } = world;
+    let broken = true;
+    proxy.fault = async (request, forward) => {
+      const reply = await forward();
+      return broken && request.method === 'PATCH' ? 'close' : reply;
+    };
+    providerFailed(await admin.post(records, { host: 'lost', type: 'A', value: '192.0.2.60' }), /broke the connection/);
+    broken = false;
+    await until('the record is found', async () => done(await admin.get(`${records}?host=lost`)).total === 1, 20_000);
+    await world.agree();
+  });
+
+  it('an edit of a record that is gone at the provider says so, and a sync removes it', async () => {
+    const { admin, records, pdns, zone, account } = world;
+    const { id } = made(await admin.post(records, { host: 'gone', type: 'A', value: '192.0.2.61' }));
+    const name = `gone.${zone}.`;
+    const removal = { rrsets: [{ name, type: 'A', changetype: 'DELETE' }] };
+    assert.equal((await pdns.api('PATCH', `/zones/${zone}.`, removal)).status, 204);
+    providerFailed(await admin.put(`${records}/${id}`, { value: '192.0.2.62' }), /no longer exists/);
+    done(await admin.post(`/api/accounts/${account}/sync`));
+    refused(await admin.get(`${records}/${id}`), 404, 404001);
+    await world.agree();
+  });
+
+  it('what the provider refuses is told in its own words', async () => {
+    const { admin, records, pdns, zone } = world;
+    // known to PowerDNS only: a CNAME made out of band
+    const records_ = [{ content: 'a.example.net.', disabled: false }];
+    const set = { name: `alias.${zone}.`, type: 'CNAME', ttl: 60, changetype: 'REPLACE', records: records_ };
+    assert.equal((await pdns.api('PATCH', `/zones/${zone}.`, { rrsets: [set] })).status, 204);
+    const answer = await admin.post(records, { host: 'alias', type: 'A', value: '192.0.2.63' });
+    providerFailed(answer, /Conflicts with pre-existing RRset.*HTTP 422/);
+    done(await admin.get(`${records}?refresh=true`));
+    await world.agree();
+  });
+});
+
+describe('dynamic updates that fail', { skip: bindMissing() ?? false }, () => {
+  const zone = 'example.com';
+  let bind: NameServer;
+  let proxy: TcpProxy;
+  let admin: Client;
+  let records: string;
+  let account: number;
+  let stop: () => Promise<void>;
+
+  before(async () => {
+    bind = await startBind({ zones: [zone] });
+    proxy = await startTcpProxy(bind.port);
+    const service = await startService('sqlite', { PROVIDER_TIMEOUT_MS: '2000' });
+    ({ admin, stop } = service);
+    const { name, algorithm, secret } = bind.tsig;
+    const key = { tsig_name: name, tsig_algorithm: algorithm, tsig_secret: secret };
+    account = await addAccount(admin, 'rfc2136', { server: '127.0.0.1', port: proxy.port, zones: zone, ...key });
+    records = `/api/domains/${await addDomain(admin, account, zone)}/records`;
+  });
+  after(async () => {
+    await stop?.();
+    await proxy?.stop();
+    await bind?.stop();
+  });
+
+  const listed = async (): Promise<string[]> =>
+    done(await admin.get(`${records}?host=www&enabled=true`))
+      .list.map((r: Answer['data']) => r.value)
+      .toSorted();
+  const live = async () => (await ask(bind.port, `www.${zone}`, 'A')).map((p) => p.rdata).toSorted();
+
+  for (const when of ['before', 'after'] as const) {
+    it(`a connection that ends ${when} the server has applied`, async () => {
+      for (const change of Object.values(CHANGES)) {
+        made(await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' }));
+        const { id } = made(await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.50' }));
+        const cached = await listed();
+        proxy.fault = ({ update }) => (update ? when : 'pass');
+        providerFailed(await change(admin, records, id), /connection/);
+        proxy.fault = () => 'pass';
+        const now = (await listed()).join();
+        assert.ok(now === cached.join() || now === (await live()).join());
+        assert.ok((await live()).includes('192.0.2.1'), 'the sibling is there');
+        done(await admin.post(`/api/accounts/${account}/sync`));
+        assert.deepEqual(await listed(), await live());
+        const { list } = done(await admin.get(`${records}?type=A`));
+        for (const r of list) if (['www', 'moved'].includes(r.host)) done(await admin.delete(`${records}/${r.id}`));
+      }
+    });
+  }
+
+  it('what the server ignores without a word is told, and stays out of the cache', async () => {
+    const answer = await admin.post(records, { host: '*.none', type: 'NS', value: 'ns1.example.net' });
+    providerFailed(answer, /ignored.*wildcard/);
+    assert.equal(done(await admin.get(`${records}?host=*.none`)).total, 0);
+  });
+});

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ADMIN, DATABASES, freePort, freshDatabase, type Kind, Server } from '../support/server.js';
+import { done, refused } from '../support/world.js';
+
+/** The body that chooses this database in the setup flow. */
+function choice(kind: Kind, url: string | null, more: object = {}) {
+  if (!url || kind === 'sqlite') return { type: 'sqlite', sqlite: { path: 'dns.db' }, ...more };
+  const { hostname, port, pathname, username, password } = new URL(url);
+  const server = { host: hostname, port: Number(port), database: pathname.slice(1), user: username, password };
+  return { type: kind, [kind]: server, ...more };
+}
+
+for (const { kind, skip } of DATABASES) {
+  describe(`setup on ${kind}`, { skip }, () => {
+    let server: Server;
+    let database: { url: string; drop(): Promise<void> } | null = null;
+    const body = (more = {}) => choice(kind, database?.url ?? null, more);
+    const post = (path: string, data?: unknown) => server.call('POST', `/api/init/${path}`, data);
+    before(async () => {
+      database = kind === 'sqlite' ? null : await freshDatabase(kind);
+      server = await Server.start();
+    });
+    after(async () => {
+      await server.kill();
+      await database?.drop();
+      rmSync(server.dataDir, { recursive: true, force: true });
+    });
+
+    it('starts with nothing, and says so', async () => {
+      assert.deepEqual(done(await server.call('GET', '/api/init/status')), {
+        initialized: false,
+        dbInitialized: false,
+        hasUsers: false,
+      });
+      for (const path of ['/api/auth/me', '/api/domains', '/api/tokens', '/api/accounts', '/api/audit/logs']) {
+        refused(await server.call('GET', path), 503, 503001);
+      }
+      refused(await server.call('POST', '/api/auth/login', ADMIN), 503, 503001);
+      assert.deepEqual(done(await server.call('GET', '/health/ready')), { status: 'setup' });
+      refused(await post('admin', ADMIN), 503, 503001);
+    });
+
+    it('tries a database without creating anything', async () => {
+      const result = done(await post('test-db', body()));
+      assert.deepEqual([result.success, result.hasExistingData], [true, false]);
+      assert.equal(existsSync(join(server.dataDir, 'dns.db')), false);
+      assert.equal(existsSync(join(server.dataDir, 'database.json')), false);
+    });
+
+    it('opens it once, however many ask at once', async () => {
+      const answers = await Promise.all([1, 2, 3].map(() => post('database', body())));
+      for (const answer of answers) assert.ok([200, 409].includes(answer.status), answer.msg);
+      assert.deepEqual(answers.find((answer) => answer.status === 200)?.data, { success: true });
+      assert.deepEqual(done(await server.call('GET', '/api/init/status')), {
+        initialized: false,
+        dbInitialized: true,
+        hasUsers: false,
+      });
+      assert.equal(statSync(join(server.dataDir, 'database.json')).mode & 0o777, 0o600);
+      refused(await server.call('GET', '/api/domains'), 503, 503001);
+    });
+
+    it('refuses weak passwords, odd names and addresses, all at once', async () => {
+      const answer = refused(await post('admin', { username: 'a b', password: 'password12', email: 'x' }), 400, 400001);
+      assert.deepEqual(answer.data.errors.map((e: { path: string }) => e.path).sort(), [
+        'email',
+        'password',
+        'username',
+      ]);
+      for (const password of ['short-1X', 'adminadmin', '1234567890123', 'p'.repeat(129)]) {
+        refused(await post('admin', { ...ADMIN, password }), 400, 400001);
+      }
+      assert.equal(done(await server.call('GET', '/api/init/status')).hasUsers, false);
+    });
+
+    it('makes one administrator, however many ask at once', async () => {
+      const names = ['admin', 'ada', 'ben', 'cleo'];
+      const answers = await Promise.all(names.map((username) => post('admin', { ...ADMIN, username })));
+      assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 403, 403, 403]);
+      const winner = names[answers.findIndex((answer) => answer.status === 200)] as string;
+      assert.deepEqual(answers.find((answer) => answer.status === 200)?.data, { success: true });
+      const token = await server.login({ ...ADMIN, username: winner });
+      const me = done(await server.call('GET', '/api/auth/me', undefined, token));
+      assert.deepEqual([me.username, me.role, me.status], [winner, 3, 1]);
+    });
+
+    it('is closed for good afterwards', async () => {
+      for (const [path, data] of [
+        ['admin', ADMIN],
+        ['database', body()],
+        ['test-db', body()],
+      ] as const) {
+        assert.match(refused(await post(path, data), 403, 403001).msg, /already initialised/i);
+      }
+      assert.equal(done(await server.call('GET', '/api/init/status')).initialized, true);
+    });
+
+    it('survives a restart: same users, same signing secret, nothing to choose', async () => {
+      const { username } = (await server.call('GET', '/api/auth/me', undefined, await loginAny(server))).data;
+      const token = await server.login({ ...ADMIN, username });
+      await server.stop();
+      server = await Server.start({}, server.dataDir);
+      assert.equal(done(await server.call('GET', '/api/auth/me', undefined, token)).username, username);
+      refused(await post('admin', ADMIN), 403, 403001);
+    });
+
+    if (kind === 'sqlite') return;
+
+    it('finds existing data, and keeps it', async () => {
+      const other = await Server.start();
+      try {
+        const result = done(await other.call('POST', '/api/init/test-db', body()));
+        assert.deepEqual([result.success, result.hasExistingData], [true, true]);
+        done(await other.call('POST', '/api/init/database', body()));
+        assert.equal(done(await other.call('GET', '/api/init/status')).initialized, true);
+      } finally {
+        await other.kill();
+        rmSync(other.dataDir, { recursive: true, force: true });
+      }
+    });
+
+    it('says in plain words why a database cannot be used, and soon', async () => {
+      const fresh = await Server.start();
+      try {
+        const good = (body() as Record<string, unknown>)[kind] as Record<string, unknown>;
+        const port = await freePort();
+        const CASES: [object, RegExp][] = [
+          [{ database: 'no_such_database' }, /does not exist/],
+          [{ host: 'no-such-host.invalid' }, /host name is not known/],
+          [{ port }, /Nothing listens/],
+          ...(kind === 'mysql' ? ([[{ user: 'root', password: 'hunter2-wrong' }, /wrong/]] as [object, RegExp][]) : []),
+        ];
+        for (const [change, words] of CASES) {
+          const data = { type: kind, [kind]: { ...good, ...change } };
+          const start = Date.now();
+          const result = done(await fresh.call('POST', '/api/init/test-db', data));
+          assert.equal(result.success, false);
+          assert.match(result.message, words);
+          assert.ok(Date.now() - start < 8000);
+          const refusal = refused(await fresh.call('POST', '/api/init/database', data), 400, 400001);
+          assert.match(refusal.msg, words);
+        }
+        const silent = createServer().listen(0, '127.0.0.1');
+        await once(silent, 'listening');
+        const mute = { ...good, port: (silent.address() as AddressInfo).port };
+        const start = Date.now();
+        const result = done(await fresh.call('POST', '/api/init/test-db', { type: kind, [kind]: mute }));
+        silent.close();
+        assert.deepEqual([result.success, result.message], [false, 'The server cannot be reached']);
+        assert.ok(Date.now() - start < 9000);
+        assert.deepEqual(done(await fresh.call('GET', '/api/init/status')).dbInitialized, false);
+        assert.equal(existsSync(join(fresh.dataDir, 'database.json')), false);
+        assert.doesNotMatch(fresh.log, /hunter2-wrong/);
+      } finally {
+        await fresh.kill();
+        rmSync(fresh.dataDir, { recursive: true, force: true });
+      }
+    });
+  });
+}
+
+/** A login of whichever of the names won the race. */
+async function loginAny(server: Server): Promise<string> {
+  for (const username of ['admin', 'ada', 'ben', 'cleo']) {
+    const answer = await server.call('POST', '/api/auth/login', { ...ADMIN, username });
+    if (answer.code === 0) return answer.data.token;
+  }
+  throw new Error('nobody is the administrator');
+}
+
+describe('setup of the embedded database', () => {
+  const servers: Server[] = [];
+  const start = async (env: Record<string, string> = {}, dataDir?: string) => {
+    const server = await Server.start(env, dataDir);
+    servers.push(server);
+    return server;
+  };
+  after(async () => {
+    for (const server of servers) {
+      await server.kill();
+      rmSync(server.dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it('takes file names inside the data directory only', async () => {
+    const server = await start();
+    const outside = [
+      '../x.db',
+      '/tmp/x.db',
+      'a/b.db',
+      '..',
+      '.hidden',
+      '',
+      'x\u0000.db',
+      'database.json',
+      'secret.key',
+    ];
+    for (const path of [...outside, 5, null]) {
+      for (const route of ['test-db', 'database']) {
+        const answer = await server.call('POST', `/api/init/${route}`, { type: 'sqlite', sqlite: { path } });
+        refused(answer, 400, 400001);
+        assert.deepEqual(answer.data.errors.map((e: { path: string }) => e.path).slice(0, 1), ['sqlite.path']);
+      }
+    }
+  });
+
+  it('tells a file that is no database', async () => {
+    const server = await start();
+    writeFileSync(join(server.dataDir, 'notes.txt'), 'just some text, which is no database at all\n'.repeat(30));
+    const data = { type: 'sqlite', sqlite: { path: 'notes.txt' } };
+    const result = done(await server.call('POST', '/api/init/test-db', data));
+    assert.deepEqual([result.success, result.message], [false, 'The file is not an SQLite database']);
+    refused(await server.call('POST', '/api/init/database', data), 400, 400001);
+    assert.match(readFileSync(join(server.dataDir, 'notes.txt'), 'utf8'), /^just some text/);
+  });
+
+  it('keeps the choice that won when two differ', async () => {
+    const server = await start();
+    const files = ['a.db', 'b.db'];
+    const answers = await Promise.all(
+      files.map((path) => server.call('POST', '/api/init/database', { type: 'sqlite', sqlite: { path } })),
+    );
+    assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 409]);
+    const winner = files[answers.findIndex((answer) => answer.status === 200)] as string;
+    const kept = JSON.parse(readFileSync(join(server.dataDir, 'database.json'), 'utf8'));
+    assert.equal(kept.path, join(server.dataDir, winner));
+    done(await server.call('POST', '/api/init/admin', ADMIN));
+    await server.stop();
+    const again = await start({}, server.dataDir);
+    assert.equal(done(await again.call('GET', '/api/init/status')).initialized, true);
+  });
+
+  it('wants the setup code, when there is one, for all three steps', async () => {
+    const server = await start({ SETUP_CODE: 'only-i-know-this' });
+    const sqlite = { type: 'sqlite' };
+    for (const setup_code of [undefined, '', 'wrong', 'only-i-know-thi']) {
+      refused(await server.call('POST', '/api/init/test-db', { ...sqlite, setup_code }), 403, 403001);
+      refused(await server.call('POST', '/api/init/database', { ...sqlite, setup_code }), 403, 403001);
+      refused(await server.call('POST', '/api/init/admin', { ...ADMIN, setup_code }), 403, 403001);
+    }
+    const setup_code = 'only-i-know-this';
+    assert.equal(done(await server.call('POST', '/api/init/test-db', { ...sqlite, setup_code })).success, true);
+    done(await server.call('POST', '/api/init/database', { ...sqlite, setup_code }));
+    refused(await server.call('POST', '/api/init/admin', ADMIN), 403, 403001);
+    done(await server.call('POST', '/api/init/admin', { ...ADMIN, setup_code }));
+    assert.equal(server.log.includes(setup_code), false);
+  });
+
+  it('is not to be chosen when DATABASE_URL presets it', async () => {
+    const server = await start({ DATABASE_URL: 'sqlite:preset.db' });
+    assert.equal(done(await server.call('GET', '/api/init/status')).dbInitialized, true);
+    refused(await server.call('POST', '/api/init/database', { type: 'sqlite' }), 409, 409001);
+    done(await server.call('POST', '/api/init/admin', ADMIN));
+    assert.equal(existsSync(join(server.dataDir, 'preset.db')), true);
+  });
+
+  it('needs nobody when the administrator is preset', async () => {
+    const server = await start({ ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password });
+    const token = await server.login();
+    await server.stop();
+    const again = await start({}, server.dataDir);
+    assert.equal(done(await again.call('GET', '/api/auth/me', undefined, token)).role, 3);
+    assert.equal(again.log.includes(ADMIN.password) || server.log.includes(ADMIN.password), false);
+  });
+
+  it('stops the start over a weak preset password, by name', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-test-'));
+    const env = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: 'password12' };
+    await assert.rejects(Server.start(env, dataDir), /ended with 1:[\s\S]*ADMIN_PASSWORD: is too easy/);
+    rmSync(dataDir, { recursive: true });
+  });
+});

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { now } from '../../src/common/clock.js';
+import { sha256 } from '../../src/common/hash.js';
+import { parseDatabaseUrl } from '../../src/config/config.js';
+import { AppDataSource } from '../../src/database/app-data-source.js';
+import { Db } from '../../src/database/db.js';
+import { ENTITIES } from '../../src/database/entities.js';
+import { Leases, PROCESS } from '../../src/database/leases.js';
+import { DATABASES, freshDatabase } from '../support/server.js';
+
+for (const { kind, skip } of DATABASES) {
+  describe(`schema on ${kind}`, { skip }, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zoneward-schema-'));
+    const sources: AppDataSource[] = [];
+    let url = 'sqlite:zoneward.db';
+    let drop: (() => Promise<void>) | undefined;
+    before(async () => {
+      if (kind !== 'sqlite') ({ url, drop } = await freshDatabase(kind));
+    });
+    after(async () => {
+      for (const source of sources) if (source.isInitialized) await source.destroy();
+      await drop?.();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const open = async () => {
+      const source = new AppDataSource(ENTITIES);
+      sources.push(source);
+      await source.open(parseDatabaseUrl(url, folder));
+      return source;
+    };
+    /** Statements that would bring the schema to what the entities say. */
+    const drift = async (source: AppDataSource) =>
+      (await source.driver.createSchemaBuilder().log()).upQueries.map((query) => query.query);
+    const tables = async (source: AppDataSource) => {
+      const rows = await new Db(source).rows<{ name: string }>(
+        kind === 'sqlite'
+          ? `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'`
+          : `SELECT table_name AS name FROM information_schema.tables
+              WHERE table_schema = ${kind === 'mysql' ? 'DATABASE()' : 'current_schema()'}`,
+      );
+      return rows.map((row) => row.name).sort();
+    };
+
+    it('starts of several processes at once make it once', async () => {
+      const [first] = await Promise.all([open(), open(), open()]);
+      const names = (first as AppDataSource).entityMetadatas.map((m) => m.tableName);
+      assert.deepEqual(await tables(first as AppDataSource), [...names, 'migrations'].sort());
+      assert.deepEqual(await new Db(first as AppDataSource).rows('SELECT seq, hash FROM audit_chain'), [
+        { seq: 0, hash: '' },
+      ]);
+    });
+
+    it('is what the entities say', async () => assert.deepEqual(await drift(await open()), []));
+
+    it('can be taken back and made again', async () => {
+      const source = await open();
+      await source.undoLastMigration();
+      assert.deepEqual(await tables(source), ['migrations']);
+      await source.runMigrations();
+      assert.deepEqual(await drift(source), []);
+    });
+
+    it('keeps any text exactly', async () => {
+      const source = await open();
+      const text = '😀 ünï — "q" \\ \' %_!';
+      await source.query(new Db(source).text('INSERT INTO settings (name, content) VALUES (?, ?)'), ['a', text]);
+      await source.query(new Db(source).text('INSERT INTO settings (name, content) VALUES (?, ?)'), ['A', 'other']);
+      const rows = await new Db(source).rows<{ content: string }>('SELECT content FROM settings WHERE name = ?', ['a']);
+      assert.deepEqual(
+        rows.map((row) => row.content),
+        [text],
+      );
+    });
+
+    it('does not mix parallel transactions, rollbacks and single statements', async () => {
+      const db = new Db(await open());
+      const insert = 'INSERT INTO settings (name, content) VALUES (?, ?)';
+      const work = Array.from({ length: 40 }, (_, i) => [
+        db
+          .transaction(async (manager) => {
+            await db.run(insert, [`t${i}`, 'x'], manager);
+            await db.rows('SELECT name FROM settings', [], manager);
+            if (i % 2) throw new Error('taken back');
+          })
+          .catch((error: Error) => assert.equal(error.message, 'taken back')),
+        db.run(insert, [`s${i}`, 'x']),
+      ]);
+      await Promise.all(work.flat());
+      const rows = await db.rows<{ name: string }>('SELECT name FROM settings');
+      const names = new Set(rows.map((row) => row.name));
+      for (let i = 0; i < 40; i++) {
+        assert.equal(names.has(`t${i}`), i % 2 === 0, `t${i}`);
+        assert.equal(names.has(`s${i}`), true, `s${i}`);
+      }
+    });
+
+    it('counts without losing any, on servers over two connections', async () => {
+      const first = new Db(await open());
+      // SQLite belongs to one process, which has one connection
+      const dbs = [first, kind === 'sqlite' ? first : new Db(await open())] as const;
+      await dbs[0].run('INSERT INTO audit_chain (id, seq, hash) VALUES (99, 0, ?)', ['']);
+      const raise = (db: Db) =>
+        db.transaction(async (manager) => {
+          await db.run('UPDATE audit_chain SET seq = seq + 1 WHERE id = 99', [], manager);
+          return (await db.row<{ seq: number }>('SELECT seq FROM audit_chain WHERE id = 99', [], manager))?.seq;
+        });
+      const seen = await Promise.all(Array.from({ length: 30 }, (_, i) => raise(dbs[i % 2] as Db)));
+      assert.deepEqual(
+        seen.sort((a, b) => Number(a) - Number(b)),
+        Array.from({ length: 30 }, (_, i) => i + 1),
+      );
+    });
+
+    describe('leases', () => {
+      const owned = (db: Db) => db.rows<{ owner: string }>('SELECT owner FROM leases');
+      const plant = (db: Db, name: string, owner: string, ms: number) =>
+        db.run('INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ?)', [sha256(name), owner, now(ms)]);
+      // what a live process of another machine leaves: judged by its expiry alone
+      const ELSEWHERE = 'other.machine/4026531836/1/00000000';
+
+      it('let one holder in at a time, whatever the order of the names', async () => {
+        const leases = new Leases(new Db(await open()));
+        let inside = 0;
+        let rounds = 0;
+        const visit = (names: string[]) =>
+          leases.hold(names, 20_000, async () => {
+            inside++;
+            assert.equal(inside, 1);
+            await new Promise((resolve) => setTimeout(resolve, 2));
+            inside--;
+            rounds++;
+          });
+        await Promise.all(Array.from({ length: 20 }, (_, i) => visit(i % 2 ? ['x', 'y'] : ['y', 'x', 'y'])));
+        assert.equal(rounds, 20);
+      });
+
+      it('are free again after a failure', async () => {
+        const db = new Db(await open());
+        const leases = new Leases(db);
+        await assert.rejects(
+          leases.hold(['f'], 1000, () => Promise.reject(new Error('no'))),
+          /no/,
+        );
+        assert.deepEqual(await owned(db), []);
+        assert.equal(await leases.hold(['f'], 1000, async () => 'again'), 'again');
+      });
+
+      it('say who holds them while they are held', async () => {
+        const db = new Db(await open());
+        const leases = new Leases(db);
+        await leases.hold(['h'], 1000, async () => {
+          assert.deepEqual(await owned(db), [{ owner: PROCESS }]);
+          assert.equal(await leases.isHeld(['other', 'h']), true);
+        });
+        assert.equal(await leases.isHeld(['h']), false);
+      });
+
+      it('of another machine are waited for until they expire', async () => {
+        const db = new Db(await open());
+        const leases = new Leases(db);
+        await plant(db, 'e', ELSEWHERE, 60_000);
+        assert.equal(await leases.isHeld(['e']), true);
+        await assert.rejects(
+          leases.hold(['e'], 100, async () => 'never'),
+          { code: 409001 },
+        );
+        await db.run('UPDATE leases SET expires_at = ? WHERE owner = ?', [now(150), ELSEWHERE]);
+        assert.equal(await leases.hold(['e'], 20_000, async () => 'now'), 'now');
+        assert.deepEqual(await owned(db), []);
+      });
+
+      it('of a process of this machine that is gone are taken at once', async () => {
+        const db = new Db(await open());
+        const leases = new Leases(db);
+        const [host, namespace] = PROCESS.split('/');
+        await plant(db, 'd', `${host}/${namespace}/4194399/00000000`, 60_000); // above the largest pid there is
+        assert.equal(await leases.isHeld(['d']), false);
+        assert.equal(await leases.hold(['d'], 0, async () => 'taken'), 'taken');
+      });
+
+      it('of a process of this machine that lives are not', async () => {
+        const db = new Db(await open());
+        const leases = new Leases(db);
+        const [host, namespace] = PROCESS.split('/');
+        await plant(db, 'l', `${host}/${namespace}/${process.ppid}/00000000`, 60_000);
+        assert.equal(await leases.isHeld(['l']), true);
+        await assert.rejects(
+          leases.hold(['l'], 50, async () => 'never'),
+          { code: 409001 },
+        );
+        await db.run('DELETE FROM leases');
+      });
+    });
+  });
+}

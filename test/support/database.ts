@@ -1,0 +1,50 @@
+import bcrypt from 'bcrypt';
+import { now } from '../../src/common/clock.js';
+import { parseDatabaseUrl } from '../../src/config/config.js';
+import { AppDataSource } from '../../src/database/app-data-source.js';
+import { Db } from '../../src/database/db.js';
+import { ENTITIES } from '../../src/database/entities.js';
+
+/** SQL on the database of a running service, past the service. */
+export async function openDatabase(url: string, dataDir: string): Promise<{ db: Db; close(): Promise<void> }> {
+  const source = new AppDataSource(ENTITIES);
+  await source.prepare(parseDatabaseUrl(url, dataDir));
+  await source.initialize();
+  return { db: new Db(source), close: () => source.destroy() };
+}
+
+/** A user with this role, made without the API. @returns the id */
+export async function addUser(db: Db, user: { username: string; password: string }, role = 1): Promise<number> {
+  await db.run(
+    `INSERT INTO users (username, username_key, nickname, password_hash, role, status, language, totp_enabled, created_at)
+     VALUES (?, ?, ?, ?, ?, 1, 'en', ?, ?)`,
+    [user.username, user.username, user.username, await bcrypt.hash(user.password, 4), role, false, now()],
+  );
+  return idOf(db, 'SELECT id FROM users WHERE username_key = ?', user.username);
+}
+
+/** A team of these users. @returns the id */
+export async function addTeam(db: Db, name: string, userIds: number[]): Promise<number> {
+  await db.run(`INSERT INTO teams (name, description, created_at) VALUES (?, '', ?)`, [name, now()]);
+  const team = await idOf(db, 'SELECT id FROM teams WHERE name = ?', name);
+  for (const user of userIds) {
+    await db.run(`INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (?, ?, 'member', ?)`, [
+      team,
+      user,
+      now(),
+    ]);
+  }
+  return team;
+}
+
+/** Gives a team a right on a domain. */
+export async function grant(db: Db, team: number, domain: number, permission: 'read' | 'write'): Promise<void> {
+  await db.run('INSERT INTO domain_permissions (team_id, domain_id, permission) VALUES (?, ?, ?)', [
+    team,
+    domain,
+    permission,
+  ]);
+}
+
+const idOf = async (db: Db, sql: string, value: string): Promise<number> =>
+  Number((await db.row<{ id: number }>(sql, [value]))?.id);

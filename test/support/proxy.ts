@@ -1,0 +1,122 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { freePort, listen } from './bind.js';
+
+/** A request that passes a proxy. */
+export interface Passing {
+  method: string;
+  /** with query */
+  path: string;
+  body: string;
+}
+
+/** An answer that passes a proxy; `cut` sends so many bytes of the body and then breaks the connection. */
+export interface Reply {
+  status: number;
+  body: string;
+  cut?: number;
+}
+
+/** Decides what becomes of a request; `close` breaks the connection without an answer. */
+export type Fault = (request: Passing, forward: () => Promise<Reply>) => Promise<Reply | 'close'>;
+
+export interface HttpProxy {
+  url: string;
+  /** null lets everything pass */
+  fault: Fault | null;
+  requests: Passing[];
+  /** nothing listens any more */
+  down(): Promise<void>;
+  up(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** An HTTP proxy on loopback in front of a real provider, that can do everything a network does. */
+export async function startProxy(target: string): Promise<HttpProxy> {
+  const port = await freePort();
+  const server = createServer(async (incoming, outgoing) => {
+    let body = '';
+    for await (const chunk of incoming) body += chunk;
+    const request: Passing = { method: incoming.method ?? 'GET', path: incoming.url ?? '/', body };
+    proxy.requests.push(request);
+    const forward = () => send(target, request, incoming.headers);
+    const reply = await (proxy.fault ? proxy.fault(request, forward) : forward()).catch(() => 'close' as const);
+    if (reply === 'close') {
+      incoming.socket.destroy();
+      return;
+    }
+    const bytes = Buffer.from(reply.body);
+    const type = reply.body.startsWith('{') || reply.body.startsWith('[') ? 'application/json' : 'text/plain';
+    // a 204 must not have a length
+    const length = reply.status === 204 ? {} : { 'content-length': bytes.length };
+    outgoing.writeHead(reply.status, { 'content-type': type, ...length });
+    if (reply.cut === undefined) outgoing.end(reply.status === 204 ? undefined : bytes);
+    else outgoing.write(bytes.subarray(0, reply.cut), () => incoming.socket.destroy());
+  });
+  const down = () =>
+    new Promise<void>((done) => {
+      server.close(() => done());
+      server.closeAllConnections();
+    });
+  const up = () => new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
+  const proxy: HttpProxy = { url: `http://127.0.0.1:${port}`, fault: null, requests: [], down, up, stop: down };
+  await up();
+  return proxy;
+}
+
+async function send(target: string, { method, path, body }: Passing, headers: IncomingHttpHeaders): Promise<Reply> {
+  const answer = await fetch(target + path, {
+    method,
+    headers: { 'x-api-key': String(headers['x-api-key'] ?? ''), 'content-type': 'application/json' },
+    ...(body ? { body } : {}),
+  });
+  return { status: answer.status, body: await answer.text() };
+}
+
+export interface TcpProxy {
+  port: number;
+  /** what becomes of a DNS message of a client: `before` breaks the connection at once, `after` when the server has answered */
+  fault: (message: { update: boolean }) => 'pass' | 'before' | 'after';
+  stop(): Promise<void>;
+}
+
+/** A proxy for DNS over TCP that tells updates, which change something, from all other messages. */
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const open = new Set<Socket>();
+  const server = createTcpServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        open.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.once('data', (first) => {
+      // two octets of length, then the header: opcode 5 is UPDATE, and its third count is that of the changes
+      const update = (first[4] ?? 0) >> 3 === 5 && first.readUInt16BE(10) > 0;
+      const fate = proxy.fault({ update });
+      if (fate === 'before') {
+        client.destroy();
+        return;
+      }
+      upstream.write(first);
+      client.pipe(upstream);
+      if (fate === 'after') upstream.once('data', () => client.destroy());
+      else upstream.pipe(client);
+    });
+  });
+  const proxy: TcpProxy = {
+    port: 0,
+    fault: () => 'pass',
+    stop: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        for (const socket of open) socket.destroy();
+      }),
+  };
+  proxy.port = await listen(server);
+  return proxy;
+}

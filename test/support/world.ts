@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Powerdns, type RawZone, startPowerdns } from './powerdns.js';
+import { type HttpProxy, startProxy } from './proxy.js';
+import { type Answer, type Client, type Kind, startService } from './server.js';
+
+const run = promisify(execFile);
+
+/** A record as a name server publishes it. */
+export interface Published {
+  ttl: number;
+  /** presentation form */
+  rdata: string;
+}
+
+/** Lines of master-file text (dig's, named-checkzone's) that are about one name and type. */
+export const published = (lines: string, name: string, type: string): Published[] =>
+  lines.split('\n').flatMap((line) => {
+    const [, owner, ttl, kind, rdata] = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s*(.*)$/.exec(line) ?? [];
+    const mine = owner?.toLowerCase() === `${name}.` && kind === type;
+    return mine ? [{ ttl: Number(ttl), rdata: (rdata as string).trim() }] : [];
+  });
+
+/** What a name server on loopback says about exactly this name: in its answer, or, for delegations, in the authority section. */
+export async function ask(port: number, name: string, type: string): Promise<Published[]> {
+  const server = ['@127.0.0.1', '-p', String(port), `${name}.`, type];
+  const { stdout } = await run(
+    'dig',
+    [...server, '+norecurse', '+noall', '+answer', '+authority', '+time=2', '+tries=3'],
+    { maxBuffer: 10_000_000 },
+  );
+  return published(stdout, name, type);
+}
+
+/** The text of TXT rdata in presentation form. */
+export function txtOf(rdata: string): string {
+  const bytes = [...rdata.matchAll(/"((?:[^"\\]|\\.)*)"/g)].flatMap(([, part]) =>
+    [...(part as string).matchAll(/\\(\d{3})|\\(.)|([^\\])/gs)].flatMap(([, code, escaped, plain]) =>
+      code ? [Number(code)] : [...Buffer.from((escaped ?? plain) as string)],
+    ),
+  );
+  return Buffer.from(bytes).toString('utf8');
+}
+
+/** The created thing's data. */
+export function made(answer: Answer): Answer['data'] {
+  assert.equal(answer.status, 201, `${answer.status} ${answer.msg} ${JSON.stringify(answer.data)}`);
+  assert.equal(answer.code, 0);
+  return answer.data;
+}
+
+/** The data of a success. */
+export function done(answer: Answer): Answer['data'] {
+  assert.equal(answer.status, 200, `${answer.status} ${answer.msg} ${JSON.stringify(answer.data)}`);
+  assert.equal(answer.code, 0);
+  return answer.data;
+}
+
+/** That a call failed with this status and code. @returns the answer */
+export function refused(answer: Answer, status: number, code: number): Answer {
+  assert.deepEqual([answer.status, answer.code], [status, code], `${answer.msg} ${JSON.stringify(answer.data)}`);
+  return answer;
+}
+
+/** That the provider's failure was told, in these words. */
+export const providerFailed = (answer: Answer, words: RegExp): void =>
+  assert.match(refused(answer, 500, 500002).msg, words);
+
+/** Waits for a condition. @throws AssertionError when it does not come true in time */
+export async function until(what: string, condition: () => Promise<boolean>, ms = 15_000): Promise<void> {
+  for (const end = Date.now() + ms; !(await condition()); await sleep(50)) {
+    assert.ok(Date.now() < end, `not within ${ms} ms: ${what}`);
+  }
+}
+
+/** Runs the jobs, so many at once. */
+export async function each<T>(items: T[], concurrency: number, work: (item: T, index: number) => Promise<unknown>) {
+  let next = 0;
+  const worker = async () => {
+    for (let i = next++; i < items.length; i = next++) await work(items[i] as T, i);
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+}
+
+const line = (host: string, type: string, priority: number | null, value: string, ttl: number, enabled: boolean) =>
+  `${host} ${type} ${priority ?? '-'} ${value} ${ttl} ${enabled ? 'on' : 'off'}`;
+
+/** All that the API lists of a domain, one sorted line a record, comparable with `powerdnsLines`. */
+export async function cacheLines(client: Client, domain: number): Promise<string[]> {
+  const { list } = done(await client.get(`/api/domains/${domain}/records`));
+  return list
+    .map((r: Answer['data']) => line(r.host, r.type, r.priority, r.value, r.ttl, r.enabled))
+    .toSorted() as string[];
+}
+
+/** All that PowerDNS holds of a zone, asked past the service, without the SOA. */
+export function powerdnsLines({ name, rrsets }: RawZone): string[] {
+  return rrsets
+    .filter((set) => set.type !== 'SOA')
+    .flatMap(({ name: owner, type, ttl, records }) => {
+      const host = owner === name ? '@' : owner.slice(0, -name.length - 1);
+      return records.map(({ content, disabled }) => {
+        const [, priority, rest] = /^(\d+) (.*)$/.exec(['MX', 'SRV'].includes(type) ? content : '') ?? [];
+        const value = type === 'TXT' ? txtOf(content) : (rest ?? content).replace(/(?<=.)\.$/, '');
+        return line(host, type, priority === undefined ? null : Number(priority), value, ttl, !disabled);
+      });
+    })
+    .toSorted();
+}
+
+/** Adds an account. @returns its id */
+export const addAccount = async (admin: Client, provider: string, credentials: object): Promise<number> =>
+  made(await admin.post('/api/accounts', { provider, name: `${provider} account`, credentials })).id;
+
+/** Adds a zone of an account. @returns the domain's id */
+export const addDomain = async (admin: Client, account_id: number, name: string, create = false): Promise<number> =>
+  made(await admin.post('/api/domains', { name, account_id, create })).id;
+
+/** A service with one domain at a real PowerDNS, that it reaches through a proxy. */
+export interface World extends Awaited<ReturnType<typeof startService>> {
+  pdns: Powerdns;
+  proxy: HttpProxy;
+  account: number;
+  domain: number;
+  zone: string;
+  /** path of the domain's records */
+  records: string;
+  /** that the cache holds exactly what PowerDNS holds */
+  agree(client?: Client): Promise<void>;
+}
+
+export async function startWorld(
+  kind: Kind = 'sqlite',
+  env: Record<string, string> = {},
+  backend: 'sqlite' | 'lmdb' = 'sqlite',
+): Promise<World> {
+  const zone = 'example.com';
+  const pdns = await startPowerdns({ backend });
+  await pdns.createZone(zone);
+  const proxy = await startProxy(pdns.url);
+  const service = await startService(kind, env);
+  const account = await addAccount(service.admin, 'powerdns', { url: proxy.url, api_key: pdns.apiKey });
+  const domain = await addDomain(service.admin, account, zone);
+  const agree = async (client = service.admin) =>
+    assert.deepEqual(await cacheLines(client, domain), powerdnsLines(await pdns.zone(zone)));
+  const stop = async () => {
+    await service.stop();
+    await proxy.stop();
+    await pdns.stop();
+  };
+  return { ...service, pdns, proxy, account, domain, zone, records: `/api/domains/${domain}/records`, agree, stop };
+}

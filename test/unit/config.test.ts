@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { ConfigError, parseConfig, parseDatabaseUrl, readEnvironment } from '../../src/config/config.js';
+
+const KEY = 'k'.repeat(32);
+
+/** Variable, good text, and the part of the configuration that comes of it. */
+const GOOD: [string, string, unknown][] = [
+  ['PORT', '8080', { port: 8080 }],
+  ['PORT', '0', { port: 0 }],
+  ['PORT', ' 443 ', { port: 443 }],
+  ['PORT', '', { port: 3000 }],
+  ['HOST', '::1', { host: '::1' }],
+  ['BASE_URL', 'https://dns.example.com', { baseUrl: 'https://dns.example.com', basePath: '' }],
+  ['BASE_URL', 'https://example.com/tools/dns//', { baseUrl: 'https://example.com/tools/dns', basePath: '/tools/dns' }],
+  ['DATA_DIR', '/srv/zones', { dataDir: '/srv/zones', zoneFiles: { root: '/srv/zones/zones', reloadCommand: null } }],
+  ['DATABASE_URL', 'sqlite:a.db', { database: { type: 'sqlite', path: resolve('data/a.db') } }],
+  ['REDIS_URL', 'rediss://cache:6379/1', { redisUrl: 'rediss://cache:6379/1' }],
+  ['SECRET_KEY', `${KEY}, ${'o'.repeat(40)}`, { secretKeys: [KEY, 'o'.repeat(40)] }],
+  ['SETUP_CODE', 'open sesame', { setupCode: 'open sesame' }],
+  ['LOG_LEVEL', 'trace', { logLevel: 'trace' }],
+  ['PROVIDER_TIMEOUT_MS', '2500', { providerTimeoutMs: 2500 }],
+  ['ZONEFILE_DIR', '/etc/bind/zones', { zoneFiles: { root: '/etc/bind/zones', reloadCommand: null } }],
+  [
+    'ZONEFILE_RELOAD_COMMAND',
+    'rndc reload',
+    { zoneFiles: { root: resolve('data/zones'), reloadCommand: 'rndc reload' } },
+  ],
+];
+
+const WRONG: [string, string][] = [
+  ['PORT', '-1'],
+  ['PORT', '65536'],
+  ['PORT', '80x'],
+  ['PORT', '1e3'],
+  ['BASE_URL', 'dns.example.com'],
+  ['BASE_URL', 'ftp://dns.example.com'],
+  ['BASE_URL', 'https://dns.example.com/?a=1'],
+  ['BASE_URL', 'https://dns.example.com/#a'],
+  ['DATABASE_URL', 'sqlite:'],
+  ['DATABASE_URL', 'oracle://db/x'],
+  ['DATABASE_URL', 'zoneward'],
+  ['DATABASE_URL', 'postgres://db'],
+  ['DATABASE_URL', 'mysql://u:%zz@db/x'],
+  ['REDIS_URL', 'http://cache'],
+  ['REDIS_URL', 'redis://'],
+  ['SECRET_KEY', 'short'],
+  ['SECRET_KEY', `${KEY},short`],
+  ['SECRET_KEY', `${KEY},`],
+  ['TRUSTED_PROXIES', '10.0.0.0/33'],
+  ['TRUSTED_PROXIES', 'localhost'],
+  ['OUTBOUND_ALLOW', '10.0.0.0/8,x'],
+  ['OUTBOUND_DENY', '::/129'],
+  ['LOG_LEVEL', 'loud'],
+  ['PROVIDER_TIMEOUT_MS', '99'],
+  ['PROVIDER_TIMEOUT_MS', '120001'],
+  ['ADMIN_USERNAME', 'ada'],
+  ['ADMIN_PASSWORD', 'correct-horse-battery-9'],
+];
+
+describe('configuration', () => {
+  it('has a default for everything', () => {
+    assert.deepEqual(parseConfig({}), {
+      port: 3000,
+      host: '0.0.0.0',
+      baseUrl: null,
+      basePath: '',
+      dataDir: resolve('data'),
+      database: null,
+      redisUrl: null,
+      secretKeys: [],
+      setupCode: null,
+      admin: null,
+      trustedProxies: [],
+      outboundAllow: [],
+      outboundDeny: [],
+      logLevel: 'info',
+      providerTimeoutMs: 10_000,
+      zoneFiles: { root: resolve('data/zones'), reloadCommand: null },
+    });
+  });
+
+  for (const [name, text, expected] of GOOD) {
+    it(`takes ${name}=${JSON.stringify(text)}`, () => {
+      assert.deepEqual(parseConfig({ [name]: text }), { ...parseConfig({}), ...(expected as object) });
+    });
+  }
+
+  for (const [name, text] of WRONG) {
+    it(`refuses ${name}=${JSON.stringify(text)} by name`, () => {
+      assert.throws(
+        () => parseConfig({ [name]: text }),
+        (error) => error instanceof ConfigError && error.message.includes(name),
+      );
+    });
+  }
+
+  for (const name of ['TRUSTED_PROXIES', 'OUTBOUND_ALLOW', 'OUTBOUND_DENY'] as const) {
+    it(`takes addresses and networks of both families in ${name}`, () => {
+      const key = { TRUSTED_PROXIES: 'trustedProxies', OUTBOUND_ALLOW: 'outboundAllow', OUTBOUND_DENY: 'outboundDeny' };
+      const config = parseConfig({ [name]: '10.0.0.0/8, 192.0.2.7,fd00::/8,' });
+      const nets = config[key[name] as 'trustedProxies'].map(([net, bits]) => `${net}/${bits}`);
+      assert.deepEqual(nets, ['10.0.0.0/8', '192.0.2.7/32', 'fd00::/8']);
+    });
+  }
+
+  it('takes the administrator as a pair and keeps the password as it is', () => {
+    const { admin } = parseConfig({ ADMIN_USERNAME: ' ada ', ADMIN_PASSWORD: ' with blanks ' });
+    assert.deepEqual(admin, { username: 'ada', password: ' with blanks ' });
+  });
+
+  it('names all wrong variables at once, and repeats no password', () => {
+    const env = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'oracle://ada:s3cr3t@db/x', SECRET_KEY: 's3cr3t' };
+    assert.throws(
+      () => parseConfig(env),
+      ({ message }: Error) =>
+        /PORT.*\n.*DATABASE_URL.*\n.*SECRET_KEY.*\n.*LOG_LEVEL/.test(message) && !/s3cr3t/.test(message),
+    );
+  });
+});
+
+describe('DATABASE_URL', () => {
+  const server = { host: 'db', database: 'dns', user: 'ada', password: 'p@ss/wörd', ssl: false };
+  const login = `ada:${encodeURIComponent('p@ss/wörd')}@db`;
+  const FORMS: [string, object][] = [
+    ['sqlite:dns.db', { type: 'sqlite', path: '/data/dns.db' }],
+    ['sqlite:/srv/dns.db', { type: 'sqlite', path: '/srv/dns.db' }],
+    ['sqlite:///srv/dns.db', { type: 'sqlite', path: '/srv/dns.db' }],
+    [`postgres://${login}/dns`, { type: 'postgresql', port: 5432, ...server }],
+    [`postgresql://${login}:6000/dns?sslmode=disable`, { type: 'postgresql', ...server, port: 6000 }],
+    [`postgres://${login}/dns?sslmode=require`, { type: 'postgresql', port: 5432, ...server, ssl: true }],
+    [`mysql://${login}/dns`, { type: 'mysql', port: 3306, ...server }],
+    [`mariadb://${login}:3307/dns?ssl=true`, { type: 'mysql', ...server, port: 3307, ssl: true }],
+    [
+      `mysql://[::1]/dns?ssl=false`,
+      { type: 'mysql', host: '::1', port: 3306, database: 'dns', user: '', password: '', ssl: false },
+    ],
+  ];
+  for (const [url, choice] of FORMS) {
+    it(`reads ${url}`, () => assert.deepEqual(parseDatabaseUrl(url, '/data'), choice));
+  }
+});
+
+describe('.env', () => {
+  it('adds what the environment does not set', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'zoneward-env-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, '.env'), '# a comment\nZONEWARD_A="from file"\nZONEWARD_B=from file\n');
+    process.env.ZONEWARD_B = 'from environment';
+    t.after(() => delete process.env.ZONEWARD_B);
+    const env = readEnvironment(folder);
+    assert.equal(env.ZONEWARD_A, 'from file');
+    assert.equal(env.ZONEWARD_B, 'from environment');
+    assert.equal(readEnvironment(join(folder, 'nowhere')).ZONEWARD_A, undefined);
+  });
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
+import type { StoredRecord } from '../../src/records/record-cache.js';
+import { assertEditable, assertFits, mergedRecord, newRecord, proxyRule } from '../../src/records/record-rules.js';
+
+const provider = (capabilities: Partial<ProviderDefinition['capabilities']> = {}): ProviderDefinition =>
+  defineProvider({
+    kind: 'test',
+    label: 'Test',
+    docs: '',
+    credentials: [[]],
+    capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'], granularity: 'record', ...capabilities },
+    connect: () => {
+      throw new Error('these rules ask no provider');
+    },
+  });
+const PLAIN = provider();
+const PROXY = provider({ proxy: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 });
+
+const row = (more: Partial<StoredRecord> = {}): StoredRecord => ({
+  id: 1,
+  domain_id: 1,
+  remote_id: 'r1',
+  host: 'www',
+  type: 'A',
+  value: '192.0.2.1',
+  ttl: 300,
+  line: 'default',
+  proxied: false,
+  priority: null,
+  weight: null,
+  enabled: true,
+  read_only: false,
+  remark: '',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  ...more,
+});
+
+/** The fields that a refusal names. */
+const wrong = (field: string) => (error: unknown) => {
+  const { status, code, data } = error as { status: number; code: number; data: { errors: { path: string }[] } };
+  assert.deepEqual([status, code, data.errors.map((e) => e.path)], [400, 400001, [field]]);
+  return true;
+};
+
+describe('proxied and line', () => {
+  const RULES: [boolean, { proxied?: boolean | null; line?: string | null }, object][] = [
+    [true, { line: '1' }, { proxied: true, line: 'default' }],
+    [true, { line: '0' }, { proxied: false, line: 'default' }],
+    [true, { proxied: false, line: '1' }, { proxied: false, line: 'default' }],
+    [true, { proxied: true, line: '0' }, { proxied: true, line: 'default' }],
+    [true, { proxied: true, line: 'cn' }, { proxied: true, line: 'default' }],
+    [true, { proxied: null, line: '1' }, { proxied: true, line: 'default' }],
+    [true, { line: 'default' }, { line: 'default' }],
+    [true, {}, { line: undefined }],
+    [false, { line: '0' }, { proxied: undefined, line: 'default' }],
+    [false, { line: '1' }, { proxied: undefined, line: '1' }],
+    [false, { line: 'cn', proxied: null }, { proxied: undefined, line: 'cn' }],
+    [false, { proxied: true }, { proxied: true, line: undefined }],
+  ];
+  for (const [proxy, given, expected] of RULES) {
+    it(`${proxy ? 'proxy' : 'no proxy'}: ${JSON.stringify(given)}`, () =>
+      assert.deepEqual(proxyRule({ proxy }, given), expected));
+  }
+});
+
+describe('a new record', () => {
+  const create = (definition: ProviderDefinition, input: object) =>
+    newRecord(definition, 'example.com', { host: 'www', type: 'A', value: '192.0.2.1', ...input });
+
+  it('has the defaults of the specification', () => {
+    const { ttl, line, proxied, enabled, priority } = create(PLAIN, {});
+    assert.deepEqual(
+      { ttl, line, proxied, enabled, priority },
+      {
+        ttl: 600,
+        line: 'default',
+        proxied: false,
+        enabled: true,
+        priority: null,
+      },
+    );
+  });
+
+  it('may say name for host and mx for priority; the proper words win', () => {
+    const old = create(PLAIN, { host: undefined, name: 'mail', type: 'MX', value: 'mx.example.net', mx: 7 });
+    assert.deepEqual([old.host, old.priority], ['mail', 7]);
+    const both = create(PLAIN, { host: 'a', name: 'b', type: 'MX', value: 'mx.example.net', priority: 1, mx: 2 });
+    assert.deepEqual([both.host, both.priority], ['a', 1]);
+  });
+
+  it('needs a host', () => assert.throws(() => create(PLAIN, { host: undefined }), wrong('host')));
+  it('needs a type that the provider has', () =>
+    assert.throws(() => create(PLAIN, { type: 'NS', value: 'ns.example.net' }), wrong('type')));
+  it('keeps to the lines of the provider', () => assert.throws(() => create(PLAIN, { line: 'cn' }), wrong('line')));
+  it('keeps to the proxy mode of the provider', () =>
+    assert.throws(() => create(PLAIN, { proxied: true }), wrong('proxied')));
+  it('proxies addresses and aliases only', () =>
+    assert.throws(() => create(PROXY, { type: 'TXT', value: 'x', proxied: true }), wrong('proxied')));
+  it('has weights only where the provider has', () =>
+    assert.throws(() => create(PLAIN, { weight: 1 }), wrong('weight')));
+  it('keeps to the range of TTLs, and to the automatic one', () => {
+    assert.throws(() => create(PROXY, { ttl: 59 }), wrong('ttl'));
+    assert.throws(() => create(PROXY, { ttl: 86401 }), wrong('ttl'));
+    assert.equal(create(PROXY, { ttl: 60 }).ttl, 60);
+    assert.equal(create(PROXY, { ttl: 1 }).ttl, 1);
+  });
+  it('has the automatic TTL when it is proxied', () => assert.equal(create(PROXY, { ttl: 300, line: '1' }).ttl, 1));
+});
+
+describe('a partial update', () => {
+  const merge = (stored: Partial<StoredRecord>, patch: object, definition = PLAIN) =>
+    mergedRecord(definition, 'example.com', row(stored), patch);
+
+  it('changes what is given only', () => {
+    const { id, domain_id, remote_id, read_only, remark, updated_at, ...same } = row({ enabled: false });
+    assert.deepEqual(merge({ enabled: false }, {}), same);
+    assert.deepEqual(merge({ enabled: false }, { ttl: 60 }), { ...same, ttl: 60 });
+    assert.deepEqual(merge({ enabled: false }, { name: 'api' }), { ...same, host: 'api' });
+  });
+
+  it('leaves a text as it is, even one with quotes of its own', () => {
+    const txt = { type: 'TXT', value: '"quoted"' };
+    assert.equal(merge(txt, { ttl: 60 }).value, '"quoted"');
+  });
+
+  it('keeps the priority of MX and SRV unless one is given, apart or in the value', () => {
+    const mx = { type: 'MX', value: 'a.example.net', priority: 20 };
+    assert.equal(merge(mx, { value: 'b.example.net' }).priority, 20);
+    assert.equal(merge(mx, { priority: 0 }).priority, 0);
+    assert.equal(merge(mx, { mx: 5 }).priority, 5);
+    assert.deepEqual(pick(merge(mx, { value: '30 b.example.net' })), ['b.example.net', 30]);
+    const srv = { type: 'SRV', value: '1 5060 a.example.net', priority: 20, host: '_sip._tcp' };
+    assert.deepEqual(pick(merge(srv, { value: '2 5060 a.example.net' })), ['2 5060 a.example.net', 20]);
+    assert.deepEqual(pick(merge(srv, { value: '3 2 5060 a.example.net' })), ['2 5060 a.example.net', 3]);
+  });
+
+  it('does not carry a priority to another type', () => {
+    const mx = { type: 'MX', value: 'a.example.net', priority: 20 };
+    assert.equal(merge(mx, { type: 'A', value: '192.0.2.1' }).priority, null);
+  });
+
+  it('checks a value that stays against a type that changes', () =>
+    assert.throws(() => merge({}, { type: 'AAAA' }), wrong('value')));
+
+  it('follows the proxy rule', () => {
+    assert.equal(merge({ proxied: true, ttl: 1 }, { line: '0', ttl: 300 }, PROXY).proxied, false);
+    assert.equal(merge({ proxied: true, ttl: 1 }, { value: '192.0.2.2' }, PROXY).proxied, true);
+    assert.deepEqual(merge({}, { line: '1' }, PROXY).ttl, 1);
+  });
+});
+
+const pick = (record: { value: string; priority: number | null }) => [record.value, record.priority];
+
+describe('neighbours at one name', () => {
+  const other = row({ id: 9 });
+  const conflict = (error: unknown) => (error as { code: number }).code === 409001;
+  const CNAME = { type: 'CNAME', value: 'example.net' };
+
+  it('may have other values, other types, other lines', () => {
+    assertFits(row({ value: '192.0.2.2' }), [other]);
+    assertFits(row({ type: 'TXT', value: '192.0.2.1' }), [other]);
+    assertFits(row({ line: 'cn' }), [other]);
+    assertFits(row({ ...CNAME, line: 'cn' }), [other]);
+  });
+
+  it('may not be the same record, not even a disabled one', () => {
+    assert.throws(() => assertFits(row(), [other]), conflict);
+    assert.throws(() => assertFits(row({ ttl: 1, priority: 5 }), [other]), conflict);
+    assert.throws(() => assertFits(row(), [{ ...other, enabled: false }]), conflict);
+    assert.throws(() => assertFits(row({ enabled: false }), [other]), conflict);
+  });
+
+  it('may not be a CNAME beside other data, on either side', () => {
+    assert.throws(() => assertFits(row(CNAME), [other]), wrong('type'));
+    assert.throws(() => assertFits(row(), [row({ ...CNAME, id: 9 })]), wrong('type'));
+    assert.throws(
+      () => assertFits(row({ ...CNAME, value: 'b.example.net' }), [row({ ...CNAME, id: 9 })]),
+      wrong('type'),
+    );
+  });
+
+  it('do not count while they are disabled', () => {
+    assertFits(row(CNAME), [{ ...other, enabled: false }]);
+    assertFits(row({ ...CNAME, enabled: false }), [other]);
+  });
+
+  it('are not edited when they are only shown', () => {
+    assertEditable(row());
+    assert.throws(() => assertEditable(row({ read_only: true })), wrong('id'));
+    assert.throws(() => assertEditable(row({ type: 'TYPE65280' })), wrong('id'));
+  });
+});
