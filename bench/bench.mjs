@@ -208,6 +208,7 @@ async function writes(load, service) {
       },
       powerdns: {
         ...common,
+        connections: 8, // it closes each one after its answer, and takes no more new ones at once
         port: powerdns.port,
         method: 'PATCH',
         path: `/api/v1/servers/localhost/zones/${straight.name}.`,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import type { ZoneRequest } from '../common/access.js';
 import { inCidrs } from '../common/cidr.js';
-import { errors } from '../common/errors.js';
+import { type AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 
@@ -72,11 +72,16 @@ function unstorable(value: unknown, path: string, depth = 0): string | null {
 
 /** Refuses bodies that are no object, and text that cannot be stored, before anybody works with it. */
 export function plainText(request: Request, _response: Response, next: NextFunction): void {
-  if (request.url.includes('%00')) return next(errors.malformed('The address holds a NUL character'));
-  if (request.body === undefined) return next();
-  if (Array.isArray(request.body)) return next(errors.malformed('The request body must be a JSON object'));
-  const path = unstorable(request.body, '');
-  next(path === null ? undefined : errors.field(path || 'body', 'holds a NUL character or a broken Unicode character'));
+  next(problemOf(request));
+}
+
+function problemOf({ url, body }: Request): AppError | undefined {
+  if (url.includes('%00')) return errors.malformed('The address holds a NUL character');
+  if (body === undefined) return undefined;
+  if (Array.isArray(body)) return errors.malformed('The request body must be a JSON object');
+  const path = unstorable(body, '');
+  if (path === null) return undefined;
+  return errors.field(path || 'body', 'holds a NUL character or a broken Unicode character');
 }
 
 const HEADERS = {

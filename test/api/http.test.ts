@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ADMIN, type Client, Server, startService } from '../support/server.js';
-import { addAccount, addDomain, done, refused } from '../support/world.js';
+import { addAccount, addDomain, done, refused, until } from '../support/world.js';
 
 const UUID = /^[0-9a-f-]{36}$/;
 
@@ -181,11 +181,12 @@ describe('HTTP', () => {
 
   it('logs JSON lines with request ids', async () => {
     const answer = await admin.get('/api/nothing?secret=in-the-query');
-    const lines = server.log
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    const line = lines.find((l) => l.requestId === answer.headers.get('x-request-id'));
+    const id = answer.headers.get('x-request-id') as string;
+    const whole = () => server.log.slice(0, server.log.lastIndexOf('\n')).split('\n');
+    await until('the line is written', async () => whole().some((line) => line.includes(id)));
+    const line = whole()
+      .map((text) => JSON.parse(text))
+      .find((l) => l.requestId === id);
     assert.deepEqual([line.method, line.path, line.status], ['GET', '/api/nothing', 404]);
     assert.equal(server.log.includes('in-the-query'), false);
   });
