@@ -6,6 +6,7 @@ import { errors } from '../common/errors.js';
 import { positiveId } from '../common/validation.js';
 import { DatabaseService } from '../database/database.service.js';
 import { DomainPolicy } from '../domains/domain-policy.js';
+import { SigningKey } from '../users/signing-key.js';
 import { bearer, isApiToken } from './strategies.js';
 
 /** Routes that work while the service is not initialised. */
@@ -41,6 +42,7 @@ export class AccessGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly database: DatabaseService,
     private readonly policy: DomainPolicy,
+    private readonly key: SigningKey,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -55,7 +57,10 @@ export class AccessGuard implements CanActivate {
 
     // a JWT first, else an API token: the prefix tells them apart, so neither check is tried on the other's credential.
     // passport leaves the principal on request.user, or handleRequest throws
-    await (isApiToken(bearer(request)) ? this.apiToken : this.jwt).canActivate(context);
+    const token = isApiToken(bearer(request));
+    // asked here first: that the key cannot be read (the database is down) is no 401, which passport would make of it
+    if (!token) await this.key.get();
+    await (token ? this.apiToken : this.jwt).canActivate(context);
     const principal = request.user as Principal;
     request.caller.principal = principal;
     if (principal.role < (rule.role ?? Role.User)) throw errors.forbidden();

@@ -48,7 +48,7 @@ export interface AccessRule {
   domain?: Right;
   /** logged-in users only: API tokens are refused */
   noTokens?: true;
-  /** API tokens that are narrowed to domains may come here (domain routes, `me`) */
+  /** API tokens that are narrowed to domains may come here, too: the list shows theirs only */
   narrowed?: true;
 }
 

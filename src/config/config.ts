@@ -51,7 +51,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** `sqlite:name.db`, `mysql://…`, `mariadb://…`, `postgres://…`. @throws Error naming what is wrong, without the password */
 export function parseDatabaseUrl(url: string, dataDir: string): DatabaseChoice {
   if (url.startsWith('sqlite:')) {
-    const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+    const path = url.slice('sqlite:'.length).replace(/^\/\//, '');
     if (!path) throw new Error('sqlite: needs a file name, such as sqlite:zoneward.db');
     return { type: 'sqlite', path: isAbsolute(path) ? path : join(dataDir, path) };
   }
