@@ -17,5 +17,5 @@ if (!files.length) {
   console.error(`no test file matches ${wanted.join(' ')}`);
   process.exit(1);
 }
-const args = ['--test', '--test-concurrency=2', '--enable-source-maps', ...files];
+const args = ['--test', '--test-concurrency=2', '--enable-source-maps', '--test-reporter=spec', ...files];
 process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1);

@@ -4,8 +4,7 @@ import { now } from '../common/clock.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 
-const COLUMNS = [
-  'domain_id',
+const FOLLOWING = [
   'remote_id',
   'host',
   'type',
@@ -17,9 +16,8 @@ const COLUMNS = [
   'weight',
   'enabled',
   'read_only',
-  'remark',
-  'updated_at',
 ] as const;
+const COLUMNS = ['domain_id', ...FOLLOWING, 'remark', 'updated_at'] as const;
 /** The columns of a cached record, for queries over `dns_records`. */
 export const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}`;
 
@@ -59,6 +57,15 @@ export class RecordCache {
     const rows = await this.db.rows<StoredRecord>(
       `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE domain_id = ?${some} ORDER BY id`,
       [domainId, ...(hosts ?? [])],
+    );
+    return rows.map(stored);
+  }
+
+  /** All rows of a domain with what follows the provider only: a large zone is compared without the rest. */
+  async following(domainId: number): Promise<CacheRow[]> {
+    const rows = await this.db.rows<StoredRecord>(
+      `SELECT id, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ?`,
+      [domainId],
     );
     return rows.map(stored);
   }

@@ -52,18 +52,17 @@ describe(`a zone of ${RECORDS} records`, { skip: noPowerdns }, () => {
     assert.deepEqual([total, list.length], [RECORDS, RECORDS]);
   });
 
-  it('a second sync writes no record, and neither do five more', async (t) => {
+  it('a second sync writes no record, and neither does a third', async (t) => {
     const before = await table();
     assert.equal(before.length, RECORDS + 1);
-    const times: number[] = [];
-    for (let i = 0; i < 6; i++) {
+    for (const which of ['second', 'third']) {
       const start = performance.now();
       done(await sync());
-      times.push(Math.round(performance.now() - start));
+      const ms = performance.now() - start;
+      t.diagnostic(`${which} sync: ${Math.round(ms)} ms, peak ${Math.round(peakMiB())} MiB`);
+      assert.deepEqual(await table(), before);
+      assert.ok(ms < MAX_SYNC_MS, `${ms} ms`);
     }
-    t.diagnostic(`further syncs: ${times.join(', ')} ms, peak ${Math.round(peakMiB())} MiB`);
-    assert.deepEqual(await table(), before);
-    assert.ok(Math.max(...times) < MAX_SYNC_MS);
     assert.ok(peakMiB() < MAX_MEMORY_MIB, `${peakMiB()} MiB`);
   });
 

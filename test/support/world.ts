@@ -137,18 +137,26 @@ export async function startWorld(
   backend: 'sqlite' | 'lmdb' = 'sqlite',
 ): Promise<World> {
   const zone = 'example.com';
-  const pdns = await startPowerdns({ backend });
-  await pdns.createZone(zone);
-  const proxy = await startProxy(pdns.url);
-  const service = await startService(kind, env);
-  const account = await addAccount(service.admin, 'powerdns', { url: proxy.url, api_key: pdns.apiKey });
-  const domain = await addDomain(service.admin, account, zone);
-  const agree = async (client = service.admin) =>
-    assert.deepEqual(await cacheLines(client, domain), powerdnsLines(await pdns.zone(zone)));
+  const started: (() => Promise<unknown>)[] = [];
+  // last started, first stopped; also when the start does not get to its end
   const stop = async () => {
-    await service.stop();
-    await proxy.stop();
-    await pdns.stop();
+    for (const end of started.toReversed()) await end();
   };
-  return { ...service, pdns, proxy, account, domain, zone, records: `/api/domains/${domain}/records`, agree, stop };
+  try {
+    const pdns = await startPowerdns({ backend });
+    started.push(() => pdns.stop());
+    await pdns.createZone(zone);
+    const proxy = await startProxy(pdns.url);
+    started.push(() => proxy.stop());
+    const service = await startService(kind, env);
+    started.push(() => service.stop());
+    const account = await addAccount(service.admin, 'powerdns', { url: proxy.url, api_key: pdns.apiKey });
+    const domain = await addDomain(service.admin, account, zone);
+    const agree = async (client = service.admin) =>
+      assert.deepEqual(await cacheLines(client, domain), powerdnsLines(await pdns.zone(zone)));
+    return { ...service, pdns, proxy, account, domain, zone, records: `/api/domains/${domain}/records`, agree, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
