@@ -16,8 +16,8 @@ const PRUNE_MAX = 500;
 interface Pending {
   id: number;
   hosts: string;
+  expected: string;
   state: string;
-  owner: string;
 }
 
 /**
@@ -31,9 +31,15 @@ export class Intents {
     private readonly leases: Leases,
   ) {}
 
-  /** @returns the intent's id */
-  async store(domainId: number, op: string, hosts: string[], requestId: string): Promise<number> {
-    const row = { domain_id: domainId, op, hosts, owner: PROCESS, state: 'open' as const, revision: null };
+  /** @param expected see `RecordIntent.expected`; @returns the intent's id */
+  async store(
+    domainId: number,
+    op: string,
+    hosts: string[],
+    expected: [number, string | null][],
+    requestId: string,
+  ): Promise<number> {
+    const row = { domain_id: domainId, op, hosts, expected, owner: PROCESS, state: 'open' as const, revision: null };
     const inserted = await this.db.again(() =>
       this.db.source.manager.insert(RecordIntent, { ...row, request_id: requestId, created_at: now() }),
     );
@@ -56,17 +62,21 @@ export class Intents {
     await this.db.run(`UPDATE record_intents SET state = 'unknown' WHERE id = ?`, [id]);
   }
 
-  /** Ids of intents that a complete list of the provider, read from now on, will settle. */
-  async settleable(domainId: number): Promise<number[]> {
+  /** Intents that a complete list of the provider, read from now on, will settle, and what they meant to make of which rows. */
+  async settleable(domainId: number): Promise<{ ids: number[]; expected: Map<number, string | null> }> {
     const pending = await this.db.rows<Pending>(
-      `SELECT id, hosts, state, owner FROM record_intents WHERE domain_id = ? AND state <> 'done'`,
+      `SELECT id, hosts, expected, state FROM record_intents WHERE domain_id = ? AND state <> 'done' ORDER BY id`,
       [domainId],
     );
-    const out: number[] = [];
-    for (const { id, hosts, state } of pending) {
-      if (state === 'unknown' || !(await this.beingDone(domainId, JSON.parse(hosts)))) out.push(id);
+    const ids: number[] = [];
+    const expected = new Map<number, string | null>();
+    for (const intent of pending) {
+      if (intent.state === 'open' && (await this.beingDone(domainId, JSON.parse(intent.hosts)))) continue;
+      ids.push(intent.id);
+      for (const [row, remoteId] of JSON.parse(intent.expected) as [number, string | null][])
+        expected.set(row, remoteId);
     }
-    return out;
+    return { ids, expected };
   }
 
   /** Whether a live writer holds the locks of these names. */
@@ -97,7 +107,7 @@ export class Intents {
     );
     const out: number[] = [];
     for (const { domain_id } of rows) {
-      if ((await this.settleable(domain_id)).length) out.push(domain_id);
+      if ((await this.settleable(domain_id)).ids.length) out.push(domain_id);
     }
     return out;
   }

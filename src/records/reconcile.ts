@@ -60,9 +60,14 @@ const content = (r: Pick<CacheRow, 'host' | 'type' | 'value' | 'line'>) =>
 
 /**
  * Compares the cache of a zone with a complete list of the provider. Rows keep their ids while the provider's record is the same: by its id, else
- * by its content. Rows that exist only here (disabled where the provider cannot hold such) stay.
+ * by what an unfinished write meant to make of it, else by its content. Rows that exist only here (disabled where the provider cannot hold such) stay.
+ * @param expected of unfinished writes: row id -> remote id afterwards, null for a row that was being disabled by removing it at the provider
  */
-export function difference(rows: readonly CacheRow[], remote: readonly RemoteRecord[]): Difference {
+export function difference(
+  rows: readonly CacheRow[],
+  remote: readonly RemoteRecord[],
+  expected: ReadonlyMap<number, string | null> = new Map(),
+): Difference {
   const byRemoteId = new Map<string, CacheRow>();
   for (const row of rows) if (row.remote_id !== null) byRemoteId.set(row.remote_id, row);
   const update: Difference['update'] = [];
@@ -78,15 +83,24 @@ export function difference(rows: readonly CacheRow[], remote: readonly RemoteRec
     if (row && left.delete(row)) pair(record, row);
     else if (!row) strangers.push(record);
   }
+  const meant = new Map<string, CacheRow>();
+  for (const row of left) {
+    const remoteId = expected.get(row.id);
+    if (remoteId) meant.set(remoteId, row);
+  }
   const byContent = new Map<string, CacheRow[]>();
   for (const row of left) byContent.set(content(row), [...(byContent.get(content(row)) ?? []), row]);
 
   const insert: RowValues[] = [];
   for (const record of strangers) {
-    const twin = byContent.get(content(record))?.shift();
+    const twin = meant.get(record.remoteId) ?? byContent.get(content(record))?.shift();
     if (twin && left.delete(twin)) pair(record, twin);
     else insert.push(rowOf(record));
   }
-  const remove = [...left].filter((row) => row.remote_id !== null).map(({ id, host }) => ({ id, host }));
+  const gone = [...left].filter((row) => row.remote_id !== null);
+  for (const { id, ...row } of gone.filter((r) => expected.get(r.id) === null)) {
+    update.push({ id, host: row.host, rekeyed: true, values: { ...row, remote_id: null, enabled: false } });
+  }
+  const remove = gone.filter((r) => expected.get(r.id) !== null).map(({ id, host }) => ({ id, host }));
   return { insert, update, remove };
 }

@@ -111,6 +111,16 @@ export function planEdit(
   return { change, before, after, remark };
 }
 
+/** What a plan makes of the row that it changes, as `RecordIntent.expected` keeps it: known in advance where ids are derived from the content. */
+export function expectation(
+  { change, before, after }: Plan,
+  { capabilities }: ProviderDefinition,
+): [number, string | null][] {
+  if (!change || !before || !after) return [];
+  if (change.op === 'delete') return [[before.id, null]];
+  return capabilities.granularity === 'rrset' ? [[before.id, derivedId(after)]] : [];
+}
+
 /**
  * Brings the cache to what a plan says, in the transaction that also resolves the intent.
  * @param remoteId the provider's id of the record afterwards

@@ -64,11 +64,11 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
    */
   async refresh(domain: OpenDomain): Promise<number> {
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async () => {
-      const settled = await this.intents.settleable(domain.id);
+      const { ids: settled, expected } = await this.intents.settleable(domain.id);
       const { revision } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
       const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name });
-      const changes = difference(await this.cache.following(domain.id), remote);
+      const changes = difference(await this.cache.following(domain.id), remote, expected);
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
         await this.db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), domain.id], manager);

@@ -11,7 +11,7 @@ import { ProviderError } from '../providers/errors.js';
 import type { Change, Outcome } from '../providers/provider.js';
 import { Intents, lockOf } from './intents.js';
 import { RecordCache, type StoredRecord } from './record-cache.js';
-import { commitPlan, type Edit, hostsOf, NoSuchRecord, type Plan, planEdit } from './record-plan.js';
+import { commitPlan, type Edit, expectation, hostsOf, NoSuchRecord, type Plan, planEdit } from './record-plan.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { recordView } from './record-view.js';
 
@@ -83,9 +83,9 @@ export class RecordWriter {
     const plans = edits.map((edit) => planEdit(edit, definition, domain, rows));
     const changes = plans.map((p) => p.change).filter((c): c is Change => c !== null);
     const op = edits.length === 1 ? (edits[0] as Edit).op : 'batch';
-    const intent = changes.length
-      ? await this.intents.store(domain.id, op, hosts, actor === 'system' ? '' : actor.requestId)
-      : null;
+    const expected = plans.flatMap((plan) => expectation(plan, definition));
+    const requestId = actor === 'system' ? '' : actor.requestId;
+    const intent = changes.length ? await this.intents.store(domain.id, op, hosts, expected, requestId) : null;
     const zone = { id: domain.remote_id, name: domain.name };
     let outcomes: Outcome[];
     try {

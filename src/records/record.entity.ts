@@ -45,6 +45,8 @@ export class RecordIntent {
   @Str(16) op!: string;
   /** the names that the change touches */
   @Json() hosts!: string[];
+  /** `[row id, remote id afterwards]` of the rows that it changes; a null id: the row stays here, disabled, when the provider's record goes */
+  @Json() expected!: [number, string | null][];
   /** the process that is at it, see `database/leases.ts` */
   @Str(128) owner!: string;
   @Str(8) state!: 'open' | 'unknown' | 'done';

@@ -230,6 +230,24 @@ describe('dynamic updates that fail', { skip: bindMissing() ?? false }, () => {
     });
   }
 
+  it('a value whose answer was lost keeps its row: changed, or disabled where the server knows no such thing', async () => {
+    const { id } = made(await admin.post(records, { host: 'kept', type: 'A', value: '192.0.2.70' }));
+    const lose = async (change: () => Promise<Answer>) => {
+      proxy.fault = ({ update }) => (update ? 'after' : 'pass');
+      providerFailed(await change(), /connection/);
+      proxy.fault = () => 'pass';
+      done(await admin.post(`/api/accounts/${account}/sync`));
+      return done(await admin.get(`${records}/${id}`));
+    };
+    const changed = await lose(() => admin.put(`${records}/${id}`, { value: '192.0.2.71', remark: 'mine' }));
+    assert.deepEqual([changed.value, changed.enabled], ['192.0.2.71', true]);
+    const parked = await lose(() => admin.patch(`${records}/${id}/status`, { enabled: false }));
+    assert.deepEqual([parked.value, parked.enabled], ['192.0.2.71', false]);
+    assert.deepEqual(await ask(bind.port, `kept.${zone}`, 'A'), []);
+    done(await admin.patch(`${records}/${id}/status`, { enabled: true }));
+    assert.equal((await ask(bind.port, `kept.${zone}`, 'A'))[0]?.rdata, '192.0.2.71');
+  });
+
   it('what the server ignores without a word is told, and stays out of the cache', async () => {
     const answer = await admin.post(records, { host: '*.none', type: 'NS', value: 'ns1.example.net' });
     providerFailed(answer, /ignored.*wildcard/);

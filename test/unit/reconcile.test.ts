@@ -91,6 +91,29 @@ describe('difference between cache and provider', () => {
     );
   });
 
+  it('keeps the row of an unfinished write that reached the provider', () => {
+    const rows = [row(7, 'old', '192.0.2.1'), row(8, 'other', '192.0.2.8')];
+    const now = [remote('new', '192.0.2.2'), remote('other', '192.0.2.8')];
+    const { insert, update, remove } = difference(rows, now, new Map([[7, 'new']]));
+    assert.deepEqual([insert, remove], [[], []]);
+    assert.deepEqual(
+      update.map((u) => [u.id, u.values.value]),
+      [[7, '192.0.2.2']],
+    );
+  });
+
+  it('keeps a row that was being disabled when its record has gone, and leaves it alone when it has not', () => {
+    const rows = [row(7, 'a', '192.0.2.1')];
+    const meant = new Map([[7, null]]);
+    const gone = difference(rows, [], meant);
+    assert.deepEqual([gone.insert, gone.remove], [[], []]);
+    assert.deepEqual(
+      gone.update.map((u) => [u.id, u.values.enabled, u.values.remote_id, u.values.value]),
+      [[7, false, null, '192.0.2.1']],
+    );
+    assert.deepEqual(difference(rows, [remote('a', '192.0.2.1')], meant), { insert: [], update: [], remove: [] });
+  });
+
   it('goes by the provider id before the content', () => {
     const rows = [row(1, 'a', '192.0.2.1'), row(2, 'b', '192.0.2.2')];
     const { update } = difference(rows, [remote('a', '192.0.2.2'), remote('b', '192.0.2.1')]);

@@ -219,6 +219,7 @@ export class Foundation1763600000000 implements MigrationInterface {
         c.int('domain_id'),
         c.str('op', 16),
         c.json('hosts'),
+        c.json('expected'),
         c.str('owner', 128),
         c.str('state', 8),
         c.int('revision', optional),

@@ -147,6 +147,9 @@ function assertLoadable(owners: ByOwner, zone: string, sets: RecordSet[]): void 
     const cnames = types.filter((t) => t === 'CNAME').length;
     if (cnames > 1) reject(`${owner} can have one CNAME only`);
     if (cnames && types.some((t) => !BESIDE_CNAME.has(t))) reject(`${owner} cannot have a CNAME beside other records`);
+    // BIND refuses to load the whole zone (RFC 4592 section 4.2 leaves its meaning open)
+    if (host.startsWith('*') && types.includes('NS'))
+      reject(`${owner} is a wildcard, which cannot be delegated with NS`);
     if (host === '@' && type === 'NS' && !types.includes('NS'))
       reject('The zone must keep at least one NS at its apex');
   }
