@@ -1,0 +1,221 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { InvalidRecord } from '../common/errors.js';
+import { absolute, targetName } from './names.js';
+import { quoteBytes, type Token, tokens, txtFromInput, txtPresentation } from './text.js';
+
+/** The types that every provider is expected to have. */
+export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'] as const;
+/** Types that some providers have besides. */
+export const EXTRA_TYPES = ['SVCB', 'HTTPS', 'TLSA', 'SSHFP', 'NAPTR', 'DS', 'PTR', 'ALIAS', 'LOC', 'URI'] as const;
+export type RecordType = (typeof RECORD_TYPES)[number] | (typeof EXTRA_TYPES)[number];
+
+type Fields = { value: string; priority: number | null };
+/** How one type's value is read and written. */
+export type Rule = {
+  /** canonical value and priority of what a person or a provider gave */
+  parse(value: string, priority: number | null, zone: string): Fields;
+  /** rdata in presentation form, names absolute */
+  print(value: string, priority: number | null): string;
+};
+
+const fail = (message: string): never => {
+  throw new InvalidRecord('value', message);
+};
+
+const integer = (text: string | undefined, max: number, what: string): number => {
+  if (text === undefined || !/^\d{1,10}$/.test(text) || Number(text) > max) {
+    return fail(`${what} must be a number from 0 to ${max}`);
+  }
+  return Number(text);
+};
+
+const plain = (parse: (value: string, zone: string) => string, print = (value: string) => value): Rule => ({
+  parse: (value, _priority, zone) => ({ value: parse(value, zone), priority: null }),
+  print,
+});
+
+const ipv4 = (value: string) =>
+  isIPv4(value.trim()) ? value.trim() : fail('must be an IPv4 address such as 192.0.2.1');
+
+function ipv6(value: string): string {
+  const text = value.trim();
+  if (!isIPv6(text) || text.includes('%')) return fail('must be an IPv6 address such as 2001:db8::1');
+  const address = ipaddr.IPv6.parse(text);
+  return address.isIPv4MappedAddress() ? `::ffff:${address.toIPv4Address()}` : address.toRFC5952String();
+}
+
+const name = plain((value, zone) => targetName(value, zone), absolute);
+
+function parts(value: string): Token[] {
+  return tokens(value) ?? fail('has a quote that is not closed or a broken escape');
+}
+
+const hex = (text: string, what: string) =>
+  /^([0-9a-f]{2})+$/i.test(text) ? text.toLowerCase() : fail(`${what} must be hexadecimal`);
+
+/** DS, TLSA, SSHFP: numbers, then hexadecimal text that may be written in groups. */
+const numbersAndHex = (limits: [string, number][], last: string): Rule =>
+  plain((value) => {
+    const words = value.trim().split(/\s+/);
+    if (words.length <= limits.length) return fail(`must be ${limits.map(([n]) => n).join(' ')} ${last}`);
+    const numbers = limits.map(([what, max], i) => integer(words[i], max, what));
+    return [...numbers, hex(words.slice(limits.length).join(''), last)].join(' ');
+  });
+
+const mx: Rule = {
+  parse(value, priority, zone) {
+    const words = value.trim().split(/\s+/);
+    if (words.length === 2 && priority === null) {
+      return { value: targetName(words[1] as string, zone, true), priority: integer(words[0], 65535, 'priority') };
+    }
+    if (words.length !== 1) return fail('must be the mail host alone; the preference goes into "priority"');
+    return { value: targetName(value, zone, true), priority: priority ?? 10 };
+  },
+  print: (value, priority) => `${priority} ${absolute(value)}`,
+};
+
+const srv: Rule = {
+  parse(value, priority, zone) {
+    const words = value.trim().split(/\s+/);
+    if (words.length === 4 && priority === null) {
+      return srv.parse(words.slice(1).join(' '), integer(words[0], 65535, 'priority'), zone);
+    }
+    if (words.length !== 3) return fail('must be "weight port target"; the priority goes into "priority"');
+    const [weight, port, target] = words as [string, string, string];
+    const numbers = `${integer(weight, 65535, 'weight')} ${integer(port, 65535, 'port')}`;
+    return { value: `${numbers} ${targetName(target, zone, true)}`, priority: priority ?? 0 };
+  },
+  print(value, priority) {
+    const [weight, port, target] = value.split(' ') as [string, string, string];
+    return `${priority} ${weight} ${port} ${absolute(target)}`;
+  },
+};
+
+const caa = plain((value) => {
+  const match = /^\s*(\d{1,3})\s+([A-Za-z0-9]{1,255})\s+([\s\S]*?)\s*$/.exec(value);
+  if (!match) return fail('must be flags, tag and value, such as 0 issue "letsencrypt.org"');
+  const [, flags, tag, rest] = match as unknown as [string, string, string, string];
+  const text = rest.startsWith('"') ? parts(rest) : [{ bytes: Buffer.from(rest, 'utf8') }];
+  if (text.length > 1) return fail('has more than one quoted value');
+  return `${integer(flags, 255, 'flags')} ${tag.toLowerCase()} ${quoteBytes(text[0]?.bytes ?? Buffer.alloc(0))}`;
+});
+
+const txt = plain((value) => {
+  const text = txtFromInput(value);
+  const bytes = Buffer.byteLength(text);
+  // rdata holds at most 65535 octets, one of 256 is a length
+  if (bytes + Math.ceil(bytes / 255) > 65535) return fail('is longer than a TXT record can be (65 279 bytes)');
+  return text;
+}, txtPresentation);
+
+// printable, and nothing that has a meaning of its own in a zone file
+const SERVICE_PARAM = /^[a-z0-9-]{1,63}(=[!#-'*-:<-[\]-~]*)?$/i;
+
+const service = plain(
+  (value, zone) => {
+    const words = parts(value);
+    if (words.length < 2) return fail('must be "priority target [key=value …]"');
+    const raw = value.trim().split(/\s+/);
+    const head = `${integer(raw[0], 65535, 'priority')} ${targetName(raw[1] as string, zone, true)}`;
+    // providers quote parameters or not; without need they go
+    const params = raw.slice(2).map((word) => word.replace(/="([^"\\]*)"$/, '=$1'));
+    const odd = params.find((word) => !SERVICE_PARAM.test(word));
+    if (odd !== undefined)
+      return fail(`parameter ${odd} must be key or key=value, without blanks, quotes, ";", "(" or "\\"`);
+    return [head, ...params].join(' ');
+  },
+  (value) => {
+    const [priority, target, ...rest] = value.split(' ') as [string, string];
+    return [priority, absolute(target), ...rest].join(' ');
+  },
+);
+
+const naptr = plain(
+  (value, zone) => {
+    const words = parts(value);
+    if (words.length !== 6) return fail('must be order, preference, "flags", "service", "regexp" and replacement');
+    const [order, preference, flags, services, regexp, replacement] = words as [
+      Token,
+      Token,
+      Token,
+      Token,
+      Token,
+      Token,
+    ];
+    const numbers = `${integer(order.text, 65535, 'order')} ${integer(preference.text, 65535, 'preference')}`;
+    const strings = [flags, services, regexp].map((t) => quoteBytes(t.bytes)).join(' ');
+    return `${numbers} ${strings} ${targetName(replacement.text, zone, true)}`;
+  },
+  (value) => value.replace(/ (\S+)$/, (_all, target: string) => ` ${absolute(target)}`),
+);
+
+const uri = plain((value) => {
+  const words = parts(value);
+  if (words.length !== 3) return fail('must be priority, weight and "target"');
+  const [priority, weight, target] = words as [Token, Token, Token];
+  return `${integer(priority.text, 65535, 'priority')} ${integer(weight.text, 65535, 'weight')} ${quoteBytes(target.bytes)}`;
+});
+
+const LOC =
+  /^(\d{1,2})(?: (\d{1,2})(?: ([\d.]+))?)? ([NS]) (\d{1,3})(?: (\d{1,2})(?: ([\d.]+))?)? ([EW]) (-?[\d.]+)m?(?: ([\d.]+)m?)?(?: ([\d.]+)m?)?(?: ([\d.]+)m?)?$/;
+
+/** RFC 1876 with every part that may be left out: servers answer, and some take, only that. */
+const loc = plain((value) => {
+  const m = LOC.exec(value.trim().replace(/\s+/g, ' ').toUpperCase().replaceAll('M', 'm'));
+  const wrong = 'must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m';
+  if (!m) return fail(wrong);
+  const angle = (at: number, max: number) => {
+    const [degrees, minutes, seconds] = [m[at], m[at + 1] ?? 0, m[at + 2] ?? 0].map(Number) as [number, number, number];
+    if (!(seconds <= 59.999) || minutes > 59 || degrees + minutes / 60 + seconds / 3600 > max) return fail(wrong);
+    return `${degrees} ${minutes} ${seconds.toFixed(3)} ${m[at + 3]}`;
+  };
+  const metres = [m[9], m[10] ?? 1, m[11] ?? 10000, m[12] ?? 10].map(Number);
+  if (metres.some(Number.isNaN)) return fail(wrong);
+  return [angle(1, 90), angle(5, 180), ...metres.map((n) => `${n.toFixed(2)}m`)].join(' ');
+});
+
+/** Every type that the service can check and write. */
+export const RULES: Record<RecordType, Rule> = {
+  A: plain(ipv4),
+  AAAA: plain(ipv6),
+  CNAME: name,
+  MX: mx,
+  TXT: txt,
+  NS: name,
+  SRV: srv,
+  CAA: caa,
+  SVCB: service,
+  HTTPS: service,
+  TLSA: numbersAndHex(
+    [
+      ['usage', 255],
+      ['selector', 255],
+      ['matching type', 255],
+    ],
+    'certificate data',
+  ),
+  SSHFP: numbersAndHex(
+    [
+      ['algorithm', 255],
+      ['fingerprint type', 255],
+    ],
+    'fingerprint',
+  ),
+  NAPTR: naptr,
+  DS: numbersAndHex(
+    [
+      ['key tag', 65535],
+      ['algorithm', 255],
+      ['digest type', 255],
+    ],
+    'digest',
+  ),
+  PTR: name,
+  ALIAS: name,
+  LOC: loc,
+  URI: uri,
+};
+
+/** Whether the service knows how to check and write records of this type. */
+export const isKnownType = (type: string): type is RecordType => Object.hasOwn(RULES, type);
