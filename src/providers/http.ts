@@ -57,7 +57,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const BUSY = new Set([429, 502, 503, 504]);
 
 /**
- * The one HTTP client of all providers. Owns the time limit, retries (idempotent calls on 429, 502, 503, 504 and broken connections, others on
+ * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 429, 502, 503, 504 and broken connections, others on
  * 429 only; `Retry-After` is honoured up to its bound), the account's rate and concurrency limit, keep-alive, and failure as `ProviderError`.
  */
 export class Http {
@@ -104,7 +104,9 @@ export class Http {
         answer = (await this.options.queue.add(() => this.send(method, path, options))) as typeof answer;
       } catch (error) {
         const certain = neverSent(error);
-        if (!last && (idempotent || certain)) {
+        // a provider that is too slow is not asked again: the caller has waited long enough, and it has enough to do
+        const slow = (error as Error).name === 'TimeoutError';
+        if (!last && !slow && (idempotent || certain)) {
           await sleep(backoff(attempt));
           continue;
         }
