@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@ne
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
-import { PageQuery, pageHeaders } from '../common/paging.dto.js';
+import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { AccountInput, AccountPatch, AccountView, CheckQuery, ForceQuery, ProviderView } from './account.dto.js';
 import { AccountsService } from './accounts.service.js';
@@ -13,11 +13,11 @@ import { AccountsService } from './accounts.service.js';
 export class AccountsController {
   constructor(private readonly accounts: AccountsService) {}
 
-  /** DNS accounts; secrets are never shown. */
+  /** DNS accounts, all of them unless a page is asked for; secrets are never shown. */
   @Get()
   async list(@Query() query: PageQuery, @Res({ passthrough: true }) response: Response): Promise<AccountView[]> {
     const { total, list } = await this.accounts.list(query);
-    pageHeaders(response, total, query.page ?? 1, query.limit ?? 500);
+    pageHeaders(response, total, pageOf(query));
     return list;
   }
 

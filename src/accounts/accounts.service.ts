@@ -5,7 +5,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { contains, orderBy, type PageQuery } from '../common/paging.dto.js';
+import { contains, orderBy, type PageQuery, pageOf, pageSql } from '../common/paging.dto.js';
 import { Db } from '../database/db.js';
 import { PROVIDERS } from '../providers/registry.js';
 import type { AccountInput, AccountPatch, AccountView, ProviderView } from './account.dto.js';
@@ -56,12 +56,8 @@ export class AccountsService {
     if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
     const where = query.keyword ? `WHERE LOWER(a.name) LIKE ? ESCAPE '!'` : '';
     const values = query.keyword ? [contains(query.keyword)] : [];
-    const limit = query.limit ?? 500;
-    const rows = await this.db.rows<Row>(`${ROWS} ${where} ORDER BY ${order} LIMIT ? OFFSET ?`, [
-      ...values,
-      limit,
-      ((query.page ?? 1) - 1) * limit,
-    ]);
+    const [end, page] = pageSql(pageOf(query));
+    const rows = await this.db.rows<Row>(`${ROWS} ${where} ORDER BY ${order}${end}`, [...values, ...page]);
     const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM dns_accounts a ${where}`, values);
     return { total: Number(count?.n), list: rows.map((row) => this.view(row)) };
   }

@@ -17,7 +17,7 @@ export class AuditController {
   @Get('logs')
   async list(@Query() query: AuditQuery, @Res({ passthrough: true }) response: Response): Promise<AuditList> {
     const { total, list, page, limit } = await this.audit.list(query);
-    pageHeaders(response, total, page, limit);
+    pageHeaders(response, total, { page, limit });
     return { total, list };
   }
 

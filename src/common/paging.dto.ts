@@ -45,6 +45,16 @@ export class PageQuery {
   keyword?: string;
 }
 
+const DEFAULT_LIMIT = 20;
+
+/** The page that a query asks for; null when it asks for none, which of a list means all of it: nothing is cut silently. */
+export const pageOf = ({ page, limit }: PageQuery): { page: number; limit: number } | null =>
+  page === undefined && limit === undefined ? null : { page: page ?? 1, limit: limit ?? DEFAULT_LIMIT };
+
+/** The end of a SELECT for a page, and its values. */
+export const pageSql = (page: ReturnType<typeof pageOf>): [string, number[]] =>
+  page ? [' LIMIT ? OFFSET ?', [page.limit, (page.page - 1) * page.limit]] : ['', []];
+
 /** LIKE pattern for "contains", with `!` as the escape character: `... LIKE ? ESCAPE '!'` */
 export const contains = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
 
@@ -67,7 +77,8 @@ export function orderBy(
 }
 
 /** `X-Total-Count`, and RFC 8288 `Link` headers to the neighbours, relative to the request's own address. */
-export function pageHeaders(response: Response, total: number, page: number, limit: number): void {
+export function pageHeaders(response: Response, total: number, asked: ReturnType<typeof pageOf>): void {
+  const { page, limit } = asked ?? { page: 1, limit: Math.max(total, 1) };
   response.setHeader('X-Total-Count', String(total));
   const last = Math.max(1, Math.ceil(total / limit));
   const { originalUrl } = response.req;

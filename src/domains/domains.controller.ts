@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Post, Put, Query, Res } from '@nestjs/co
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, OnDomain, signedIn } from '../common/access.js';
-import { pageHeaders } from '../common/paging.dto.js';
+import { pageHeaders, pageOf } from '../common/paging.dto.js';
 import { DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
 import type { OpenDomain } from './domain-policy.js';
 import { DomainsService, domainView } from './domains.service.js';
@@ -22,9 +22,8 @@ export class DomainsController {
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<DomainView[]> {
-    const paged = query.page && !query.limit ? { ...query, limit: 20 } : query;
-    const { total, list } = await this.domains.list(signedIn(me), paged);
-    pageHeaders(response, total, paged.page ?? 1, paged.limit ?? Math.max(total, 1));
+    const { total, list } = await this.domains.list(signedIn(me), query);
+    pageHeaders(response, total, pageOf(query));
     return list;
   }
 

@@ -7,7 +7,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { contains, orderBy, type PageQuery } from '../common/paging.dto.js';
+import { contains, orderBy, type PageQuery, pageOf, pageSql } from '../common/paging.dto.js';
 import { parseTime } from '../common/validation.js';
 import { Db, isDuplicate, marks } from '../database/db.js';
 import { toUnicode, zoneName } from '../dns/names.js';
@@ -68,11 +68,10 @@ export class DomainsService {
     const { from, ids, where, values } = this.policy.readable(me);
     const filter = query.keyword ? `${where} AND d.name LIKE ? ESCAPE '!'` : where;
     const all = query.keyword ? [...values, contains(query.keyword)] : values;
-    const limit = query.limit ?? -1;
-    const page = limit > 0 ? [limit, ((query.page ?? 1) - 1) * limit] : [];
+    const [end, page] = pageSql(pageOf(query));
     const rows = await this.db.rows<OpenDomain>(
       `SELECT ${DOMAIN_COLUMNS} FROM ${from} JOIN dns_accounts a ON a.id = d.account_id
-        WHERE ${filter} ORDER BY ${order}${limit > 0 ? ' LIMIT ? OFFSET ?' : ''}`,
+        WHERE ${filter} ORDER BY ${order}${end}`,
       [...all, ...page],
     );
     const levels = await this.policy.levels(
@@ -80,7 +79,7 @@ export class DomainsService {
       rows.map((row) => row.id),
     );
     const list = rows.map((row) => domainView(row, levels.get(row.id) ?? 0));
-    if (limit < 0) return { total: list.length, list };
+    if (!end) return { total: list.length, list };
     const counted = query.keyword ? `${from} WHERE ${filter}` : ids;
     const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${counted}`, all);
     return { total: Number(count?.n), list };

@@ -23,7 +23,7 @@ export class RecordsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<RecordList> {
     const { total, list, page, limit } = await this.records.list(domain, query);
-    pageHeaders(response, total, page, limit);
+    pageHeaders(response, total, { page, limit });
     return { total, list };
   }
 

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
-import { MAX_LIMIT, PageQuery, pageHeaders } from '../common/paging.dto.js';
+import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { GrantableDomain, TokenCreated, TokenInput, TokenStatus, TokenView } from './token.dto.js';
 import { TokensService } from './tokens.service.js';
@@ -21,7 +21,7 @@ export class TokensController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<TokenView[]> {
     const { total, list } = await this.tokens.list(signedIn(me), query);
-    pageHeaders(response, total, query.page ?? 1, query.limit ?? MAX_LIMIT);
+    pageHeaders(response, total, pageOf(query));
     return list;
   }
 
@@ -39,9 +39,8 @@ export class TokensController {
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<GrantableDomain[]> {
-    const paged = query.page && !query.limit ? { ...query, limit: 20 } : query;
-    const { total, list } = await this.tokens.grantable(signedIn(me), paged);
-    pageHeaders(response, total, paged.page ?? 1, paged.limit ?? Math.max(total, 1));
+    const { total, list } = await this.tokens.grantable(signedIn(me), query);
+    pageHeaders(response, total, pageOf(query));
     return list;
   }
 

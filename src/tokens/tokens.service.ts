@@ -7,7 +7,7 @@ import { type Caller, type Principal, Role, signedIn } from '../common/access.js
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
-import { contains, MAX_LIMIT, type PageQuery } from '../common/paging.dto.js';
+import { contains, type PageQuery, pageOf } from '../common/paging.dto.js';
 import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -49,7 +49,8 @@ export class TokensService implements OnModuleInit {
 
   /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TokenView[] }> {
-    const { sort = 'id', keyword, page = 1, limit = MAX_LIMIT } = query;
+    const { sort = 'id', keyword } = query;
+    const page = pageOf(query);
     const field = sort.replace(/^-/, '');
     if (!SORTS.includes(field)) throw errors.field('sort', `must be one of ${SORTS.join(', ')}`);
     const direction = sort.startsWith('-') ? 'DESC' : 'ASC';
@@ -59,8 +60,7 @@ export class TokensService implements OnModuleInit {
     const [rows, total] = await this.tokens.findAndCount({
       where: { user_id: me.userId, ...(like || {}) },
       order: { [field]: direction, id: direction },
-      take: limit,
-      skip: (page - 1) * limit,
+      ...(page && { take: page.limit, skip: (page.page - 1) * page.limit }),
     });
     return { total, list: rows.map(view) };
   }
