@@ -12,15 +12,17 @@ const DOMAIN_COLUMNS = `d.id, d.name, d.remote_id, d.account_id, a.name AS accou
 const DOMAIN = `SELECT ${DOMAIN_COLUMNS}, 2 AS level FROM domains d JOIN dns_accounts a ON a.id = d.account_id WHERE d.id = ?`;
 const RECORDS = `SELECT id, domain_id, remote_id, host, type, value, ttl, line, proxied, priority, weight, enabled, read_only, remark, updated_at
   FROM dns_records WHERE domain_id = ? ORDER BY id ASC LIMIT ? OFFSET ?`;
-const GRANTS = (level, one) =>
-  `SELECT p.domain_id AS id${level ? ", CASE WHEN p.permission = 'write' AND p.host IS NULL THEN 2 ELSE 1 END AS level" : ''}
-     FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id WHERE m.user_id = ?${one.replace('id', 'p.domain_id')}
-   UNION ${level ? 'ALL ' : ''}SELECT o.id${level ? ', 2 AS level' : ''} FROM domains o WHERE o.owner_id = ?${one.replace('id', 'o.id')}`;
-const MINE = `(${GRANTS(false, '')}) mine`;
-const DOMAINS = `SELECT ${DOMAIN_COLUMNS} FROM ${MINE} JOIN domains d ON d.id = mine.id JOIN dns_accounts a ON a.id = d.account_id
-  WHERE 1 = 1 ORDER BY d.name ASC, d.id ASC LIMIT ? OFFSET ?`;
+const GRANTS = (team, own, union, one) =>
+  `SELECT p.domain_id AS id, ${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
+    WHERE m.user_id = ?${one.replace('id', 'p.domain_id')}
+    ${union} SELECT o.id, ${own} FROM domains o WHERE o.owner_id = ?${one.replace('id', 'o.id')}`;
+const MINE = `(${GRANTS('p.domain_name AS name', 'o.name', 'UNION', '')}) mine`;
+const DOMAINS = `SELECT ${DOMAIN_COLUMNS} FROM (SELECT mine.id, mine.name FROM ${MINE} WHERE 1 = 1
+  ORDER BY mine.name ASC, mine.id ASC LIMIT ? OFFSET ?) mine
+  JOIN domains d ON d.id = mine.id JOIN dns_accounts a ON a.id = d.account_id ORDER BY mine.name ASC, mine.id ASC`;
+const LEVEL = "CASE WHEN p.permission = 'write' AND p.host IS NULL THEN 2 ELSE 1 END AS level";
 const LEVELS = (count) =>
-  `SELECT g.id, MAX(g.level) AS level FROM (${GRANTS(true, ` AND id IN (${Array(count).fill('?').join(', ')})`)}) g GROUP BY g.id`;
+  `SELECT g.id, MAX(g.level) AS level FROM (${GRANTS(LEVEL, '2 AS level', 'UNION ALL', ` AND id IN (${Array(count).fill('?').join(', ')})`)}) g GROUP BY g.id`;
 const COUNT = `SELECT COUNT(*) AS n FROM ${MINE} WHERE 1 = 1`;
 /** the page that the benchmark asks for */
 const PAGE = 20;

@@ -91,8 +91,8 @@ export async function seed(url, { domains, records, permissions }) {
     await insert(
       db,
       'domain_permissions',
-      ['team_id', 'domain_id', 'permission'],
-      Array.from({ length: count }, (_, n) => [id, n * step + 1, 'read']),
+      ['team_id', 'domain_id', 'domain_name', 'permission'],
+      Array.from({ length: count }, (_, n) => [id, n * step + 1, name(n * step + 1), 'read']),
     );
     tokens.users[count] = await addToken(id + 1, id, [], 1);
   }

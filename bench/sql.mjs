@@ -31,7 +31,7 @@ export function open(url) {
   }
   if (kind === 'postgresql') {
     // the planner's setting is that of the service
-    const onConnect = (client) => client.query('SET random_page_cost = 1.1');
+    const onConnect = (client) => client.query('SET seq_page_cost = 0.1; SET random_page_cost = 0.1');
     const pool = new pg.Pool({ connectionString: url, max: POOL, onConnect });
     const text = (sql) => {
       let n = 0;

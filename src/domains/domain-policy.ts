@@ -61,29 +61,16 @@ export class DomainPolicy {
   }
 
   /**
-   * FROM clause over the domains that this principal may read, as `d`. Driven by the grants, so that an ordinary user's list costs what the user has,
-   * not what the installation has. `ids` is the same without the domains' rows, for counting.
+   * The domains that this principal may read, as the table `mine (id, name)`. Made of the grants alone, so that an ordinary user's list costs what the user
+   * has, not what the installation has.
    */
-  readable(me: Principal): { from: string; ids: string; where: string; values: SqlValue[] } {
+  readable(me: Principal): { mine: string; where: string; values: SqlValue[] } {
     const only = me.token?.allowedDomains;
-    const within = (id: string) => (only ? (only.length ? `${id} IN (${marks(only.length)})` : '1 = 0') : '1 = 1');
+    const where = only ? (only.length ? `mine.id IN (${marks(only.length)})` : '1 = 0') : '1 = 1';
     const allowed = only ?? [];
-    if (me.role >= Role.Admin) {
-      return {
-        from: 'domains d',
-        ids: `domains d WHERE ${within('d.id')}`,
-        where: within('d.id'),
-        values: [...allowed],
-      };
-    }
-    const [grants, values] = grantsOf(me.userId, [], false);
-    const mine = `(${grants}) mine`;
-    return {
-      from: `${mine} JOIN domains d ON d.id = mine.id`,
-      ids: `${mine} WHERE ${within('mine.id')}`,
-      where: within('d.id'),
-      values: [...values, ...allowed],
-    };
+    if (me.role >= Role.Admin) return { mine: 'domains mine', where, values: [...allowed] };
+    const [grants, values] = grantsOf(me.userId, [], 'name');
+    return { mine: `(${grants}) mine`, where, values: [...values, ...allowed] };
   }
 
   /** The level (1 read, 2 write) of these domains, which are readable. */
@@ -107,18 +94,17 @@ export class DomainPolicy {
 
 /**
  * All grants of a user (or those on some domains): owned domains, and permissions of the user's teams. A write that is limited to hosts is a read here.
- * With `levels` a domain comes once a grant, with its level; without, once.
+ * With `level` a domain comes once a grant, with its level; with `name` once, with its name.
  */
-function grantsOf(userId: number, ids: readonly number[] = [], levels = true): [string, SqlValue[]] {
-  const among = (column: string) => (ids.length ? ` AND ${column} IN (${marks(ids.length)})` : '');
-  const team = levels
-    ? `, CASE WHEN p.permission = 'write' AND p.host IS NULL THEN ${WRITE} ELSE ${READ} END AS level`
-    : '';
-  const own = levels ? `, ${WRITE} AS level` : '';
+function grantsOf(userId: number, ids: readonly number[], column: 'level' | 'name' = 'level'): [string, SqlValue[]] {
+  const among = (id: string) => (ids.length ? ` AND ${id} IN (${marks(ids.length)})` : '');
+  const ofTeam = `CASE WHEN p.permission = 'write' AND p.host IS NULL THEN ${WRITE} ELSE ${READ} END AS level`;
+  const [team, own, union] =
+    column === 'level' ? [ofTeam, `${WRITE} AS level`, 'UNION ALL'] : ['p.domain_name AS name', 'o.name', 'UNION'];
   return [
-    `SELECT p.domain_id AS id${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
+    `SELECT p.domain_id AS id, ${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
       WHERE m.user_id = ?${among('p.domain_id')}
-      UNION ${levels ? 'ALL ' : ''}SELECT o.id${own} FROM domains o WHERE o.owner_id = ?${among('o.id')}`,
+      ${union} SELECT o.id, ${own} FROM domains o WHERE o.owner_id = ?${among('o.id')}`,
     [userId, ...ids, userId, ...ids],
   ];
 }

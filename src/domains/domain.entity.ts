@@ -36,7 +36,7 @@ export class Domain {
 
 /** A right of a team on a domain. */
 @Entity('domain_permissions')
-@Index('domain_permissions_team_ix', ['team_id', 'domain_id'])
+@Index('domain_permissions_team_ix', ['team_id', 'domain_name', 'domain_id'])
 @Index('domain_permissions_domain_ix', ['domain_id', 'team_id'])
 export class DomainPermission {
   @Id() id!: number;
@@ -48,6 +48,8 @@ export class DomainPermission {
   @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
   @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'domain_permissions_domain_fk' })
   domain?: Domain;
+  /** the domain's name, which never changes: a user's list is sorted and cut without reading the domains */
+  @Str(253) domain_name!: string;
   /** read, write */
   @Str(8) permission!: string;
   @Str(255, { nullable: true }) host!: string | null;

@@ -17,8 +17,8 @@ import { Domain } from './domain.entity.js';
 import { DOMAIN_COLUMNS, DomainPolicy, type OpenDomain } from './domain-policy.js';
 
 const SORTS = {
-  id: 'd.id',
-  name: 'd.name',
+  id: 'mine.id',
+  name: 'mine.name',
   created_at: 'd.created_at',
   records_count: 'd.records_count',
   expires_at: 'd.expires_at',
@@ -63,33 +63,33 @@ export class DomainsService {
 
   /** A page of the domains that the caller may read, and how many there are. @throws AppError 400001 */
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: DomainView[] }> {
-    const order = orderBy(query.sort, SORTS, 'name', 'd.id');
+    const order = orderBy(query.sort, SORTS, 'name', 'mine.id');
     if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
-    const { from, ids, where, values } = this.policy.readable(me);
-    const filter = query.keyword ? `${where} AND d.name LIKE ? ESCAPE '!'` : where;
+    const { mine, where, values } = this.policy.readable(me);
+    const filter = query.keyword ? `${where} AND mine.name LIKE ? ESCAPE '!'` : where;
     const all = query.keyword ? [...values, contains(query.keyword)] : values;
     const [end, page] = pageSql(pageOf(query));
-    const rows = await this.db.rows<OpenDomain>(
-      `SELECT ${DOMAIN_COLUMNS} FROM ${from} JOIN dns_accounts a ON a.id = d.account_id
-        WHERE ${filter} ORDER BY ${order}${end}`,
-      [...all, ...page],
-    );
+    const rest = 'JOIN domains d ON d.id = mine.id JOIN dns_accounts a ON a.id = d.account_id';
+    // by name, the page is known before a row of domains is read
+    const from = order.includes('d.')
+      ? `${mine} ${rest} WHERE ${filter} ORDER BY ${order}${end}`
+      : `(SELECT mine.id, mine.name FROM ${mine} WHERE ${filter} ORDER BY ${order}${end}) mine ${rest} ORDER BY ${order}`;
+    const rows = await this.db.rows<OpenDomain>(`SELECT ${DOMAIN_COLUMNS} FROM ${from}`, [...all, ...page]);
     const levels = await this.policy.levels(
       me,
       rows.map((row) => row.id),
     );
     const list = rows.map((row) => domainView(row, levels.get(row.id) ?? 0));
     if (!end) return { total: list.length, list };
-    const counted = query.keyword ? `${from} WHERE ${filter}` : ids;
-    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${counted}`, all);
+    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${mine} WHERE ${filter}`, all);
     return { total: Number(count?.n), list };
   }
 
   /** Which of these ids are domains that the caller may read. */
   async readableIds(me: Principal, ids: readonly number[]): Promise<Set<number>> {
-    const { from, where, values } = this.policy.readable(me);
+    const { mine, where, values } = this.policy.readable(me);
     const rows = await this.db.rows<{ id: number }>(
-      `SELECT d.id FROM ${from} WHERE ${where} AND d.id IN (${marks(ids.length)})`,
+      `SELECT mine.id FROM ${mine} WHERE ${where} AND mine.id IN (${marks(ids.length)})`,
       [...values, ...ids],
     );
     return new Set(rows.map((row) => row.id));

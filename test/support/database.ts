@@ -39,9 +39,11 @@ export async function addTeam(db: Db, name: string, userIds: number[]): Promise<
 
 /** Gives a team a right on a domain. */
 export async function grant(db: Db, team: number, domain: number, permission: 'read' | 'write'): Promise<void> {
-  await db.run('INSERT INTO domain_permissions (team_id, domain_id, permission) VALUES (?, ?, ?)', [
+  const row = await db.row<{ name: string }>('SELECT name FROM domains WHERE id = ?', [domain]);
+  await db.run('INSERT INTO domain_permissions (team_id, domain_id, domain_name, permission) VALUES (?, ?, ?, ?)', [
     team,
     domain,
+    row?.name ?? '',
     permission,
   ]);
 }

@@ -176,9 +176,16 @@ export class Foundation1763600000000 implements MigrationInterface {
     );
     await create(
       'domain_permissions',
-      [c.id(), c.int('team_id'), c.int('domain_id'), c.str('permission', 8), c.str('host', 255, optional)],
       [
-        index('domain_permissions_team_ix', ['team_id', 'domain_id']),
+        c.id(),
+        c.int('team_id'),
+        c.int('domain_id'),
+        c.str('domain_name', 253),
+        c.str('permission', 8),
+        c.str('host', 255, optional),
+      ],
+      [
+        index('domain_permissions_team_ix', ['team_id', 'domain_name', 'domain_id']),
         index('domain_permissions_domain_ix', ['domain_id', 'team_id']),
       ],
       [
