@@ -81,14 +81,10 @@ export function pageHeaders(response: Response, total: number, asked: ReturnType
   const { page, limit } = asked ?? { page: 1, limit: Math.max(total, 1) };
   response.setHeader('X-Total-Count', String(total));
   const last = Math.max(1, Math.ceil(total / limit));
-  const { originalUrl } = response.req;
-  const link = (number: number, rel: string) => {
-    const [path, query] = originalUrl.split('?');
-    const params = new URLSearchParams(query);
-    params.set('page', String(number));
-    params.set('limit', String(limit));
-    return `<${path}?${params}>; rel="${rel}"`;
-  };
+  const [path, query = ''] = response.req.originalUrl.split('?');
+  const others = query.split('&').filter((part) => part && !/^(page|limit|pageSize)=/.test(part));
+  const link = (number: number, rel: string) =>
+    `<${path}?${[...others, `page=${number}`, `limit=${limit}`].join('&')}>; rel="${rel}"`;
   const links = [link(1, 'first'), link(last, 'last')];
   if (page > 1) links.push(link(Math.min(page - 1, last), 'prev'));
   if (page < last) links.push(link(page + 1, 'next'));
