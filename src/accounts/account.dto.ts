@@ -2,7 +2,21 @@ import { IsBoolean, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Max, MaxL
 import { ToBoolean } from '../common/paging.dto.js';
 import { MAX_ID } from '../common/validation.js';
 
-export class AccountInput {
+class AccountFields {
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  remark?: string;
+
+  /** team whose members may create domains in this account */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  team_id?: number | null;
+}
+
+export class AccountInput extends AccountFields {
   /** provider kind, see `GET /api/providers` */
   @IsString()
   @IsNotEmpty()
@@ -18,21 +32,9 @@ export class AccountInput {
   /** the provider's credential fields; `endpoint` is another base URL (sandbox, region, proxy) */
   @IsObject()
   credentials!: Record<string, unknown>;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(255)
-  remark?: string;
-
-  /** team whose members may create domains in this account */
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  @Max(MAX_ID)
-  team_id?: number | null;
 }
 
-export class AccountPatch {
+export class AccountPatch extends AccountFields {
   /** must stay what it is; accepted so that an account's answer can be sent back */
   @IsOptional()
   @IsString()
@@ -49,17 +51,6 @@ export class AccountPatch {
   @IsOptional()
   @IsObject()
   credentials?: Record<string, unknown>;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(255)
-  remark?: string;
-
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  @Max(MAX_ID)
-  team_id?: number | null;
 }
 
 export class CheckQuery {

@@ -3,8 +3,6 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Cidr, parseCidr } from '../common/cidr.js';
 
-export type DatabaseKind = 'sqlite' | 'mysql' | 'postgresql';
-
 /** Where the data lives: preset by `DATABASE_URL`, or chosen in the setup flow and kept in `database.json` of the data directory. */
 export type DatabaseChoice =
   | { type: 'sqlite'; path: string }

@@ -26,7 +26,8 @@ export interface OpenDomain {
 export const TOKEN_DENIED = 'Token does not have permission for this domain';
 
 const READ = 1;
-const WRITE = 2;
+/** The level of access that `level` and `levels` speak of: 1 read, 2 write. */
+export const WRITE = 2;
 const MAX_NAMED = 500;
 
 /** The columns of an `OpenDomain`, for queries over `domains d JOIN dns_accounts a`. */

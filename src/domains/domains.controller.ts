@@ -4,10 +4,8 @@ import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, OnDomain, signedIn } from '../common/access.js';
 import { pageHeaders, pageOf } from '../common/paging.dto.js';
 import { DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
-import type { OpenDomain } from './domain-policy.js';
+import { type OpenDomain, WRITE } from './domain-policy.js';
 import { DomainsService, domainView } from './domains.service.js';
-
-const WRITE = 2;
 
 @ApiTags('Domains')
 @Controller('domains')

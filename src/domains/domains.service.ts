@@ -14,7 +14,7 @@ import { toUnicode, zoneName } from '../dns/names.js';
 import type { RemoteZone } from '../providers/provider.js';
 import type { DomainInput, DomainPatch, DomainView } from './domain.dto.js';
 import { Domain } from './domain.entity.js';
-import { DOMAIN_COLUMNS, DomainPolicy, type OpenDomain } from './domain-policy.js';
+import { DOMAIN_COLUMNS, DomainPolicy, type OpenDomain, WRITE } from './domain-policy.js';
 
 const SORTS = {
   id: 'mine.id',
@@ -23,7 +23,6 @@ const SORTS = {
   records_count: 'd.records_count',
   expires_at: 'd.expires_at',
 };
-const WRITE = 2;
 
 export const domainView = (row: OpenDomain, level: number): DomainView => ({
   id: row.id,

@@ -58,8 +58,8 @@ export class Intents {
   }
 
   /** Nobody knows whether it was applied: the next look at the provider settles it. */
-  async doubt(id: number): Promise<void> {
-    await this.db.run(`UPDATE record_intents SET state = 'unknown' WHERE id = ?`, [id]);
+  async doubt(id: number, manager?: EntityManager): Promise<void> {
+    await this.db.run(`UPDATE record_intents SET state = 'unknown' WHERE id = ?`, [id], manager);
   }
 
   /** Intents that a complete list of the provider, read from now on, will settle, and what they meant to make of which rows. */

@@ -143,9 +143,7 @@ export class RecordWriter {
         list.push({ ok: true, id });
         written.push(id === null ? null : asStored(plan, id, domain.id, remoteId, updatedAt));
       }
-      if (doubtful && intent !== null) {
-        await this.db.run(`UPDATE record_intents SET state = 'unknown' WHERE id = ?`, [intent], manager);
-      }
+      if (doubtful && intent !== null) await this.intents.doubt(intent, manager);
       for (const [i, { plan }] of ended.entries()) {
         const result = list[i] as Result;
         const record = written[i] ?? plan.before;
