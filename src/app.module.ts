@@ -11,7 +11,9 @@ import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
 import { InitModule } from './init/init.module.js';
+import { NotificationsModule } from './notifications/notifications.module.js';
 import { RecordsModule } from './records/records.module.js';
+import { SettingsModule } from './settings/settings.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 
 @Module({
@@ -19,6 +21,8 @@ import { TokensModule } from './tokens/tokens.module.js';
     ConfigModule,
     DatabaseModule,
     AuditModule,
+    SettingsModule,
+    NotificationsModule,
     AuthModule,
     InitModule,
     AccountsModule,

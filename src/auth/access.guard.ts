@@ -63,6 +63,9 @@ export class AccessGuard implements CanActivate {
     await (token ? this.apiToken : this.jwt).canActivate(context);
     const principal = request.user as Principal;
     request.caller.principal = principal;
+    if (principal.lacksSecondFactor && !rule.unproven) {
+      throw errors.forbidden('Your role must have a second factor; set one up first', { required: '2fa' });
+    }
     if (principal.role < (rule.role ?? Role.User)) throw errors.forbidden();
     if (principal.token) this.assertTokenMayCall(rule, principal.token.allowedDomains);
     if (rule.domain) {

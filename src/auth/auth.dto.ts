@@ -1,4 +1,7 @@
-import { IsNotEmpty, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsEmail, IsNotEmpty, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { UserView } from '../users/user.dto.js';
+
+const LONGEST = 1024;
 
 export class LoginInput {
   /** login name, any case */
@@ -9,7 +12,7 @@ export class LoginInput {
 
   @IsString()
   @IsNotEmpty()
-  @MaxLength(1024)
+  @MaxLength(LONGEST)
   password!: string;
 
   /** six digits of the authenticator app; only on the second call, when the first answered code -2 */
@@ -17,25 +20,127 @@ export class LoginInput {
   @IsString()
   @MaxLength(16)
   totpCode?: string;
-}
 
-export class UserView {
-  id!: number;
-  username!: string;
-  nickname!: string;
-  email!: string | null;
-  /** 1 ordinary user, 2 administrator, 3 super administrator */
-  role!: number;
-  /** 1 active, 0 disabled */
-  status!: number;
-  totp_enabled!: boolean;
-  language!: string;
-  created_at!: string;
-  last_login_at!: string | null;
+  /** in place of `totpCode`: one of the recovery codes, each of which works once */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  recoveryCode?: string;
 }
 
 export class LoginResult {
   /** user JWT for `Authorization: Bearer` */
   token!: string;
   user!: UserView;
+}
+
+export class TokenResult {
+  /** user JWT for `Authorization: Bearer` */
+  token!: string;
+}
+
+export class RegisterInput {
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(64)
+  username!: string;
+
+  /** 10 to 128 characters that are not easy to guess */
+  @IsString()
+  @MaxLength(LONGEST)
+  password!: string;
+
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(254)
+  email!: string;
+
+  /** display name; default: the user name */
+  @IsOptional()
+  @IsString()
+  @MaxLength(128)
+  nickname?: string;
+}
+
+export class PasswordInput {
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(LONGEST)
+  old_password!: string;
+
+  /** 10 to 128 characters that are not easy to guess */
+  @IsString()
+  @MaxLength(LONGEST)
+  new_password!: string;
+}
+
+export class ResetInput {
+  /** one of the two */
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(64)
+  username?: string;
+
+  /** one of the two */
+  @IsOptional()
+  @IsEmail()
+  @MaxLength(254)
+  email?: string;
+}
+
+export class ResetConfirmInput {
+  /** from the mail */
+  @Matches(/^[0-9a-f]{64}$/, { message: '$property must be the 64 characters of the mail' })
+  token!: string;
+
+  /** 10 to 128 characters that are not easy to guess */
+  @IsString()
+  @MaxLength(LONGEST)
+  password!: string;
+}
+
+export class CodeInput {
+  /** six digits of the authenticator app */
+  @IsString()
+  @Length(6, 16)
+  code!: string;
+}
+
+export class DisableInput {
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(LONGEST)
+  password!: string;
+
+  /** of the authenticator app, or a recovery code */
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(64)
+  code!: string;
+}
+
+export class RecoveryCodes {
+  /** ten codes that stand in for the app, each once; shown this once */
+  recovery_codes!: string[];
+}
+
+export class SessionView {
+  id!: number;
+  created_at!: string;
+  /** written at most once a minute */
+  last_active_at!: string;
+  /** when it ends, used or not */
+  expires_at!: string;
+  ip!: string;
+  user_agent!: string;
+  /** how it began: password, passkey or oauth */
+  method!: string;
+  /** whether it is the one of this request */
+  current!: boolean;
+}
+
+export class EndedSessions {
+  /** how many were ended */
+  ended!: number;
 }

@@ -2,17 +2,44 @@ import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { JwtModule } from '@nestjs/jwt';
 import { PassportModule } from '@nestjs/passport';
+import { ThrottlerModule } from '@nestjs/throttler';
 import { DomainsModule } from '../domains/domains.module.js';
+import { SecurityModule } from '../security/security.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccessGuard } from './access.guard.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
-import { LimitsService } from './limits.service.js';
+import { PasswordService } from './password.service.js';
+import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
+import { SecondFactorController } from './second-factor.controller.js';
+import { SessionsController } from './sessions.controller.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
 
+@Module({ providers: [RateStorage], exports: [RateStorage] })
+class RateStorageModule {}
+
 @Module({
-  imports: [PassportModule, JwtModule.register({}), DomainsModule, UsersModule],
-  controllers: [AuthController],
-  providers: [AuthService, LimitsService, JwtStrategy, ApiTokenStrategy, { provide: APP_GUARD, useClass: AccessGuard }],
+  imports: [
+    PassportModule,
+    JwtModule.register({}),
+    ThrottlerModule.forRootAsync({
+      imports: [RateStorageModule],
+      inject: [RateStorage],
+      useFactory: (storage: RateStorage) => ({ throttlers: THROTTLERS, storage }),
+    }),
+    DomainsModule,
+    UsersModule,
+    SecurityModule,
+  ],
+  controllers: [AuthController, SecondFactorController, SessionsController],
+  providers: [
+    AuthService,
+    PasswordService,
+    JwtStrategy,
+    ApiTokenStrategy,
+    // in this order: who is asking, then how often
+    { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_GUARD, useClass: RateGuard },
+  ],
 })
 export class AuthModule {}

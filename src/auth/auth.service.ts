@@ -1,45 +1,46 @@
 import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, type Repository } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { networkOf } from '../common/cidr.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { randomHex } from '../common/hash.js';
+import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
+import { Mailer } from '../notifications/mailer.service.js';
+import { type Counted, type LimitRule, LimitsService } from '../security/limits.service.js';
+import { SecondFactorService } from '../security/second-factor.service.js';
+import type { LoginLimit } from '../settings/settings.dto.js';
+import { SettingsService } from '../settings/settings.service.js';
 import { passwordMatches } from '../users/passwords.js';
+import { type LoginMethod, SessionsService } from '../users/sessions.service.js';
 import { SigningKey } from '../users/signing-key.js';
+import type { UserView } from '../users/user.dto.js';
 import { User } from '../users/user.entity.js';
-import type { LoginInput, LoginResult, UserView } from './auth.dto.js';
-import { type LimitRule, LimitsService } from './limits.service.js';
-import { Session } from './session.entity.js';
+import { userView } from '../users/user-view.js';
+import type { LoginInput, LoginResult } from './auth.dto.js';
+import { assertNetwork } from './strategies.js';
 
-const JWT_HOURS = 12;
-const SESSION_DAYS = 30;
-const QUARTER = 15 * 60;
-
-/** attempts on one name from one network: others' failures never lock the owner out */
-const NAME_IN_NETWORK: LimitRule = { max: 5, windowS: QUARTER, blockS: QUARTER, maxBlockS: 86_400 };
-/** failures of one network on any names */
-const NETWORK_FAILURES: LimitRule = { max: 100, windowS: QUARTER, blockS: QUARTER, maxBlockS: QUARTER };
-/** logins of one network */
-const NETWORK_LOGINS: LimitRule = { max: 20, windowS: 60, blockS: 60, maxBlockS: 60 };
-
-/** The user object of login answers and `GET /api/auth/me`. */
-export const userView = (user: User): UserView => ({
-  id: user.id,
-  username: user.username,
-  nickname: user.nickname,
-  email: user.email,
-  role: user.role,
-  status: user.status,
-  totp_enabled: user.totp_enabled,
-  language: user.language,
-  created_at: user.created_at,
-  last_login_at: user.last_login_at,
+/** Attempts on one name from one network: others' failures never lock the owner out. */
+const nameRule = (limit: LoginLimit): LimitRule => ({
+  max: limit.max_failures,
+  windowS: limit.window_minutes * 60,
+  blockS: limit.lock_minutes * 60,
+  maxBlockS: limit.max_lock_minutes * 60,
 });
+
+/** Failures of one network on any names. */
+const networkRule = ({ network_failures, window_minutes }: LoginLimit): LimitRule => ({
+  max: network_failures,
+  windowS: window_minutes * 60,
+  blockS: window_minutes * 60,
+  maxBlockS: window_minutes * 60,
+});
+
+/** Wrong second factors of one account from anywhere: they come from somebody who knows its password, so this locks out nobody without cause. */
+const CODES_ANYWHERE: LimitRule = { max: 20, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
 @Injectable()
 export class AuthService {
@@ -49,36 +50,108 @@ export class AuthService {
     private readonly jwt: JwtService,
     private readonly key: SigningKey,
     private readonly limits: LimitsService,
+    private readonly sessions: SessionsService,
+    private readonly secondFactor: SecondFactorService,
+    private readonly settings: SettingsService,
+    private readonly mailer: Mailer,
     private readonly audit: AuditService,
   ) {}
 
-  /** Password login. @throws AppError 401 wrong name or password (one and the same), 423 locked, 429 too many */
+  /**
+   * Password login.
+   * @throws AppError 401 wrong name, password or code, 423 locked, 429 too many, code -2 when a code is missing
+   */
   async login(input: LoginInput, caller: Caller): Promise<LoginResult> {
-    const network = networkOf(caller.ip);
-    const name = input.username.trim().toLowerCase();
-    const failures = `failures|${network}`;
-    const throttled = Math.max(
-      await this.limits.blockedFor(failures),
-      await this.limits.hit(`logins|${network}`, NETWORK_LOGINS, `logins from ${network}`),
-    );
-    if (throttled) throw errors.tooMany('Too many logins from your network; try again later', throttled);
+    const { login_limit, ...security } = await this.settings.security();
+    assertNetwork({ login_limit, ...security }, caller.ip);
+    const username = input.username.trim().toLowerCase();
+    const user = await this.guarded(username, caller, login_limit, async (attempts) => {
+      const found = await this.users.findOneBy({ username_key: username });
+      const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null);
+      if (!found || !good) throw errors.unauthenticated('Username or password is wrong');
+      if (found.totp_enabled) await this.assertCode(found, input, attempts);
+      return found;
+    });
+    return this.signIn(user, caller, 'password', user.totp_enabled);
+  }
 
-    // counted before the password is looked at, so that parallel guesses do not all pass the check
-    const attempts = `name|${name}|${network}`;
-    const locked = await this.limits.hit(attempts, NAME_IN_NETWORK, `${name} from ${network}`);
-    if (locked) {
-      await this.failed(caller, name, 'locked');
-      throw errors.locked('The account is locked after too many failed logins; try again later', locked);
-    }
-    const user = await this.users.findOneBy({ username_key: name });
-    const good = await passwordMatches(input.password, user?.status === 1 ? user.password_hash : null);
-    if (!user || !good) {
-      await this.limits.hit(failures, NETWORK_FAILURES, `failed logins from ${network}`);
-      await this.failed(caller, name, 'wrong name or password');
-      throw errors.unauthenticated('Username or password is wrong');
-    }
-    await this.limits.clear(attempts);
-    return this.open(user, caller, 'password');
+  /**
+   * Checks the password of somebody who is signed in, for what must not be done with a stolen session; failures count as those of logins do.
+   * @param more what else must be right, inside the same attempt
+   * @throws AppError 401001 wrong, naming `path`; 423, 429
+   */
+  async confirm(
+    caller: Caller,
+    password: string,
+    path: string,
+    more: (user: User) => Promise<void> = async () => undefined,
+  ): Promise<User> {
+    const { login_limit } = await this.settings.security();
+    const user = await this.users.findOneByOrFail({ id: signedIn(caller).userId });
+    return this.guarded(user.username_key, caller, login_limit, async () => {
+      // who signs in at a provider only has none
+      if (user.password_hash && !(await passwordMatches(password, user.password_hash)))
+        throw errors.wrong(path, 'The password is wrong');
+      await more(user);
+      return user;
+    });
+  }
+
+  /** Session row, audit entry and JWT: the one way in which every kind of login ends. @throws AppError 401001 a disabled user, 403001 */
+  async signIn(user: User, caller: Caller, method: LoginMethod, secondFactor: boolean): Promise<LoginResult> {
+    const security = await this.settings.security();
+    assertNetwork(security, caller.ip);
+    if (user.status !== 1) return this.refuse(caller, user.username, 'disabled', 'The sign-in was refused');
+    const secret = await this.key.get();
+    if (!secret) throw errors.notReady('Not initialised yet');
+    const mails = Boolean(user.email) && (await this.mailer.enabled());
+    const session = await this.db.transaction(async (manager) => {
+      const known = !mails || (await this.knowsDevice(user, caller.userAgent, manager));
+      const created = await this.sessions.create(manager, user.id, caller, method, secondFactor, security.session);
+      caller.principal = {
+        kind: 'user',
+        userId: user.id,
+        username: user.username,
+        role: user.role,
+        sessionId: created.id,
+        lacksSecondFactor: false,
+        ratePerMinute: 0,
+        token: null,
+      };
+      await manager.update(User, { id: user.id }, { last_login_at: created.created_at });
+      const { ip, userAgent } = caller;
+      const values = { username: user.username, time: created.created_at, ip, userAgent };
+      if (!known) await this.mailer.queue(manager, user.email as string, 'new-device', user.language, values);
+      await this.audit.write(manager, caller, {
+        action: 'auth.login',
+        target: { type: 'user', id: user.id, name: user.username },
+        after: { method },
+      });
+      return created;
+    });
+    const token = await this.sign(user.id, session.sid, session.expires_at, security.session.token_minutes);
+    return { token, user: userView({ ...user, last_login_at: session.created_at }) };
+  }
+
+  /** A failed login of any kind: counted for the network and logged. @throws AppError 401001 */
+  async refuse(caller: Caller, name: string, why: string, message: string): Promise<never> {
+    const { login_limit } = await this.settings.security();
+    const network = networkOf(caller.ip);
+    await this.limits.hit({ kind: 'failures', network }, networkRule(login_limit));
+    await this.logged(caller, name, why);
+    throw errors.unauthenticated(message);
+  }
+
+  /** The next JWT of this session, while it lives. */
+  async refresh(caller: Caller): Promise<{ token: string }> {
+    const { sessionId, userId } = signedIn(caller);
+    const { session } = await this.settings.security();
+    const row = await this.db.row<{ sid: string; expires_at: string }>(
+      'SELECT sid, expires_at FROM sessions WHERE id = ?',
+      [sessionId],
+    );
+    if (!row) throw errors.unauthenticated('Invalid token');
+    return { token: await this.sign(userId, row.sid, row.expires_at, session.token_minutes) };
   }
 
   /** The signed-in user as stored now. */
@@ -91,7 +164,7 @@ export class AuthService {
   async logout(caller: Caller): Promise<void> {
     const { sessionId, userId, username } = signedIn(caller);
     await this.db.transaction(async (manager) => {
-      await manager.delete(Session, { id: sessionId ?? '' });
+      await this.sessions.end(manager, userId, sessionId as number);
       await this.audit.write(manager, caller, {
         action: 'auth.logout',
         target: { type: 'user', id: userId, name: username },
@@ -99,52 +172,113 @@ export class AuthService {
     });
   }
 
-  /** Session row, audit entry and JWT: the one way in which every kind of login ends. */
-  private async open(user: User, caller: Caller, method: string): Promise<LoginResult> {
-    const session = {
-      id: randomHex(16),
-      user_id: user.id,
-      created_at: now(),
-      last_active_at: now(),
-      expires_at: now(SESSION_DAYS * 86_400_000),
-      ip: caller.ip,
-      user_agent: caller.userAgent,
-      method,
-    };
-    caller.principal = {
-      kind: 'user',
-      userId: user.id,
-      username: user.username,
-      role: user.role,
-      sessionId: session.id,
-      token: null,
-    };
-    user.last_login_at = session.created_at;
-    const secret = await this.key.get();
-    if (!secret) throw errors.notReady('Not initialised yet');
-    const token = await this.jwt.signAsync(
-      { sid: session.id },
-      { subject: String(user.id), algorithm: 'HS256', expiresIn: JWT_HOURS * 3600, secret: secret as never },
-    );
-    await this.db.transaction(async (manager) => {
-      await manager.delete(Session, { user_id: user.id, expires_at: LessThan(now()) });
-      await manager.insert(Session, session);
-      await manager.update(User, { id: user.id }, { last_login_at: session.created_at });
-      await this.audit.write(manager, caller, {
-        action: 'auth.login',
-        target: { type: 'user', id: user.id, name: user.username },
-        after: { method },
-      });
+  /** Turns the second factor off, with the password and a code. @throws AppError 401001, 409001 */
+  async disableSecondFactor(password: string, code: string, caller: Caller): Promise<void> {
+    const user = await this.confirm(caller, password, 'password', async ({ id, totp_enabled }) => {
+      if (!totp_enabled) throw errors.conflict('The second factor is not on');
+      const right = (await this.secondFactor.useCode(id, code)) || (await this.secondFactor.useRecoveryCode(id, code));
+      if (!right) throw errors.wrong('code', 'The code is wrong or was used before');
     });
-    return { token, user: userView(user) };
+    await this.db.transaction(async (manager) => {
+      await this.secondFactor.disable(manager, user.id);
+      const target = { type: 'user', id: user.id, name: user.username };
+      await this.audit.write(manager, caller, { action: 'auth.2fa_disable', target });
+    });
   }
 
-  private failed(caller: Caller, name: string, error: string): Promise<void> {
-    return this.audit.append(caller, {
-      action: 'auth.login_failed',
-      target: { type: 'user', id: null, name: name.slice(0, 64) },
-      result: 'failed',
-      error,
-    });
+  /**
+   * Runs a check of a secret inside the limits. The attempt is counted before, so that parallel guesses do not all pass; a 401 of the check is a failure, and
+   * a success forgets the failures before it.
+   */
+  private async guarded<T>(
+    username: string,
+    caller: Caller,
+    limit: LoginLimit,
+    check: (attempts: Counted) => Promise<T>,
+  ): Promise<T> {
+    const network = networkOf(caller.ip);
+    const throttled = await this.limits.blockedFor({ kind: 'failures', network });
+    if (throttled) throw errors.tooMany('Too many failed logins from your network; try again later', throttled);
+    const attempts = { kind: 'login', network, username };
+    const locked = await this.limits.hit(attempts, nameRule(limit));
+    if (locked) {
+      await this.logged(caller, username, 'locked');
+      throw errors.locked('The account is locked after too many failed logins; try again later', locked);
+    }
+    try {
+      const result = await check(attempts);
+      await this.limits.clear(attempts);
+      return result;
+    } catch (error) {
+      const { status, message } = error as { status?: number; message: string };
+      if (status !== 401) {
+        await this.limits.forgive(attempts); // nothing was found out: a code is missing, too many are waiting, the database is down
+        throw error;
+      }
+      await this.limits.hit({ kind: 'failures', network }, networkRule(limit));
+      const seconds = await this.limits.failed(attempts, nameRule(limit));
+      // of those who are signed in the failure of the route itself is logged
+      if (!caller.principal) await this.logged(caller, username, message);
+      if (seconds) await this.beganLock(caller, username, network, seconds);
+      throw error;
+    }
+  }
+
+  /** @throws AppError code -2 without a code, 401001 with a wrong or used one, 423 */
+  private async assertCode(user: User, input: LoginInput, attempts: Counted): Promise<void> {
+    const { totpCode, recoveryCode } = input;
+    if (!totpCode && !recoveryCode) throw errors.secondFactor();
+    const anywhere = { kind: 'codes', network: 'anywhere', username: attempts.username as string };
+    const blocked = await this.limits.blockedFor(anywhere);
+    if (blocked && !(await this.knowsNetwork(user.id, attempts.network)))
+      throw errors.locked('Too many wrong codes; try again later, or from where you signed in before', blocked);
+    const right = totpCode
+      ? await this.secondFactor.useCode(user.id, totpCode)
+      : await this.secondFactor.useRecoveryCode(user.id, recoveryCode as string);
+    if (right) return;
+    await this.limits.hit(anywhere, CODES_ANYWHERE);
+    throw errors.wrong(totpCode ? 'totpCode' : 'recoveryCode', 'The code is wrong or was used before');
+  }
+
+  private async sign(userId: number, sid: string, sessionEnds: string, minutes: number): Promise<string> {
+    const secret = await this.key.get();
+    const seconds = Math.min(minutes * 60, Math.floor((Date.parse(sessionEnds) - Date.now()) / 1000));
+    return this.jwt.signAsync(
+      { sid },
+      { subject: String(userId), algorithm: 'HS256', expiresIn: Math.max(1, seconds), secret: secret as never },
+    );
+  }
+
+  private logged(caller: Caller, name: string, error: string): Promise<void> {
+    const target = { type: 'user', id: null, name: name.slice(0, 64) };
+    return this.audit.append(caller, { action: 'auth.login_failed', target, result: 'failed', error });
+  }
+
+  /** Logs the lock, and tells the owner: not waited for, or known names would take longer than unknown ones. */
+  private async beganLock(caller: Caller, username: string, network: string, seconds: number): Promise<void> {
+    const target = { type: 'user', id: null, name: username.slice(0, 64) };
+    await this.audit.append(caller, { action: 'auth.lock', target, after: { network, seconds } });
+    const tell = async () => {
+      const user = await this.users.findOneBy({ username_key: username, status: 1 });
+      if (!user?.email || !(await this.mailer.enabled())) return;
+      const values = { username: user.username, time: now(), ip: caller.ip, minutes: Math.round(seconds / 60) };
+      await this.mailer.queue(undefined, user.email, 'locked', user.language, values);
+    };
+    tell().catch((error) => log().error({ err: error }, 'a mail about a lock could not be written'));
+  }
+
+  /** Whether a live session came from a browser of this kind; versions change too often to count. */
+  private async knowsDevice(user: User, userAgent: string, manager: EntityManager): Promise<boolean> {
+    if (!user.last_login_at) return true;
+    const kind = (text: string) => text.replace(/[\d._]+/g, '');
+    const sql = 'SELECT DISTINCT user_agent FROM sessions WHERE user_id = ?';
+    const rows = await this.db.rows<{ user_agent: string }>(sql, [user.id], manager);
+    return rows.some((row) => kind(row.user_agent) === kind(userAgent));
+  }
+
+  private async knowsNetwork(userId: number, network: string): Promise<boolean> {
+    const sql = 'SELECT DISTINCT ip FROM sessions WHERE user_id = ? AND expires_at > ?';
+    const rows = await this.db.rows<{ ip: string }>(sql, [userId, now()]);
+    return rows.some((row) => networkOf(row.ip) === network);
   }
 }

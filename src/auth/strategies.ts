@@ -3,10 +3,14 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy as CustomStrategy } from 'passport-custom';
 import { Strategy as JwtStrategyBase, type SecretOrKeyProvider } from 'passport-jwt';
-import type { Principal } from '../common/access.js';
+import type { Principal, ZoneRequest } from '../common/access.js';
+import { inCidrs, parseCidr } from '../common/cidr.js';
 import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
 import { Db } from '../database/db.js';
+import { securityFrom } from '../settings/documents.js';
+import type { SecuritySettings } from '../settings/settings.dto.js';
 import { SigningKey } from '../users/signing-key.js';
 
 /** `last_active_at` and `last_used_at` are written at most once in this time. */
@@ -20,6 +24,23 @@ export function bearer(request: Request): string | null {
 
 /** API tokens are known by their prefix, which no JWT has: neither check is tried on the other's credentials. */
 export const isApiToken = (credential: string | null): credential is string => credential?.startsWith('svc_') ?? false;
+
+/** @throws AppError 403001 where people may not sign in from */
+export function assertNetwork({ allowed_cidrs }: SecuritySettings, ip: string): void {
+  if (allowed_cidrs.length && !inCidrs(ip, allowed_cidrs.map(parseCidr)))
+    throw errors.forbidden('Signing in is not allowed from your network', { required: 'network' });
+}
+
+interface SessionRow {
+  id: number;
+  user_id: number;
+  last_active_at: string;
+  second_factor: boolean | number;
+  username: string;
+  role: number;
+  totp_enabled: boolean | number;
+  security: string | null;
+}
 
 /** A user JWT: HS256 with our key, its session alive, its user active. All of it is read at each request. */
 @Injectable()
@@ -38,22 +59,38 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
       jwtFromRequest: bearer,
       secretOrKeyProvider: provider,
       algorithms: ['HS256'],
+      passReqToCallback: true,
     });
   }
 
-  async validate(payload: { sub?: string; sid?: string }): Promise<Principal | null> {
+  async validate(request: ZoneRequest, payload: { sub?: string; sid?: string }): Promise<Principal | null> {
     if (!payload.sid || !payload.sub) return null;
-    const row = await this.db.row<{ user_id: number; username: string; role: number; last_active_at: string }>(
-      `SELECT s.user_id, s.last_active_at, u.username, u.role FROM sessions s JOIN users u ON u.id = s.user_id
-        WHERE s.id = ? AND s.expires_at > ? AND u.status = 1`,
+    const row = await this.db.row<SessionRow>(
+      `SELECT s.id, s.user_id, s.last_active_at, s.second_factor, u.username, u.role, u.totp_enabled,
+              (SELECT content FROM settings WHERE name = 'security') AS security
+         FROM sessions s JOIN users u ON u.id = s.user_id
+        WHERE s.sid = ? AND s.expires_at > ? AND u.status = 1`,
       [payload.sid, now()],
     );
     if (!row || String(row.user_id) !== payload.sub) return null;
+    const security = securityFrom(row.security);
+    if (row.last_active_at < now(-security.session.idle_minutes * 60_000)) return null;
+    assertNetwork(security, request.caller.ip);
     if (row.last_active_at < now(-TOUCH_MS)) {
-      await this.db.run('UPDATE sessions SET last_active_at = ? WHERE id = ?', [now(), payload.sid]);
+      await this.db.run('UPDATE sessions SET last_active_at = ? WHERE id = ?', [now(), row.id]);
     }
-    const { user_id: userId, username, role } = row;
-    return { kind: 'user', userId, username, role, sessionId: payload.sid, token: null };
+    const { user_id: userId, username, role, id: sessionId } = row;
+    const required = security.require_2fa_role;
+    return {
+      kind: 'user',
+      userId,
+      username,
+      role,
+      sessionId,
+      lacksSecondFactor: required !== null && role >= required && !row.totp_enabled && !row.second_factor,
+      ratePerMinute: security.rate_limits.user,
+      token: null,
+    };
   }
 }
 
@@ -70,6 +107,7 @@ interface TokenRow {
   last_used_at: string | null;
   username: string;
   role: number;
+  security: string | null;
 }
 
 /** An API token: by the SHA-256 of its text, active, inside its window, its creator active. */
@@ -84,7 +122,7 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
     if (!isApiToken(credential)) return null;
     const row = await this.db.row<TokenRow>(
       `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.allowed_services, t.start_time, t.end_time, t.max_role,
-              t.last_used_at, u.username, u.role
+              t.last_used_at, u.username, u.role, (SELECT content FROM settings WHERE name = 'security') AS security
          FROM api_tokens t JOIN users u ON u.id = t.user_id
         WHERE t.token_hash = ? AND t.is_active = ? AND u.status = 1`,
       [sha256(credential), true],
@@ -100,6 +138,8 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
       username: row.username,
       role: Math.min(row.max_role, row.role),
       sessionId: null,
+      lacksSecondFactor: false,
+      ratePerMinute: securityFrom(row.security).rate_limits.token,
       token: {
         id: row.id,
         name: row.name,

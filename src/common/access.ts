@@ -17,7 +17,11 @@ export interface Principal {
   /** effective: of a token, `min(max_role, the creator's role now)` */
   role: number;
   /** of a login */
-  sessionId: string | null;
+  sessionId: number | null;
+  /** of a login: its role must have a second factor and it has none, so it reaches only the routes that set one up */
+  lacksSecondFactor: boolean;
+  /** requests a minute that the settings allow, 0 = any number */
+  ratePerMinute: number;
   /** of an API token; `allowedDomains` null = all of the creator's */
   token: { id: number; name: string; allowedDomains: number[] | null; allowedServices: string[] } | null;
 }
@@ -42,6 +46,10 @@ export interface Caller extends Origin {
 export interface AccessRule {
   /** no credential needed */
   public?: true;
+  /** of public routes: which rate limit of the settings counts */
+  rate?: 'login' | 'public';
+  /** reached by a login that still lacks the second factor that its role must have */
+  unproven?: true;
   /** at least this role */
   role?: Role;
   /** this right on the domain `:id` or `:domain_id` of the path */

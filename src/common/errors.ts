@@ -35,6 +35,7 @@ export class InvalidRecord extends AppError {
 
 /** Every business code of the API, with its status and meaning. This is the only place that knows the numbers. */
 export const CODES = {
+  secondFactor: { status: 200, code: -2, meaning: 'login: two-factor code required' },
   validation: { status: 400, code: 400001, meaning: 'parameter validation failed' },
   unauthenticated: { status: 401, code: 401001, meaning: 'token invalid or expired' },
   forbidden: { status: 403, code: 403001, meaning: 'insufficient permission' },
@@ -59,7 +60,11 @@ export const errors = {
     make('validation', list.map((e) => `${e.path}: ${e.message}`).join('; '), { errors: list }),
   field: (path: string, message: string) => errors.validation([{ path, message }]),
   malformed: (message: string) => make('validation', message),
+  secondFactor: () =>
+    make('secondFactor', 'Second factor needed: send totpCode or recoveryCode', { types: ['totp', 'recovery'] }),
   unauthenticated: (message: string) => make('unauthenticated', message),
+  /** A password or code that is not right: 401001, naming the field. */
+  wrong: (path: string, message: string) => make('unauthenticated', message, { errors: [{ path, message }] }),
   forbidden: (message = 'Insufficient permission', data?: unknown) => make('forbidden', message, data),
   notFound: (what: string) => make('notFound', `${what} does not exist`),
   conflict: (message: string) => make('conflict', message),

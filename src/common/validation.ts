@@ -34,6 +34,10 @@ export const validationPipe = () =>
     exceptionFactory: (list) => errors.validation(fieldErrors(list)),
   });
 
+/** What a function says of the value, in these words: `@Check(isCidr, 'must be a CIDR')`. */
+export const Check = (check: (value: unknown) => boolean, message: string): PropertyDecorator =>
+  rule('check', check, message);
+
 function rule(name: string, check: (value: unknown) => boolean, message: string): PropertyDecorator {
   return (target, property) =>
     registerDecorator({

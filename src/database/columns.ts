@@ -1,4 +1,13 @@
-import { Column, type ColumnOptions, PrimaryGeneratedColumn, type QueryRunner, type TableColumnOptions } from 'typeorm';
+import {
+  Column,
+  type ColumnOptions,
+  PrimaryGeneratedColumn,
+  type QueryRunner,
+  Table,
+  type TableColumnOptions,
+  type TableForeignKeyOptions,
+  type TableIndexOptions,
+} from 'typeorm';
 
 /**
  * The portable vocabulary of columns: one set of entities and migrations for SQLite, MariaDB/MySQL and PostgreSQL. Entities use the decorators,
@@ -40,6 +49,33 @@ export function columns(runner: QueryRunner) {
     utc: (name: string, more: More = {}): TableColumnOptions => ({ name, type: 'varchar', length: '24', ...more }),
   };
 }
+
+export const index = (name: string, columnNames: string[], isUnique = false): TableIndexOptions => ({
+  name,
+  columnNames,
+  isUnique,
+});
+
+export const foreign = (name: string, column: string, table: string, onDelete = 'CASCADE'): TableForeignKeyOptions => ({
+  name,
+  columnNames: [column],
+  referencedTableName: table,
+  referencedColumnNames: ['id'],
+  onDelete,
+  // said aloud, or MariaDB re-creates the key in every schema diff
+  onUpdate: 'NO ACTION',
+});
+
+/** Makes tables of a migration; one that exists is left as it is, since DDL does not roll back on MariaDB. */
+export const creator =
+  (runner: QueryRunner) =>
+  (
+    name: string,
+    cols: TableColumnOptions[],
+    indices: TableIndexOptions[] = [],
+    foreignKeys: TableForeignKeyOptions[] = [],
+  ) =>
+    runner.createTable(new Table({ name, columns: cols, indices, foreignKeys, engine: tableEngine(runner) }), true);
 
 /** Tables hold any Unicode text and compare it exactly, whatever the server's default is. */
 export const tableEngine = (runner: QueryRunner): string | undefined =>

@@ -1,12 +1,14 @@
 import { DnsAccount } from '../accounts/account.entity.js';
 import { AuditChain, AuditLog } from '../audit/audit.entity.js';
-import { Limit } from '../auth/limit.entity.js';
-import { Session } from '../auth/session.entity.js';
 import { Domain, DomainPermission } from '../domains/domain.entity.js';
+import { Mail } from '../notifications/mail.entity.js';
 import { CachedRecord, RecordIntent } from '../records/record.entity.js';
+import { Limit } from '../security/limit.entity.js';
+import { Challenge, Identity, Passkey, RecoveryCode, SecondFactor } from '../security/security.entity.js';
 import { Setting } from '../settings/setting.entity.js';
 import { Team, TeamMember } from '../teams/team.entity.js';
 import { ApiToken } from '../tokens/token.entity.js';
+import { Session } from '../users/session.entity.js';
 import { User } from '../users/user.entity.js';
 import { Lease } from './lease.entity.js';
 
@@ -15,6 +17,12 @@ export const ENTITIES = [
   User,
   Session,
   Limit,
+  SecondFactor,
+  RecoveryCode,
+  Passkey,
+  Identity,
+  Challenge,
+  Mail,
   ApiToken,
   Team,
   TeamMember,

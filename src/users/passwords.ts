@@ -7,8 +7,6 @@ import PQueue from 'p-queue';
 import { errors } from '../common/errors.js';
 
 const COST = 12;
-const MIN_SCORE = 2;
-export const PASSWORD_MIN = 10;
 export const PASSWORD_MAX = 128;
 
 /** Waiters beyond which a login is told to come again, instead of waiting for seconds. A hash takes about 0.2 s of one core. */
@@ -44,12 +42,15 @@ export async function passwordMatches(password: string, hash: string | null): Pr
 let judge: ZxcvbnFactory | undefined;
 
 /** What is wrong with a new password, in words, or null. `inputs` are words that it must not be made of, such as the user name. */
-export function passwordProblem(password: string, inputs: string[]): string | null {
-  if (password.length < PASSWORD_MIN || password.length > PASSWORD_MAX) {
-    return `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`;
-  }
+export function passwordProblem(
+  password: string,
+  inputs: string[],
+  { min_length, min_score }: { min_length: number; min_score: number },
+): string | null {
+  const length = [...password].length;
+  if (length < min_length || length > PASSWORD_MAX) return `must have ${min_length} to ${PASSWORD_MAX} characters`;
   judge ??= new ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs });
-  return judge.check(password, inputs.filter(Boolean)).score < MIN_SCORE
+  return judge.check(password, inputs.filter(Boolean)).score < min_score
     ? 'is too easy to guess; use a longer one, or words that do not belong together'
     : null;
 }

@@ -13,6 +13,7 @@ export class User {
   @Str(128) nickname!: string;
   @Str(254, { nullable: true }) email!: string | null;
   @Str(254, { nullable: true }) email_key!: string | null;
+  /** bcrypt; empty: no password was ever set (made by a login at an OpenID provider) */
   @Str(128) password_hash!: string;
   @Int() role!: number;
   /** 1 active, 0 disabled */
@@ -21,4 +22,10 @@ export class User {
   @Bool() totp_enabled!: boolean;
   @Utc() created_at!: string;
   @Utc({ nullable: true }) last_login_at!: string | null;
+  /** of the console: light, dark, auto */
+  @Str(16, { nullable: true }) theme!: string | null;
+  /** IANA name */
+  @Str(64, { nullable: true }) timezone!: string | null;
+  /** a mailed code was typed in */
+  @Bool({ nullable: true }) email_verified!: boolean | null;
 }

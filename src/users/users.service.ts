@@ -1,12 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, Role } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors, type FieldError } from '../common/errors.js';
-import { Db } from '../database/db.js';
+import { Db, isDuplicate } from '../database/db.js';
+import { isEmail } from '../settings/checks.js';
+import { SettingsService } from '../settings/settings.service.js';
 import { hashPassword, passwordProblem } from './passwords.js';
 import { SigningKey } from './signing-key.js';
+import type { UserView } from './user.dto.js';
 import { User } from './user.entity.js';
+import { userView } from './user-view.js';
+
+type NewRow = Omit<User, 'id'>;
 
 export interface NewUser {
   username: string;
@@ -20,58 +27,102 @@ export class UsersService {
   constructor(
     private readonly db: Db,
     private readonly key: SigningKey,
+    private readonly settings: SettingsService,
     private readonly audit: AuditService,
   ) {}
-
-  /** What is wrong with a new user's fields; an empty list when nothing is. */
-  problems({ username, password, email, nickname }: NewUser): FieldError[] {
-    const list: FieldError[] = [];
-    if (!/^[\p{L}\p{N}._@+-]{1,64}$/u.test(username)) {
-      list.push({ path: 'username', message: 'must be 1 to 64 letters, digits or . _ @ + -' });
-    }
-    const weak = passwordProblem(password, [username, email ?? '', nickname ?? '']);
-    if (weak) list.push({ path: 'password', message: weak });
-    if (email && !/^[^\s@<>"]{1,64}@[^\s@<>"]+\.[^\s@<>"]+$/.test(email)) {
-      list.push({ path: 'email', message: 'must be an e-mail address' });
-    }
-    return list;
-  }
 
   /**
    * The first super administrator, and the signing secret. Check and insert are one transaction: of two parallel calls one gets 403.
    * @throws AppError 400001, 403001
    */
   async createFirst(input: NewUser, caller: Caller | 'system'): Promise<void> {
-    const problems = this.problems(input);
-    if (problems.length) throw errors.validation(problems);
-    const username = input.username.trim();
-    const email = input.email?.trim() || null;
-    const password_hash = await hashPassword(input.password);
+    const row = await this.prepare(input, Role.Super);
     await this.db.transaction(async (manager) => {
       // locks: the row of the chain is the one that all transactions of this kind touch
       await this.db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
       if (await this.db.row('SELECT id FROM users LIMIT 1', [], manager)) throw errors.forbidden('Already initialised');
-      const inserted = await manager.insert(User, {
-        username,
-        username_key: username.toLowerCase(),
-        nickname: input.nickname?.trim() || username,
-        email,
-        email_key: email?.toLowerCase() ?? null,
-        password_hash,
-        role: Role.Super,
-        status: 1,
-        language: 'en',
-        totp_enabled: false,
-        created_at: now(),
-        last_login_at: null,
-      });
       await this.key.create(manager);
-      const target = { type: 'user', id: Number(inserted.identifiers[0]?.id), name: username };
-      await this.audit.write(manager, caller, {
-        action: 'init.admin',
-        target,
-        after: { username, email, role: Role.Super },
-      });
+      await this.insert(manager, row, 'init.admin', caller);
     });
+  }
+
+  /** A stranger's own account. @throws AppError 400001, 403001 where that is off, 409001 */
+  async register(input: NewUser, caller: Caller): Promise<UserView> {
+    if (!(await this.settings.read('general')).registration_enabled) throw errors.forbidden('Registration is off');
+    return this.create(input, Role.User, 'auth.register', caller);
+  }
+
+  /** A user with a password. @throws AppError 400001, 409001 a name or address that exists */
+  async create(input: NewUser, role: Role, action: string, caller: Caller | 'system'): Promise<UserView> {
+    const row = await this.prepare(input, role);
+    try {
+      return await this.db.transaction((manager) => this.insert(manager, row, action, caller));
+    } catch (error) {
+      if (isDuplicate(error)) throw await this.duplicate(row);
+      throw error;
+    }
+  }
+
+  /** @throws AppError 400001 naming `path` */
+  async assertGoodPassword(
+    user: Pick<User, 'username' | 'email' | 'nickname'>,
+    password: string,
+    path: string,
+  ): Promise<void> {
+    const { password_policy } = await this.settings.security();
+    const weak = passwordProblem(password, [user.username, user.email ?? '', user.nickname], password_policy);
+    if (weak) throw errors.field(path, weak);
+  }
+
+  /** The row of a new user, its password hashed. @throws AppError 400001 naming all that is wrong */
+  private async prepare({ username, password, email, nickname }: NewUser, role: Role): Promise<NewRow> {
+    const list: FieldError[] = [];
+    const name = username.trim();
+    const address = email?.trim() || null;
+    if (!/^[\p{L}\p{N}._@+-]{1,64}$/u.test(name)) {
+      list.push({ path: 'username', message: 'must be 1 to 64 letters, digits or . _ @ + -' });
+    }
+    const { password_policy } = await this.settings.security();
+    const weak = passwordProblem(password, [name, address ?? '', nickname ?? ''], password_policy);
+    if (weak) list.push({ path: 'password', message: weak });
+    if (address && !isEmail(address)) list.push({ path: 'email', message: 'must be an e-mail address' });
+    if (list.length) throw errors.validation(list);
+    const { language } = await this.settings.read('general');
+    return {
+      username: name,
+      username_key: name.toLowerCase(),
+      nickname: nickname?.trim() || name,
+      email: address,
+      email_key: address?.toLowerCase() ?? null,
+      password_hash: await hashPassword(password),
+      role,
+      status: 1,
+      language,
+      totp_enabled: false,
+      created_at: now(),
+      last_login_at: null,
+      theme: null,
+      timezone: null,
+      email_verified: null,
+    };
+  }
+
+  private async insert(
+    manager: EntityManager,
+    row: NewRow,
+    action: string,
+    caller: Caller | 'system',
+  ): Promise<UserView> {
+    const { identifiers } = await manager.insert(User, row);
+    const user = { ...row, id: Number(identifiers[0]?.id) };
+    const { username, email, role } = row;
+    const target = { type: 'user', id: user.id, name: username };
+    await this.audit.write(manager, caller, { action, target, after: { username, email, role } });
+    return userView(user);
+  }
+
+  private async duplicate({ username_key }: NewRow) {
+    const taken = await this.db.row('SELECT id FROM users WHERE username_key = ?', [username_key]);
+    return errors.conflict(taken ? 'username: exists already' : 'email: belongs to another user');
   }
 }

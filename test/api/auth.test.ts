@@ -104,7 +104,7 @@ for (const { kind, skip } of DATABASES) {
 
     it('ends with the session, whatever the JWT says', async () => {
       const { token } = done(await attempt('cleo', 'cleo-secret', elsewhere()));
-      await db.run('UPDATE sessions SET expires_at = ? WHERE id = ?', [now(-1000), claims(token).sid]);
+      await db.run('UPDATE sessions SET expires_at = ? WHERE sid = ?', [now(-1000), claims(token).sid]);
       refused(await me(token), 401, 401001);
     });
 
@@ -182,11 +182,8 @@ for (const { kind, skip } of DATABASES) {
 
     it('lets a network try twenty times a minute', async () => {
       const ip = elsewhere();
-      // an empty password is refused before it is counted
-      refused(await attempt('ada', '', ip), 400, 400001);
-      await db.run('UPDATE limits SET hits = 20 WHERE label = ?', [`logins from ${ip}`]);
-      done(await attempt('ada', 'ada-secret', ip));
-      await db.run('UPDATE limits SET hits = 20 WHERE label = ?', [`logins from ${ip}`]);
+      // what is no login counts, too
+      for (let i = 0; i < 20; i++) refused(await attempt('ada', '', ip), 400, 400001);
       const answer = refused(await attempt('ada', 'ada-secret', ip), 429, 429001);
       const seconds = Number(answer.headers.get('retry-after'));
       assert.ok(seconds > 0 && seconds <= 60, `${seconds} s`);

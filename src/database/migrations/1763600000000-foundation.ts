@@ -1,28 +1,5 @@
-import {
-  type MigrationInterface,
-  type QueryRunner,
-  Table,
-  type TableColumnOptions,
-  type TableForeignKeyOptions,
-  type TableIndexOptions,
-} from 'typeorm';
-import { columns, tableEngine } from '../columns.js';
-
-const index = (name: string, columnNames: string[], isUnique = false): TableIndexOptions => ({
-  name,
-  columnNames,
-  isUnique,
-});
-
-const foreign = (name: string, column: string, table: string, onDelete = 'CASCADE'): TableForeignKeyOptions => ({
-  name,
-  columnNames: [column],
-  referencedTableName: table,
-  referencedColumnNames: ['id'],
-  onDelete,
-  // said aloud, or MariaDB re-creates the key in every schema diff
-  onUpdate: 'NO ACTION',
-});
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { columns, creator, foreign, index } from '../columns.js';
 
 const TABLES = [
   'users',
@@ -47,13 +24,7 @@ export class Foundation1763600000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const c = columns(runner);
     const optional = { isNullable: true };
-    const create = (
-      name: string,
-      cols: TableColumnOptions[],
-      indices: TableIndexOptions[] = [],
-      foreignKeys: TableForeignKeyOptions[] = [],
-    ) =>
-      runner.createTable(new Table({ name, columns: cols, indices, foreignKeys, engine: tableEngine(runner) }), true);
+    const create = creator(runner);
 
     await create(
       'users',

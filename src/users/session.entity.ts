@@ -1,13 +1,16 @@
-import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { Int, Str, Utc } from '../database/columns.js';
-import { User } from '../users/user.entity.js';
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { Bool, Id, Int, Str, Utc } from '../database/columns.js';
+import { User } from './user.entity.js';
 
 /** A login. The JWT names it (`sid`); without the row the JWT is worth nothing. */
 @Entity('sessions')
+@Index('sessions_sid_uq', ['sid'], { unique: true })
 @Index('sessions_user_ix', ['user_id'])
 @Index('sessions_expiry_ix', ['expires_at'])
 export class Session {
-  @PrimaryColumn({ type: 'varchar', length: 32 }) id!: string;
+  @Id() id!: number;
+  /** random; numbers may be guessed and may come again, this does not */
+  @Str(64) sid!: string;
   @Int() user_id!: number;
   @ManyToOne(() => User, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
   @JoinColumn({ name: 'user_id', foreignKeyConstraintName: 'sessions_user_fk' })
@@ -19,4 +22,6 @@ export class Session {
   @Str(255) user_agent!: string;
   /** password, oauth, passkey */
   @Str(16) method!: string;
+  /** a second factor was shown in it: a code at login, or a passkey, which asks for a PIN or a finger itself */
+  @Bool() second_factor!: boolean;
 }

@@ -1,0 +1,119 @@
+import { type ExecutionContext, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ThrottlerGuard, ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
+import { Redis } from 'ioredis';
+import { ACCESS, type AccessRule, type ZoneRequest } from '../common/access.js';
+import { networkOf } from '../common/cidr.js';
+import { errors } from '../common/errors.js';
+import { sha256 } from '../common/hash.js';
+import { log } from '../common/logger.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { SettingsService } from '../settings/settings.service.js';
+
+/** Which rate counts a request, and on whose account. */
+interface Bucket {
+  limit: number;
+  key: string;
+}
+
+type Limited = ZoneRequest & { bucket?: Bucket };
+
+/** Requests a minute, by the settings: of strangers by network, of users and tokens by their id. Runs after the access guard, which says who is asking. */
+@Injectable()
+export class RateGuard extends ThrottlerGuard {
+  @Inject(SettingsService) private readonly settings!: SettingsService;
+  @Inject(Reflector) private readonly rules!: Reflector;
+
+  protected override async shouldSkip(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Limited>();
+    const { principal, ip } = request.caller;
+    if (principal) {
+      const { token, userId, ratePerMinute: limit } = principal;
+      if (limit) request.bucket = { limit, key: token ? `token|${token.id}` : `user|${userId}` };
+      return !limit;
+    }
+    const rule = this.rules.getAllAndOverride<AccessRule | undefined>(ACCESS, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    if (!rule?.rate) return true;
+    const limit = (await this.settings.security()).rate_limits[rule.rate];
+    if (limit) request.bucket = { limit, key: `${rule.rate}|${networkOf(ip)}` };
+    return !limit;
+  }
+
+  protected override getTracker(request: Limited): Promise<string> {
+    return Promise.resolve(request.bucket?.key ?? '');
+  }
+
+  protected override generateKey(_context: ExecutionContext, key: string): string {
+    return sha256(key);
+  }
+
+  protected override throwThrottlingException(_context: ExecutionContext, { timeToBlockExpire = 1 }): Promise<void> {
+    throw errors.tooMany('Too many requests; try again later', Math.max(1, timeToBlockExpire));
+  }
+}
+
+/** For `ThrottlerModule`: one throttler, whose limit the guard has found already. */
+export const THROTTLERS = [
+  {
+    ttl: 60_000,
+    limit: (context: ExecutionContext) => context.switchToHttp().getRequest<Limited>().bucket?.limit ?? 0,
+  },
+];
+
+// one step at Redis: two replicas that count at once never make a key that does not end
+const COUNT = `local hits = redis.call('INCR', KEYS[1])
+if hits == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return {hits, redis.call('PTTL', KEYS[1])}`;
+
+/** Counts in Redis when `REDIS_URL` is set, so that replicas count together; else, and while Redis is away, in this process: a limit never falls away. */
+@Injectable()
+export class RateStorage implements ThrottlerStorage, OnApplicationShutdown {
+  private readonly memory = new ThrottlerStorageService();
+  private readonly redis: Redis | null;
+  private away = false;
+
+  constructor(@Inject(CONFIG) { redisUrl }: Config) {
+    this.redis = redisUrl
+      ? new Redis(redisUrl, {
+          lazyConnect: true,
+          enableOfflineQueue: false,
+          maxRetriesPerRequest: 0,
+          commandTimeout: 500,
+        })
+      : null;
+    this.redis
+      ?.on('error', (error: Error) => this.lost(error))
+      .on('ready', () => {
+        this.away = false;
+      });
+    this.redis?.connect().catch(() => undefined); // told by the error event; it goes on trying
+  }
+
+  async increment(...args: Parameters<ThrottlerStorage['increment']>): ReturnType<ThrottlerStorage['increment']> {
+    const [key, ttl, limit] = args;
+    if (!this.redis) return this.memory.increment(...args);
+    try {
+      const [hits, ms] = (await this.redis.eval(COUNT, 1, `zoneward:rate:${key}`, ttl)) as [number, number];
+      const seconds = Math.max(1, Math.ceil(ms / 1000));
+      return { totalHits: hits, timeToExpire: seconds, isBlocked: hits > limit, timeToBlockExpire: seconds };
+    } catch (error) {
+      this.lost(error as Error);
+      return this.memory.increment(...args);
+    }
+  }
+
+  onApplicationShutdown(): void {
+    this.memory.onApplicationShutdown();
+    this.redis?.disconnect();
+  }
+
+  private lost(error: Error): void {
+    if (!this.away)
+      log().warn({ err: error.message }, 'Redis does not answer; rates are counted in this process alone');
+    this.away = true;
+  }
+}

@@ -1,0 +1,62 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { now } from '../common/clock.js';
+import { SECRET_BOX } from '../config/config.module.js';
+import type { SecretBox } from '../config/secret-box.js';
+import { Db } from '../database/db.js';
+import { SettingsService } from '../settings/settings.service.js';
+
+/** What mails there are, and the values that their texts need. */
+export interface Templates {
+  /** a code that proves that an address can be read */
+  code: { code: string; minutes: number };
+  /** the link to a new password */
+  reset: { username: string; url: string; minutes: number };
+  /** somebody signed in from a device that was not seen before */
+  'new-device': { username: string; time: string; ip: string; userAgent: string };
+  /** the account was locked in a network after too many failures */
+  locked: { username: string; time: string; ip: string; minutes: number };
+}
+export type TemplateName = keyof Templates;
+
+/** The encrypted part of a mail in the outbox. */
+export interface MailContent {
+  language: string;
+  values: Record<string, string | number>;
+}
+
+export const MAIL_CONTEXT = 'mails.content';
+
+/** Puts mails into the outbox. Another part sends them. */
+@Injectable()
+export class Mailer {
+  constructor(
+    private readonly db: Db,
+    private readonly settings: SettingsService,
+    @Inject(SECRET_BOX) private readonly box: SecretBox,
+  ) {}
+
+  /** Whether a mail server is set up. */
+  async enabled(): Promise<boolean> {
+    return (await this.settings.read('smtp')).enabled;
+  }
+
+  /** Writes a mail, in the transaction of what it tells of. `language`: the reader's; null: the installation's. */
+  async queue<N extends TemplateName>(
+    manager: EntityManager | undefined,
+    recipient: string,
+    template: N,
+    language: string | null,
+    values: Templates[N],
+  ): Promise<void> {
+    const content: MailContent = {
+      language: language ?? (await this.settings.read('general', manager)).language,
+      values: { ...values },
+    };
+    await this.db.run(
+      `INSERT INTO mails (recipient, template, content, state, tries, next_at, created_at) VALUES (?, ?, ?, 'waiting', 0, ?, ?)`,
+      [recipient, template, this.box.encrypt(JSON.stringify(content), MAIL_CONTEXT), now(), now()],
+      manager,
+    );
+  }
+}

@@ -1,0 +1,43 @@
+import { isIP } from 'node:net';
+import { parseCidr } from '../common/cidr.js';
+
+/** An http(s) URL that leads somewhere: no user name, query or fragment. */
+export function isHttpUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > 2048 || !URL.canParse(value)) return false;
+  const { protocol, username, password, search, hash } = new URL(value);
+  return /^https?:$/.test(protocol) && !username && !password && !search && !hash;
+}
+
+/** An IANA time zone that this process knows. */
+export function isTimezone(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^[\w+/-]{1,64}$/.test(value) || /^[+-]/.test(value)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const isAddress = (value: unknown): boolean => typeof value === 'string' && isIP(value) !== 0;
+
+export function isCidr(value: unknown): boolean {
+  try {
+    return typeof value === 'string' && Boolean(parseCidr(value));
+  } catch {
+    return false;
+  }
+}
+
+const ADDRESS = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,253}$/;
+
+/** One mail address: no lists, no comments, no line ends. */
+export const isEmail = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= 254 && ADDRESS.test(value);
+
+/** `a@b` or `Name <a@b>`. */
+export function isMailbox(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > 320) return false;
+  const address = /^[^\r\n<>"@,]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
+  return isEmail(address);
+}
