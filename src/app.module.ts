@@ -11,9 +11,12 @@ import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
 import { InitModule } from './init/init.module.js';
+import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { RecordsModule } from './records/records.module.js';
+import { SecurityJobsModule } from './security/jobs.module.js';
 import { SettingsModule } from './settings/settings.module.js';
+import { SystemModule } from './system/system.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 
 @Module({
@@ -24,11 +27,13 @@ import { TokensModule } from './tokens/tokens.module.js';
     SettingsModule,
     NotificationsModule,
     AuthModule,
+    SecurityJobsModule,
     InitModule,
     AccountsModule,
     DomainsModule,
     RecordsModule,
     TokensModule,
+    SystemModule,
   ],
   controllers: [HealthController],
   providers: [

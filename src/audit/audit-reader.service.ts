@@ -97,6 +97,27 @@ export class AuditReader {
     return { ok: whole, checked: seq, broken_seq: whole ? null : seq + 1 };
   }
 
+  /** Sign-ins (`auth.login`) and failed ones (`auth.login_failed`) by hour of UTC (`2026-01-02T03`), since a moment. */
+  async loginsByHour(since: string): Promise<{ hour: string; action: string; count: number }[]> {
+    const rows = await this.db.rows<{ hour: string; action: string; n: number }>(
+      `SELECT substr(created_at, 1, 13) AS hour, action, COUNT(*) AS n FROM audit_logs
+        WHERE action IN ('auth.login', 'auth.login_failed') AND created_at >= ?
+        GROUP BY substr(created_at, 1, 13), action`,
+      [since],
+    );
+    return rows.map(({ hour, action, n }) => ({ hour, action, count: Number(n) }));
+  }
+
+  /** The same by client address. */
+  async loginsByAddress(since: string): Promise<{ ip: string; action: string; count: number }[]> {
+    const rows = await this.db.rows<{ ip: string; action: string; n: number }>(
+      `SELECT ip, action, COUNT(*) AS n FROM audit_logs
+        WHERE action IN ('auth.login', 'auth.login_failed') AND created_at >= ? GROUP BY ip, action`,
+      [since],
+    );
+    return rows.map(({ ip, action, n }) => ({ ip, action, count: Number(n) }));
+  }
+
   private async exists(seq: number): Promise<boolean> {
     return (await this.db.row('SELECT id FROM audit_logs WHERE seq = ?', [seq])) !== undefined;
   }

@@ -15,6 +15,7 @@ export class AuditChain {
 @Index('audit_logs_time_ix', ['created_at'])
 @Index('audit_logs_domain_ix', ['domain', 'id'])
 @Index('audit_logs_action_ix', ['action', 'id'])
+@Index('audit_logs_action_time_ix', ['action', 'created_at'])
 export class AuditLog {
   @Id() id!: number;
   @Int() seq!: number;

@@ -5,5 +5,9 @@ import { AuditReader } from './audit-reader.service.js';
 
 /** Serves all contexts. */
 @Global()
-@Module({ controllers: [AuditController], providers: [AuditService, AuditReader], exports: [AuditService] })
+@Module({
+  controllers: [AuditController],
+  providers: [AuditService, AuditReader],
+  exports: [AuditService, AuditReader],
+})
 export class AuditModule {}

@@ -67,7 +67,8 @@ export class AuthService {
     const username = input.username.trim().toLowerCase();
     const user = await this.guarded(username, caller, login_limit, async (attempts) => {
       const found = await this.users.findOneBy({ username_key: username });
-      const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null);
+      const friend = await this.knowsNetwork(username, attempts.network);
+      const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null, friend);
       if (!found || !good) throw errors.unauthenticated('Username or password is wrong');
       if (found.totp_enabled) await this.assertCode(found, input, attempts);
       return found;
@@ -90,7 +91,7 @@ export class AuthService {
     const user = await this.users.findOneByOrFail({ id: signedIn(caller).userId });
     return this.guarded(user.username_key, caller, login_limit, async () => {
       // who signs in at a provider only has none
-      if (user.password_hash && !(await passwordMatches(password, user.password_hash)))
+      if (user.password_hash && !(await passwordMatches(password, user.password_hash, true)))
         throw errors.wrong(path, 'The password is wrong');
       await more(user);
       return user;
@@ -230,7 +231,7 @@ export class AuthService {
     if (!totpCode && !recoveryCode) throw errors.secondFactor();
     const anywhere = { kind: 'codes', network: 'anywhere', username: attempts.username as string };
     const blocked = await this.limits.blockedFor(anywhere);
-    if (blocked && !(await this.knowsNetwork(user.id, attempts.network)))
+    if (blocked && !(await this.knowsNetwork(user.username_key, attempts.network)))
       throw errors.locked('Too many wrong codes; try again later, or from where you signed in before', blocked);
     const right = totpCode
       ? await this.secondFactor.useCode(user.id, totpCode)
@@ -276,9 +277,12 @@ export class AuthService {
     return rows.some((row) => kind(row.user_agent) === kind(userAgent));
   }
 
-  private async knowsNetwork(userId: number, network: string): Promise<boolean> {
-    const sql = 'SELECT DISTINCT ip FROM sessions WHERE user_id = ? AND expires_at > ?';
-    const rows = await this.db.rows<{ ip: string }>(sql, [userId, now()]);
+  /** Whether a live session of this name came from the network. */
+  private async knowsNetwork(username: string, network: string): Promise<boolean> {
+    const rows = await this.db.rows<{ ip: string }>(
+      `SELECT DISTINCT s.ip FROM users u JOIN sessions s ON s.user_id = u.id WHERE u.username_key = ? AND s.expires_at > ?`,
+      [username, now()],
+    );
     return rows.some((row) => networkOf(row.ip) === network);
   }
 }

@@ -1,6 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
-import { type Actor, AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
@@ -10,7 +8,6 @@ import { ChallengesService } from '../security/challenges.service.js';
 import { type LimitRule, LimitsService } from '../security/limits.service.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { hashPassword } from '../users/passwords.js';
-import { SessionsService } from '../users/sessions.service.js';
 import { User } from '../users/user.entity.js';
 import { UsersService } from '../users/users.service.js';
 import type { PasswordInput, ResetConfirmInput, ResetInput } from './auth.dto.js';
@@ -27,12 +24,10 @@ export class PasswordService {
     private readonly db: Db,
     private readonly auth: AuthService,
     private readonly users: UsersService,
-    private readonly sessions: SessionsService,
     private readonly challenges: ChallengesService,
     private readonly limits: LimitsService,
     private readonly settings: SettingsService,
     private readonly mailer: Mailer,
-    private readonly audit: AuditService,
   ) {}
 
   /** @throws AppError 400001 weak, 401001 wrong old one */
@@ -41,7 +36,7 @@ export class PasswordService {
     await this.users.assertGoodPassword(user, new_password, 'new_password');
     const hash = await hashPassword(new_password);
     await this.db.transaction((manager) =>
-      this.set(manager, user, hash, 'auth.password', caller, signedIn(caller).sessionId),
+      this.users.setPassword(manager, user, hash, 'auth.password', caller, signedIn(caller).sessionId),
     );
   }
 
@@ -69,23 +64,8 @@ export class PasswordService {
         throw errors.unauthenticated('The token was used just now');
       await this.challenges.drop('reset', user.id, manager);
       await this.limits.unlock(user.username_key, manager);
-      await this.set(manager, user, hash, 'auth.password_reset', caller, null);
+      await this.users.setPassword(manager, user, hash, 'auth.password_reset', caller, null);
     });
-  }
-
-  /** Stores a password, ends the sessions (but one), and logs it. */
-  async set(
-    manager: EntityManager,
-    { id, username }: Pick<User, 'id' | 'username'>,
-    hash: string,
-    action: string,
-    actor: Actor,
-    keepSession: number | null,
-  ): Promise<void> {
-    await manager.update(User, { id }, { password_hash: hash });
-    const ended = await this.sessions.endAll(manager, id, keepSession);
-    const target = { type: 'user', id, name: username };
-    await this.audit.write(manager, actor, { action, target, after: { sessions_ended: ended } });
   }
 
   private async mailReset({ username, email }: ResetInput): Promise<void> {

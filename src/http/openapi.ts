@@ -53,6 +53,9 @@ const errorSchema = {
   },
 };
 
+/** Routes that check a password or a code: the name may be locked, and guesses are counted. */
+const SECRETS = /\/auth\/(login|password|2fa\/disable)$/;
+
 const failure = (kind: keyof typeof CODES) => ({
   description: `${CODES[kind].code}: ${CODES[kind].meaning}`,
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -101,13 +104,14 @@ function complete(operation: Operation, path: string, method: string, { rule, ac
     response.content = { 'application/json': { schema: envelope(response.content?.['application/json']?.schema) } };
   }
   const kinds: (keyof typeof CODES)[] = ['validation', 'internal', 'notReady'];
-  if (secured) kinds.push('unauthenticated', 'forbidden');
+  if (secured) kinds.push('unauthenticated', 'forbidden', 'tooMany');
   if (path.includes('{')) kinds.push('notFound');
   if (operation.requestBody) kinds.push('tooLarge');
   if (['post', 'put'].includes(method) && secured) kinds.push('conflict');
-  if (path.endsWith('/auth/login')) kinds.push('unauthenticated', 'locked', 'tooMany');
+  if (rule?.rate) kinds.push('unauthenticated', 'forbidden', 'tooMany');
+  if (SECRETS.test(path)) kinds.push('locked', 'tooMany');
   if (path.includes('/init/')) kinds.push('forbidden', 'conflict');
-  if (/accounts|records|domains$/.test(path) && method !== 'get') kinds.push('unsupported');
+  if (/accounts|records|domains$|email-code/.test(path) && method !== 'get') kinds.push('unsupported');
   for (const kind of kinds) operation.responses[String(CODES[kind].status)] ??= failure(kind);
   const provider = /accounts|records|domains$/.test(path) && (method !== 'get' || path.includes('records'));
   if (provider) {

@@ -11,7 +11,7 @@ import { assertEditable, assertFits, mergedRecord, newRecord } from './record-ru
 
 /** One wish of a caller. */
 export type Edit =
-  | { op: 'create'; input: RecordInput }
+  | { op: 'create'; input: RecordInput; defaultTtl?: number }
   | { op: 'update'; id: number; patch: RecordPatch }
   | { op: 'delete'; id: number }
   | { op: 'status'; id: number; enabled: boolean };
@@ -31,7 +31,7 @@ export class NoSuchRecord extends Error {}
 
 /** The names that an edit touches, as far as they are known before the locks are held. */
 export function hostsOf(edit: Edit, row: StoredRecord | null, definition: ProviderDefinition, zone: string): string[] {
-  if (edit.op === 'create') return [newRecord(definition, zone, edit.input).host];
+  if (edit.op === 'create') return [newRecord(definition, zone, edit.input, edit.defaultTtl).host];
   if (!row) throw new NoSuchRecord();
   // said first: what is only shown need not be a record that the service could check
   assertEditable(row);
@@ -76,7 +76,7 @@ export function planEdit(
     if (capabilities.granularity === 'rrset' && sibling) record.ttl = sibling.ttl;
   };
   if (edit.op === 'create') {
-    const after = newRecord(definition, domain.name, edit.input);
+    const after = newRecord(definition, domain.name, edit.input, edit.defaultTtl);
     if ((edit.input.ttl ?? null) === null) join(after, others(after.host));
     assertFits(after, others(after.host));
     return { change: { op: 'create', after }, before: null, after, remark: edit.input.remark ?? '' };

@@ -43,12 +43,20 @@ function settle(definition: ProviderDefinition, record: DnsRecord): void {
   assertSupported(definition, record);
 }
 
-/** The record that a creation asks for. @throws InvalidRecord */
-export function newRecord(definition: ProviderDefinition, zone: string, input: RecordInput): DnsRecord {
+/** The record that a creation asks for; `defaultTtl` seconds, that of the settings, when it names none. @throws InvalidRecord */
+export function newRecord(
+  definition: ProviderDefinition,
+  zone: string,
+  input: RecordInput,
+  defaultTtl?: number,
+): DnsRecord {
   const host = input.host ?? input.name;
   if (host === undefined) throw errors.field('host', 'is required; use "@" for the root of the domain');
   const priority = input.priority ?? input.mx;
-  const record = dnsRecord({ ...input, host, priority, ...proxyRule(definition.capabilities, input) }, zone);
+  const record = dnsRecord(
+    { ...input, ttl: input.ttl ?? defaultTtl, host, priority, ...proxyRule(definition.capabilities, input) },
+    zone,
+  );
   settle(definition, record);
   return record;
 }

@@ -9,6 +9,7 @@ import { Leases } from '../database/leases.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { ProviderError } from '../providers/errors.js';
 import type { Change, Outcome } from '../providers/provider.js';
+import { SettingsService } from '../settings/settings.service.js';
 import { Intents, lockOf } from './intents.js';
 import { RecordCache, type StoredRecord } from './record-cache.js';
 import { commitPlan, type Edit, expectation, hostsOf, NoSuchRecord, type Plan, planEdit } from './record-plan.js';
@@ -35,16 +36,25 @@ export class RecordWriter {
     private readonly intents: Intents,
     private readonly audit: AuditService,
     private readonly sync: RecordSyncService,
+    private readonly settings: SettingsService,
   ) {}
 
   /** @throws AppError 400001, 404001, 409001 when an edit is not allowed: then nothing at all was done */
   async apply(actor: Actor, domain: OpenDomain, edits: Edit[]): Promise<Result[]> {
     const connection = await this.connections.of(domain.account_id);
     try {
-      return await this.locked(actor, domain, edits, connection);
+      return await this.locked(actor, domain, await this.withDefaults(edits), connection);
     } catch (error) {
       throw error instanceof NoSuchRecord ? errors.notFound('Record') : error;
     }
+  }
+
+  /** Creations that name no TTL get that of the settings. */
+  private async withDefaults(edits: Edit[]): Promise<Edit[]> {
+    const bare = (edit: Edit) => edit.op === 'create' && (edit.input.ttl ?? null) === null;
+    if (!edits.some(bare)) return edits;
+    const { default_ttl: defaultTtl } = await this.settings.read('general');
+    return edits.map((edit) => (bare(edit) ? { ...edit, defaultTtl } : edit) as Edit);
   }
 
   private async locked(actor: Actor, domain: OpenDomain, edits: Edit[], connection: Connection): Promise<Result[]> {

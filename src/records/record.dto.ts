@@ -7,7 +7,7 @@ const TYPES = [...RECORD_TYPES, ...EXTRA_TYPES];
 const Upper = () => Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value));
 
 class RecordFields {
-  /** seconds; default 600, or the TTL of the set that the record joins where the TTL belongs to the set */
+  /** seconds; default: `default_ttl` of the settings (600), or the TTL of the set that the record joins where the TTL belongs to the set */
   @IsOptional()
   @IsInt()
   @Min(1)

@@ -14,10 +14,15 @@ const MAX_WAITING = 8;
 
 // Hashing runs on libuv's threads; one core is left for everything else.
 const queue = new PQueue({ concurrency: Math.max(1, availableParallelism() - 1) });
+const STRANGERS = 0;
+const FRIENDS = 1;
 
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (queue.size >= MAX_WAITING) throw errors.tooMany('Too many logins at this moment; try again in a few seconds', 2);
-  return queue.add(work) as Promise<T>;
+/** `friend`: goes before all strangers, and has room of its own to wait, so that a flood of logins does not keep people out who come from where they always do. */
+function inTurn<T>(work: () => Promise<T>, friend: boolean): Promise<T> {
+  const priority = friend ? FRIENDS : STRANGERS;
+  if (queue.sizeBy({ priority }) >= MAX_WAITING)
+    throw errors.tooMany('Too many logins at this moment; try again in a few seconds', 2);
+  return queue.add(work, { priority }) as Promise<T>;
 }
 
 /** bcrypt ignores what follows the 72nd byte: longer passwords are hashed to 44 characters first, never cut. */
@@ -25,17 +30,19 @@ const material = (password: string): string =>
   Buffer.byteLength(password) > 72 ? createHash('sha256').update(password).digest('base64') : password;
 
 /** @throws AppError 429 when too many are waiting */
-export const hashPassword = (password: string): Promise<string> => inTurn(() => bcrypt.hash(material(password), COST));
+export const hashPassword = (password: string): Promise<string> =>
+  inTurn(() => bcrypt.hash(material(password), COST), false);
 
-let dummy: string | undefined;
+/** of a password that nobody knows; made beforehand, so that not even the first unknown name takes longer */
+const DUMMY = '$2b$12$ryNKYNYr0E0LS5fTeCjXteeYI563FNspWtVMps7aypSN4LW1crW76';
 
 /**
  * Compares with a stored hash; without one (unknown or disabled user) it does the same work and answers false, so that the two cannot be told apart.
+ * @param friend comes from a network where this name signed in before
  * @throws AppError 429 when too many are waiting
  */
-export async function passwordMatches(password: string, hash: string | null): Promise<boolean> {
-  dummy ??= await bcrypt.hash('no such user', COST);
-  const ok = await inTurn(() => bcrypt.compare(material(password), hash ?? (dummy as string)));
+export async function passwordMatches(password: string, hash: string | null, friend: boolean): Promise<boolean> {
+  const ok = await inTurn(() => bcrypt.compare(material(password), hash ?? DUMMY), friend);
   return ok && hash !== null;
 }
 

@@ -67,4 +67,9 @@ export class SessionsService {
   endAll(manager: EntityManager, userId: number, except: number | null = null): Promise<number> {
     return this.db.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', [userId, except ?? 0], manager);
   }
+
+  /** Drops those whose absolute life is over. */
+  async prune(): Promise<void> {
+    await this.db.run('DELETE FROM sessions WHERE expires_at < ?', [now()]);
+  }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AuditService } from '../audit/audit.service.js';
+import { type Actor, AuditService } from '../audit/audit.service.js';
 import { type Caller, Role } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors, type FieldError } from '../common/errors.js';
@@ -8,6 +8,7 @@ import { Db, isDuplicate } from '../database/db.js';
 import { isEmail } from '../settings/checks.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { hashPassword, passwordProblem } from './passwords.js';
+import { SessionsService } from './sessions.service.js';
 import { SigningKey } from './signing-key.js';
 import type { UserView } from './user.dto.js';
 import { User } from './user.entity.js';
@@ -28,6 +29,7 @@ export class UsersService {
     private readonly db: Db,
     private readonly key: SigningKey,
     private readonly settings: SettingsService,
+    private readonly sessions: SessionsService,
     private readonly audit: AuditService,
   ) {}
 
@@ -35,7 +37,7 @@ export class UsersService {
    * The first super administrator, and the signing secret. Check and insert are one transaction: of two parallel calls one gets 403.
    * @throws AppError 400001, 403001
    */
-  async createFirst(input: NewUser, caller: Caller | 'system'): Promise<void> {
+  async createFirst(input: NewUser, caller: Actor): Promise<void> {
     const row = await this.prepare(input, Role.Super);
     await this.db.transaction(async (manager) => {
       // locks: the row of the chain is the one that all transactions of this kind touch
@@ -53,7 +55,7 @@ export class UsersService {
   }
 
   /** A user with a password. @throws AppError 400001, 409001 a name or address that exists */
-  async create(input: NewUser, role: Role, action: string, caller: Caller | 'system'): Promise<UserView> {
+  async create(input: NewUser, role: Role, action: string, caller: Actor): Promise<UserView> {
     const row = await this.prepare(input, role);
     try {
       return await this.db.transaction((manager) => this.insert(manager, row, action, caller));
@@ -61,6 +63,21 @@ export class UsersService {
       if (isDuplicate(error)) throw await this.duplicate(row);
       throw error;
     }
+  }
+
+  /** Stores a hashed password, ends the sessions (but one), and logs it. */
+  async setPassword(
+    manager: EntityManager,
+    { id, username }: Pick<User, 'id' | 'username'>,
+    hash: string,
+    action: string,
+    actor: Actor,
+    keepSession: number | null,
+  ): Promise<void> {
+    await manager.update(User, { id }, { password_hash: hash });
+    const sessions_ended = await this.sessions.endAll(manager, id, keepSession);
+    const target = { type: 'user', id, name: username };
+    await this.audit.write(manager, actor, { action, target, after: { sessions_ended } });
   }
 
   /** @throws AppError 400001 naming `path` */
@@ -107,12 +124,7 @@ export class UsersService {
     };
   }
 
-  private async insert(
-    manager: EntityManager,
-    row: NewRow,
-    action: string,
-    caller: Caller | 'system',
-  ): Promise<UserView> {
+  private async insert(manager: EntityManager, row: NewRow, action: string, caller: Actor): Promise<UserView> {
     const { identifiers } = await manager.insert(User, row);
     const user = { ...row, id: Number(identifiers[0]?.id) };
     const { username, email, role } = row;

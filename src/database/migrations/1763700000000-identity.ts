@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
 import { columns, creator, foreign, index } from '../columns.js';
 
 const TABLES = ['second_factors', 'recovery_codes', 'passkeys', 'identities', 'challenges', 'mails'];
@@ -23,6 +23,13 @@ export class Identity1763700000000 implements MigrationInterface {
         const type = column.length ? `${column.type}(${column.length})` : column.type;
         await runner.query(`ALTER TABLE users ADD COLUMN ${column.name} ${type}`);
       }
+    }
+    const audit = await runner.getTable('audit_logs');
+    if (!audit?.indices.some((i) => i.name === 'audit_logs_action_time_ix')) {
+      await runner.createIndex(
+        'audit_logs',
+        new TableIndex(index('audit_logs_action_time_ix', ['action', 'created_at'])),
+      );
     }
     await runner.dropTable('sessions', true);
     await create(
@@ -149,6 +156,7 @@ export class Identity1763700000000 implements MigrationInterface {
     for (const name of [...TABLES].reverse()) await runner.dropTable(name, true);
     const c = columns(runner);
     const create = creator(runner);
+    await runner.dropIndex('audit_logs', 'audit_logs_action_time_ix');
     await runner.dropTable('limits', true);
     await create('limits', [
       c.str('name', 64, { isPrimary: true }),

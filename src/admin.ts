@@ -1,0 +1,113 @@
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AuditModule } from './audit/audit.module.js';
+import { AuditService } from './audit/audit.service.js';
+import { Role } from './common/access.js';
+import { AppError } from './common/errors.js';
+import { randomHex } from './common/hash.js';
+import { configureLogger } from './common/logger.js';
+import { ConfigModule } from './config/config.module.js';
+import { DatabaseModule } from './database/database.module.js';
+import { DatabaseService } from './database/database.service.js';
+import { Db } from './database/db.js';
+import { NotificationsModule } from './notifications/notifications.module.js';
+import { SecondFactorService } from './security/second-factor.service.js';
+import { SecurityModule } from './security/security.module.js';
+import { SettingsModule } from './settings/settings.module.js';
+import { LoginsService } from './system/logins.service.js';
+import { SystemModule } from './system/system.module.js';
+import { hashPassword } from './users/passwords.js';
+import { User } from './users/user.entity.js';
+import { UsersModule } from './users/users.module.js';
+import { UsersService } from './users/users.service.js';
+
+const USAGE = `Administration of this installation, for who holds the machine. Run it where the service runs, with the same environment.
+
+  npm run admin -- reset-password <username>   sets a new password, prints it once, ends all sessions
+  npm run admin -- unlock <username>           takes away all locks after failed logins
+  npm run admin -- disable-2fa <username>      removes the authenticator app and the recovery codes
+  npm run admin -- create-admin <username>     makes a super administrator, prints the password once
+`;
+
+@Module({
+  imports: [
+    ConfigModule,
+    DatabaseModule,
+    AuditModule,
+    SettingsModule,
+    NotificationsModule,
+    UsersModule,
+    SecurityModule,
+    SystemModule,
+  ],
+})
+class AdminModule {}
+
+/** Words of the command are wrong, or name nobody. */
+class UsageError extends Error {}
+
+async function main([command, username, ...rest]: string[]): Promise<void> {
+  configureLogger('error');
+  if (!command || command === 'help' || command === '--help') return void process.stdout.write(USAGE);
+  if (!username || rest.length) throw new UsageError(USAGE);
+  const app = await NestFactory.createApplicationContext(AdminModule, { logger: false, abortOnError: false });
+  try {
+    const database = app.get(DatabaseService);
+    await database.start();
+    if (!database.open) throw new UsageError('The database is not chosen yet, or is down.');
+    const db = app.get(Db);
+    const users = app.get(UsersService);
+    const known = async () => {
+      const user = await db.source.manager.findOneBy(User, { username_key: username.toLowerCase() });
+      if (!user) throw new UsageError(`There is no user ${username}.`);
+      return user;
+    };
+    const password = () => randomHex(12).replace(/(.{6})(?=.)/g, '$1-');
+    const commands: Record<string, () => Promise<string>> = {
+      'reset-password': async () => {
+        const user = await known();
+        const fresh = password();
+        const hash = await hashPassword(fresh);
+        await db.transaction((manager) =>
+          users.setPassword(manager, user, hash, 'auth.password_reset', 'system', null),
+        );
+        return `New password of ${user.username}: ${fresh}\nAll sessions were ended.`;
+      },
+      unlock: async () => {
+        const count = await app.get(LoginsService).unlock(username, 'system');
+        return `${count} lock${count === 1 ? '' : 's'} of ${username} taken away.`;
+      },
+      'disable-2fa': async () => {
+        const user = await known();
+        if (!user.totp_enabled) throw new UsageError(`${user.username} has no second factor.`);
+        await db.transaction(async (manager) => {
+          await app.get(SecondFactorService).disable(manager, user.id);
+          const target = { type: 'user', id: user.id, name: user.username };
+          await app.get(AuditService).write(manager, 'system', { action: 'auth.2fa_disable', target });
+        });
+        return `${user.username} signs in without a second factor now.`;
+      },
+      'create-admin': async () => {
+        const fresh = password();
+        const input = { username, password: fresh };
+        // the first one comes with the secret that signs logins
+        if (await database.hasUsers()) await users.create(input, Role.Super, 'user.create', 'system');
+        else await users.createFirst(input, 'system');
+        return `Password of ${username}: ${fresh}`;
+      },
+    };
+    const run = Object.hasOwn(commands, command) ? commands[command] : undefined;
+    if (!run) throw new UsageError(`There is no command ${command}.\n\n${USAGE}`);
+    process.stdout.write(`${await run()}\n`);
+  } finally {
+    await app.close();
+  }
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const words = error instanceof UsageError || error instanceof AppError ? error.message : String(error);
+  process.stderr.write(`${words}\n`);
+  process.exitCode = 1;
+}

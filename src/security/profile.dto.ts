@@ -1,0 +1,60 @@
+import { IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { Check } from '../common/validation.js';
+import { isEmail, isTimezone } from '../settings/checks.js';
+import { LANGUAGES, type Language } from '../settings/settings.dto.js';
+
+const THEMES = ['auto', 'light', 'dark'] as const;
+
+export class ProfileView {
+  nickname!: string;
+  email!: string | null;
+  /** whether a mailed code proved it */
+  email_verified!: boolean;
+  language!: string;
+  /** of the console: auto, light or dark */
+  theme!: string;
+  /** IANA name; null: that of the installation */
+  timezone!: string | null;
+}
+
+export class ProfileInput {
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(128)
+  @Matches(/^[^\r\n]*$/, { message: '$property must be one line' })
+  nickname?: string;
+
+  /** another address needs `email_code`; null takes it away */
+  @IsOptional()
+  @Check(isEmail, 'must be an e-mail address')
+  email?: string | null;
+
+  /** from `POST /api/security/email-code`, for this very address */
+  @IsOptional()
+  @IsString()
+  @MaxLength(16)
+  email_code?: string;
+
+  /** what a GET tells; ignored */
+  @IsOptional()
+  email_verified?: boolean;
+
+  @IsOptional()
+  @IsIn(LANGUAGES)
+  language?: Language;
+
+  @IsOptional()
+  @IsIn(THEMES)
+  theme?: (typeof THEMES)[number];
+
+  @IsOptional()
+  @Check(isTimezone, 'must be a time zone name such as Europe/Berlin')
+  timezone?: string | null;
+}
+
+export class EmailCodeInput {
+  /** where the code goes */
+  @Check(isEmail, 'must be an e-mail address')
+  email!: string;
+}

@@ -1,0 +1,27 @@
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { LoginsService } from './logins.service.js';
+import { LoginStats, UnlockInput, UnlockResult } from './system.dto.js';
+
+@ApiTags('System')
+@Controller('system')
+export class SystemController {
+  constructor(private readonly logins: LoginsService) {}
+
+  /** Logins and failures of the last 24 hours and 30 days, names that are locked now, and the networks with the most failures. */
+  @Get('login-stats')
+  @Access({ role: Role.Super })
+  loginStats(): Promise<LoginStats> {
+    return this.logins.stats();
+  }
+
+  /** Takes all locks of a login name away. Answers 404001 when nothing is locked. */
+  @Post('unlock-account')
+  @HttpCode(200)
+  @Access({ role: Role.Super, noTokens: true })
+  @Audited('auth.unlock')
+  async unlock(@Body() { username }: UnlockInput, @Me() me: Caller): Promise<UnlockResult> {
+    return { unlocked: await this.logins.unlock(username, me) };
+  }
+}

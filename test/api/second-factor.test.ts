@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Db } from '../../src/database/db.js';
+import { addUser, openDatabase } from '../support/database.js';
+import { DATABASES, startService } from '../support/server.js';
+import { codeOf, enrol, wrongCode } from '../support/totp.js';
+import { done, refused } from '../support/world.js';
+
+for (const { kind, skip } of DATABASES) {
+  describe(`second factor on ${kind}`, { skip }, () => {
+    let service: Awaited<ReturnType<typeof startService>>;
+    let db: Db;
+    let close: () => Promise<void>;
+    let network = 1;
+    const elsewhere = () => `198.51.100.${network++}`;
+    const password = (name: string) => `${name}-secret`;
+    const login = (username: string, more: object = {}, ip = elsewhere()) =>
+      service.server.call('POST', '/api/auth/login', { username, password: password(username), ...more }, undefined, {
+        'x-forwarded-for': ip,
+      });
+    /** A fresh user who is signed in. */
+    const person = async (username: string, role = 1) => {
+      await addUser(db, { username, password: password(username) }, role);
+      return service.server.as(done(await login(username)).token);
+    };
+    /** All codes count anew: a test needs more of them than time gives. */
+    const forgetSteps = () => db.run('UPDATE second_factors SET last_step = NULL');
+
+    before(async () => {
+      service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
+      ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
+    });
+    after(async () => {
+      await close();
+      await service.stop();
+    });
+
+    it('is set up with a seed that an app understands, and waits for its first code', async () => {
+      const ada = await person('ada');
+      const setup = done(await ada.post('/api/auth/2fa/setup'));
+      assert.match(setup.secret, /^[A-Z2-7]{32}$/, '160 bits');
+      const url = new URL(setup.otpauth_url);
+      assert.equal(url.searchParams.get('secret'), setup.secret);
+      assert.equal(url.searchParams.get('issuer'), 'Zoneward');
+      assert.match(setup.qr_code, /^data:image\/png;base64,/);
+      // nothing is on yet
+      assert.equal(done(await login('ada')).user.totp_enabled, false);
+      assert.equal(
+        refused(await ada.post('/api/auth/2fa/verify', { code: await wrongCode(setup.secret) }), 401, 401001).data
+          .errors[0].path,
+        'code',
+      );
+      // a newer seed replaces the pending one
+      const { secret } = done(await ada.post('/api/auth/2fa/setup'));
+      refused(await ada.post('/api/auth/2fa/verify', { code: await codeOf(setup.secret) }), 401, 401001);
+      const { recovery_codes } = done(await ada.post('/api/auth/2fa/verify', { code: await codeOf(secret, -1) }));
+      assert.equal(new Set(recovery_codes).size, 10);
+      assert.equal(done(await ada.get('/api/auth/me')).totp_enabled, true);
+      refused(await ada.post('/api/auth/2fa/setup'), 409, 409001);
+      refused(await ada.post('/api/auth/2fa/verify', { code: await codeOf(secret) }), 409, 409001);
+      for (const body of [{}, { code: 5 }, { code: '1' }, { code: 'x'.repeat(17) }])
+        refused(await ada.post('/api/auth/2fa/verify', body), 400, 400001);
+    });
+
+    it('is asked for after the password, and never before it', async () => {
+      const { secret } = await enrol(await person('ben'));
+      const asked = await login('ben');
+      assert.deepEqual([asked.status, asked.code, asked.data], [200, -2, { types: ['totp', 'recovery'] }]);
+      assert.ok(asked.msg);
+      refused(await login('ben', { password: 'wrong' }), 401, 401001);
+      refused(await login('ben', { password: 'wrong', totpCode: await codeOf(secret) }), 401, 401001);
+      const { token, user } = done(await login('ben', { totpCode: await codeOf(secret) }));
+      assert.deepEqual([user.username, user.totp_enabled], ['ben', true]);
+      done(await service.server.as(token).get('/api/auth/me'));
+    });
+
+    it('takes each code once, also when two come at the same moment, and none that is older', async () => {
+      const { secret } = await enrol(await person('cleo'));
+      const totpCode = await codeOf(secret);
+      const answers = await Promise.all([1, 2, 3].map(() => login('cleo', { totpCode })));
+      assert.deepEqual(answers.map((a) => a.status).sort(), [200, 401, 401]);
+      for (const answer of answers.filter((a) => a.status === 401)) refused(answer, 401, 401001);
+      refused(await login('cleo', { totpCode }), 401, 401001);
+      refused(await login('cleo', { totpCode: await codeOf(secret, -1) }), 401, 401001);
+      await forgetSteps();
+      for (const steps of [-3, 3]) refused(await login('cleo', { totpCode: await codeOf(secret, steps) }), 401, 401001);
+    });
+
+    it("refuses another user's code", async () => {
+      const theirs = await enrol(await person('dora'));
+      await enrol(await person('emil'));
+      refused(await login('emil', { totpCode: await codeOf(theirs.secret) }), 401, 401001);
+      refused(await login('emil', { recoveryCode: theirs.recovery[0] }), 401, 401001);
+      done(await login('dora', { totpCode: await codeOf(theirs.secret) }));
+    });
+
+    it('takes each recovery code once, however it is typed', async () => {
+      const { recovery } = await enrol(await person('finn'));
+      const typed = (recovery[0] as string).toUpperCase().replaceAll('-', ' ');
+      done(await login('finn', { recoveryCode: typed }));
+      refused(await login('finn', { recoveryCode: recovery[0] }), 401, 401001);
+      const both = await Promise.all([1, 2].map(() => login('finn', { recoveryCode: recovery[1] })));
+      assert.deepEqual(both.map((a) => a.status).sort(), [200, 401]);
+      refused(await login('finn', { recoveryCode: 'aaaaa-aaaaa-aaaaa-aaaaa' }), 401, 401001);
+    });
+
+    it('locks after wrong codes as after wrong passwords; a missing code is none', async () => {
+      const { secret } = await enrol(await person('gina'));
+      const ip = elsewhere();
+      const wrong = await wrongCode(secret);
+      for (let i = 0; i < 8; i++) assert.equal((await login('gina', {}, ip)).code, -2);
+      for (let i = 0; i < 5; i++) {
+        refused(await login('gina', { totpCode: wrong }, ip), 401, 401001);
+        // asking for the code in between forgives nothing
+        if (i < 4) assert.equal((await login('gina', {}, ip)).code, -2);
+      }
+      refused(await login('gina', { totpCode: await codeOf(secret) }, ip), 423, 423001);
+      done(await login('gina', { totpCode: await codeOf(secret) }));
+    });
+
+    it('stops guesses that come from many networks, but not the owner from a known one', async () => {
+      const home = elsewhere();
+      const hana = await person('hana');
+      const { secret, recovery } = await enrol(hana);
+      done(await login('hana', { recoveryCode: recovery[0] }, home));
+      const wrong = await wrongCode(secret);
+      for (let i = 0; i < 21; i++) refused(await login('hana', { totpCode: wrong }), 401, 401001);
+      const stopped = refused(await login('hana', { totpCode: await codeOf(secret) }), 423, 423001);
+      assert.ok(Number(stopped.headers.get('retry-after')) > 0);
+      done(await login('hana', { totpCode: await codeOf(secret) }, home));
+    });
+
+    it('is turned off with password and code only', async () => {
+      const ivan = await person('ivan');
+      const { secret, recovery } = await enrol(ivan);
+      const off = (body: object) => ivan.post('/api/auth/2fa/disable', body);
+      const code = await codeOf(secret);
+      assert.equal(refused(await off({ password: 'wrong', code }), 401, 401001).data.errors[0].path, 'password');
+      assert.equal(
+        refused(await off({ password: password('ivan'), code: await wrongCode(secret) }), 401, 401001).data.errors[0]
+          .path,
+        'code',
+      );
+      refused(await off({ code }), 400, 400001);
+      assert.equal((await login('ivan')).code, -2);
+      done(await off({ password: password('ivan'), code }));
+      done(await login('ivan'));
+      refused(await off({ password: password('ivan'), code: recovery[1] }), 409, 409001);
+      // switched on again, old recovery codes are worth nothing
+      await enrol(ivan);
+      refused(await login('ivan', { recoveryCode: recovery[1] }), 401, 401001);
+    });
+
+    it('lets nobody guess the code with a stolen session', async () => {
+      const jana = await person('jana');
+      const { secret } = await enrol(jana);
+      const wrong = await wrongCode(secret);
+      const off = () => jana.post('/api/auth/2fa/disable', { password: password('jana'), code: wrong });
+      for (let i = 0; i < 5; i++) refused(await off(), 401, 401001);
+      refused(await off(), 423, 423001);
+      await db.run('DELETE FROM limits');
+    });
+
+    it('can be demanded of a role', async () => {
+      const karl = await person('karl', 2);
+      const lea = await person('lea', 1);
+      const rule = (require_2fa_role: number | null) =>
+        service.admin.put('/api/settings/security', { require_2fa_role });
+      done(await rule(2));
+      // the administrator who set it has none either
+      const stuck = refused(await service.admin.get('/api/domains'), 403, 403001);
+      assert.equal(stuck.data.required, '2fa');
+      for (const path of [
+        '/api/domains',
+        '/api/accounts',
+        '/api/tokens',
+        '/api/security/profile',
+        '/api/auth/sessions',
+      ])
+        assert.equal(refused(await karl.get(path), 403, 403001).data.required, '2fa', path);
+      refused(await karl.post('/api/tokens', { name: 'way round' }), 403, 403001);
+      done(await lea.get('/api/domains'));
+      done(await karl.get('/api/auth/me'));
+      const again = service.server.as(done(await login('karl')).token);
+      refused(await again.get('/api/domains'), 403, 403001);
+      const { secret } = await enrol(again);
+      done(await again.get('/api/domains'));
+      done(await karl.get('/api/domains'));
+      done(
+        await service.server
+          .as(done(await login('karl', { totpCode: await codeOf(secret) })).token)
+          .get('/api/domains'),
+      );
+      await db.run("DELETE FROM settings WHERE name = 'security'");
+      done(await service.admin.get('/api/domains'));
+    });
+
+    it('is logged without a secret', async () => {
+      const { list } = done(await service.admin.get('/api/audit/logs?action=auth.2fa_*&limit=200'));
+      const seen = new Set(list.map((e: { action: string; result: string }) => `${e.action} ${e.result}`));
+      for (const entry of [
+        'auth.2fa_setup ok',
+        'auth.2fa_enable ok',
+        'auth.2fa_enable failed',
+        'auth.2fa_disable ok',
+        'auth.2fa_disable failed',
+      ])
+        assert.ok(seen.has(entry), entry);
+      const secrets = await db.rows<{ secret: string }>('SELECT secret FROM second_factors WHERE secret IS NOT NULL');
+      for (const { secret } of secrets) assert.match(secret, /^v1\./, 'encrypted');
+      const text = JSON.stringify(list) + service.server.log;
+      for (const word of ['otpauth', 'recovery_codes', '"secret"']) assert.ok(!text.includes(word), word);
+    });
+  });
+}
