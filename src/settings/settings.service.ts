@@ -204,9 +204,17 @@ const oauthView = ({ enabled, providers }: Documents['oauth']): OauthView => ({
   providers: providers.map(({ client_secret, ...shown }) => ({ ...shown, client_secret_set: client_secret !== null })),
 });
 
+const isTrusted = (url: string) =>
+  url.startsWith('https:') || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+
 /** @throws AppError 400001 unless it is a whole OpenID provider or a whole OAuth 2.0 provider */
 function assertComplete(provider: OauthProvider, path: string): void {
   const plain = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'subject_field'] as const;
+  for (const field of ['issuer', ...plain.slice(0, 3)] as const) {
+    const url = provider[field];
+    if (url && !isTrusted(url))
+      throw errors.field(`${path}.${field}`, 'must be https; plain http is for loopback only');
+  }
   const given = plain.filter((field) => provider[field]);
   if (provider.issuer && given.length)
     throw errors.field(`${path}.${given[0]}`, 'belongs to providers without issuer; leave one of the two out');
