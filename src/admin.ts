@@ -67,7 +67,7 @@ async function main([command, username, ...rest]: string[]): Promise<void> {
       'reset-password': async () => {
         const user = await known();
         const fresh = password();
-        const hash = await hashPassword(fresh);
+        const hash = await hashPassword(fresh, true);
         await db.transaction((manager) =>
           users.setPassword(manager, user, hash, 'auth.password_reset', 'system', null),
         );

@@ -34,7 +34,7 @@ export class PasswordService {
   async change({ old_password, new_password }: PasswordInput, caller: Caller): Promise<void> {
     const user = await this.auth.confirm(caller, old_password, 'old_password');
     await this.users.assertGoodPassword(user, new_password, 'new_password');
-    const hash = await hashPassword(new_password);
+    const hash = await hashPassword(new_password, true);
     await this.db.transaction((manager) =>
       this.users.setPassword(manager, user, hash, 'auth.password', caller, signedIn(caller).sessionId),
     );
@@ -58,7 +58,7 @@ export class PasswordService {
     if (!user)
       return this.auth.refuse(caller, '', 'wrong reset token', 'The token is wrong, used, or older than 30 minutes');
     await this.users.assertGoodPassword(user, password, 'password');
-    const hash = await hashPassword(password);
+    const hash = await hashPassword(password, true);
     await this.db.transaction(async (manager) => {
       if (!(await this.challenges.take('reset', token, manager)))
         throw errors.unauthenticated('The token was used just now');

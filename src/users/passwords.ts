@@ -9,18 +9,20 @@ import { errors } from '../common/errors.js';
 const COST = 12;
 export const PASSWORD_MAX = 128;
 
-/** Waiters beyond which a login is told to come again, instead of waiting for seconds. A hash takes about 0.2 s of one core. */
-const MAX_WAITING = 8;
-
 // Hashing runs on libuv's threads; one core is left for everything else.
 const queue = new PQueue({ concurrency: Math.max(1, availableParallelism() - 1) });
-const STRANGERS = 0;
-const FRIENDS = 1;
 
-/** `friend`: goes before all strangers, and has room of its own to wait, so that a flood of logins does not keep people out who come from where they always do. */
+/**
+ * How many may wait before the next one is told to come again, instead of waiting for seconds: a hash takes about 0.2 s of one core. Friends are who comes from
+ * a network where the name signed in before, or is signed in: they go before all strangers and have room of their own, so that a flood of logins keeps none of
+ * them out.
+ */
+const STRANGERS = { priority: 0, room: 5 };
+const FRIENDS = { priority: 1, room: 32 };
+
 function inTurn<T>(work: () => Promise<T>, friend: boolean): Promise<T> {
-  const priority = friend ? FRIENDS : STRANGERS;
-  if (queue.sizeBy({ priority }) >= MAX_WAITING)
+  const { priority, room } = friend ? FRIENDS : STRANGERS;
+  if (queue.sizeBy({ priority }) >= room)
     throw errors.tooMany('Too many logins at this moment; try again in a few seconds', 2);
   return queue.add(work, { priority }) as Promise<T>;
 }
@@ -30,8 +32,8 @@ const material = (password: string): string =>
   Buffer.byteLength(password) > 72 ? createHash('sha256').update(password).digest('base64') : password;
 
 /** @throws AppError 429 when too many are waiting */
-export const hashPassword = (password: string): Promise<string> =>
-  inTurn(() => bcrypt.hash(material(password), COST), false);
+export const hashPassword = (password: string, friend: boolean): Promise<string> =>
+  inTurn(() => bcrypt.hash(material(password), COST), friend);
 
 /** of a password that nobody knows; made beforehand, so that not even the first unknown name takes longer */
 const DUMMY = '$2b$12$ryNKYNYr0E0LS5fTeCjXteeYI563FNspWtVMps7aypSN4LW1crW76';

@@ -4,6 +4,7 @@ import { type Actor, AuditService } from '../audit/audit.service.js';
 import { type Caller, Role } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors, type FieldError } from '../common/errors.js';
+import { randomHex } from '../common/hash.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { isEmail } from '../settings/checks.js';
 import { SettingsService } from '../settings/settings.service.js';
@@ -15,6 +16,31 @@ import { User } from './user.entity.js';
 import { userView } from './user-view.js';
 
 type NewRow = Omit<User, 'id'>;
+
+const newRow = (
+  username: string,
+  email: string | null,
+  nickname: string,
+  password_hash: string,
+  role: Role,
+  language: string,
+): NewRow => ({
+  username,
+  username_key: username.toLowerCase(),
+  nickname,
+  email,
+  email_key: email?.toLowerCase() ?? null,
+  password_hash,
+  role,
+  status: 1,
+  language,
+  totp_enabled: false,
+  created_at: now(),
+  last_login_at: null,
+  theme: null,
+  timezone: null,
+  email_verified: null,
+});
 
 export interface NewUser {
   username: string;
@@ -38,7 +64,7 @@ export class UsersService {
    * @throws AppError 400001, 403001
    */
   async createFirst(input: NewUser, caller: Actor): Promise<void> {
-    const row = await this.prepare(input, Role.Super);
+    const row = await this.prepare(input, Role.Super, false);
     await this.db.transaction(async (manager) => {
       // locks: the row of the chain is the one that all transactions of this kind touch
       await this.db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
@@ -56,13 +82,32 @@ export class UsersService {
 
   /** A user with a password. @throws AppError 400001, 409001 a name or address that exists */
   async create(input: NewUser, role: Role, action: string, caller: Actor): Promise<UserView> {
-    const row = await this.prepare(input, role);
+    const row = await this.prepare(input, role, caller === 'system' || caller.principal !== null);
     try {
       return await this.db.transaction((manager) => this.insert(manager, row, action, caller));
     } catch (error) {
       if (isDuplicate(error)) throw await this.duplicate(row);
       throw error;
     }
+  }
+
+  /**
+   * A user (role 1) without password, for who signs in at a provider: a name that is taken gets a number, an address that is taken is left out. The caller logs it.
+   * @param username 1 to 48 characters of those that a name may have
+   */
+  async createWithoutPassword(
+    manager: EntityManager,
+    { username, email, nickname }: { username: string; email: string | null; nickname: string | null },
+  ): Promise<Pick<User, 'id' | 'username' | 'email' | 'role'>> {
+    const taken = (column: 'username_key' | 'email_key', value: string) =>
+      this.db.row(`SELECT id FROM users WHERE ${column} = ?`, [value.toLowerCase()], manager);
+    let name = username;
+    for (let n = 2; await taken('username_key', name); n++) name = `${username}-${n < 10 ? n : randomHex(4)}`;
+    const address = email && !(await taken('email_key', email)) ? email : null;
+    const { language } = await this.settings.read('general', manager);
+    const row = newRow(name, address, nickname || name, '', Role.User, language);
+    const { identifiers } = await manager.insert(User, row);
+    return { ...row, id: Number(identifiers[0]?.id) };
   }
 
   /** Stores a hashed password, ends the sessions (but one), and logs it. */
@@ -92,7 +137,11 @@ export class UsersService {
   }
 
   /** The row of a new user, its password hashed. @throws AppError 400001 naming all that is wrong */
-  private async prepare({ username, password, email, nickname }: NewUser, role: Role): Promise<NewRow> {
+  private async prepare(
+    { username, password, email, nickname }: NewUser,
+    role: Role,
+    friend: boolean,
+  ): Promise<NewRow> {
     const list: FieldError[] = [];
     const name = username.trim();
     const address = email?.trim() || null;
@@ -105,23 +154,7 @@ export class UsersService {
     if (address && !isEmail(address)) list.push({ path: 'email', message: 'must be an e-mail address' });
     if (list.length) throw errors.validation(list);
     const { language } = await this.settings.read('general');
-    return {
-      username: name,
-      username_key: name.toLowerCase(),
-      nickname: nickname?.trim() || name,
-      email: address,
-      email_key: address?.toLowerCase() ?? null,
-      password_hash: await hashPassword(password),
-      role,
-      status: 1,
-      language,
-      totp_enabled: false,
-      created_at: now(),
-      last_login_at: null,
-      theme: null,
-      timezone: null,
-      email_verified: null,
-    };
+    return newRow(name, address, nickname?.trim() || name, await hashPassword(password, friend), role, language);
   }
 
   private async insert(manager: EntityManager, row: NewRow, action: string, caller: Actor): Promise<UserView> {
