@@ -49,7 +49,7 @@ export async function passwordMatches(password: string, hash: string | null, fri
 }
 
 let judge: ZxcvbnFactory | undefined;
-const JUDGED = 24;
+const JUDGED = 40;
 
 /** What is wrong with a new password, in words, or null. `inputs` are words that it must not be made of, such as the user name. */
 export function passwordProblem(
