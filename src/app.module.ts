@@ -26,6 +26,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     AuditModule,
     SettingsModule,
     NotificationsModule,
+    NotificationJobsModule,
     AuthModule,
     SecurityJobsModule,
     InitModule,

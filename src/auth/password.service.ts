@@ -74,7 +74,7 @@ export class PasswordService {
       ? { username_key: username.trim().toLowerCase() }
       : { email_key: email?.trim().toLowerCase() ?? '' };
     const user = await this.db.source.manager.findOneBy(User, { ...by, status: 1 });
-    if (!user?.email || user.role > (await this.settings.mailTrust())) return;
+    if (!user?.email || user.role > (await this.settings.trustIn('smtp'))) return;
     const counted = { kind: 'reset', network: 'mail', username: `#${user.id}` };
     if (await this.limits.hit(counted, RESET_MAILS)) return;
     const base = await this.settings.publicUrl();

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
+import { now, sleep } from '../common/clock.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
+import type { SmtpSettings } from '../settings/settings.dto.js';
 import { SettingsService } from '../settings/settings.service.js';
 
 /** What mails there are, and the values that their texts need. */
@@ -23,13 +24,25 @@ export type TemplateName = keyof Templates;
 export interface MailContent {
   language: string;
   values: Record<string, string | number>;
+  /** `routeOf` the mail server that was set when it was written */
+  route: string;
 }
 
 export const MAIL_CONTEXT = 'mails.content';
 
+/** Where a mail server is and how it is talked to. */
+export const routeOf = ({ host, port, security }: SmtpSettings): string => `${security}://${host}:${port}`;
+
+/** ms after which a transaction that still runs is not waited for: the job looks by itself, too */
+const WAIT_MS = 2_000;
+const STEP_MS = 10;
+
 /** Puts mails into the outbox. Another part sends them. */
 @Injectable()
 export class Mailer {
+  /** told when a mail can be read in the outbox */
+  onQueued: (() => void) | null = null;
+
   constructor(
     private readonly db: Db,
     private readonly settings: SettingsService,
@@ -52,11 +65,19 @@ export class Mailer {
     const content: MailContent = {
       language: language ?? (await this.settings.read('general', manager)).language,
       values: { ...values },
+      route: routeOf(await this.settings.read('smtp', manager)),
     };
     await this.db.run(
       `INSERT INTO mails (recipient, template, content, state, tries, next_at, created_at) VALUES (?, ?, ?, 'waiting', 0, ?, ?)`,
       [recipient, template, this.box.encrypt(JSON.stringify(content), MAIL_CONTEXT), now(), now()],
       manager,
     );
+    if (this.onQueued) void this.tell(manager);
+  }
+
+  /** Before its transaction has ended, nobody sees a mail. */
+  private async tell(manager: EntityManager | undefined): Promise<void> {
+    for (let ms = 0; manager?.queryRunner?.isTransactionActive && ms < WAIT_MS; ms += STEP_MS) await sleep(STEP_MS);
+    this.onQueued?.();
   }
 }

@@ -1,6 +1,6 @@
 import { IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import { Check } from '../common/validation.js';
-import { isEmail, isTimezone } from '../settings/checks.js';
+import { isEmail, isTimezone, ONE_LINE } from '../settings/checks.js';
 import { LANGUAGES, type Language } from '../settings/settings.dto.js';
 
 const THEMES = ['auto', 'light', 'dark'] as const;
@@ -22,7 +22,7 @@ export class ProfileInput {
   @IsString()
   @IsNotEmpty()
   @MaxLength(128)
-  @Matches(/^[^\r\n]*$/, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: '$property must be one line' })
   nickname?: string;
 
   /** another address needs `email_code`; null takes it away */

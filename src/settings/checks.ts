@@ -29,7 +29,10 @@ export function isCidr(value: unknown): boolean {
   }
 }
 
-const ADDRESS = /^[^\s@<>"(),:;[\]\\]{1,64}@[^\s@<>"(),:;[\]\\]{1,253}$/;
+const ADDRESS = /^[^\s\p{C}@<>"(),:;[\]\\]{1,64}@[^\s\p{C}@<>"(),:;[\]\\]{1,253}$/u;
+
+/** Text for people that stays on its line: no line ends of any kind, no control characters. */
+export const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
 /** One mail address: no lists, no comments, no line ends. */
 export const isEmail = (value: unknown): boolean =>

@@ -17,7 +17,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { Check } from '../common/validation.js';
-import { isAddress, isCidr, isHttpUrl, isMailbox, isTimezone } from './checks.js';
+import { isAddress, isCidr, isHttpUrl, isMailbox, isTimezone, ONE_LINE } from './checks.js';
 
 /** Languages of mails and of the console. */
 export const LANGUAGES = ['en', 'zh'] as const;
@@ -26,7 +26,7 @@ export type Language = (typeof LANGUAGES)[number];
 export class GeneralSettings {
   @IsString()
   @MaxLength(64)
-  @Matches(/^[^\r\n]*$/, { message: '$property must be one line' })
+  @Matches(ONE_LINE, { message: '$property must be one line' })
   site_name!: string;
 
   /** public address, used in mails and for passkeys; BASE_URL of the environment wins */

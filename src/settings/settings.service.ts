@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
-import { type Caller, signedIn } from '../common/access.js';
+import { type Caller, Role, signedIn } from '../common/access.js';
 import { inCidrs, parseCidr } from '../common/cidr.js';
 import { errors } from '../common/errors.js';
 import type { Config } from '../config/config.js';
@@ -73,12 +73,12 @@ export class SettingsService {
   }
 
   /**
-   * The lowest role of those who changed last where mails go and where their links lead. A secret may be mailed to users up to this role: else an administrator
-   * could have a super administrator's reset link sent to a server of their own.
+   * The lowest role of those who changed the document or the public address last: users above it are not let in, nor mailed a secret, by its means. Else an
+   * administrator could have a super administrator's reset link, or authorization code, sent to a server of their own.
    */
-  async mailTrust(): Promise<number> {
-    const rows = await Promise.all([this.row('smtp'), this.config.baseUrl ? undefined : this.row('general')]);
-    return Math.min(...rows.map((row) => row?.by_role ?? 3));
+  async trustIn(name: 'smtp' | 'oauth'): Promise<number> {
+    const rows = await Promise.all([this.row(name), this.config.baseUrl ? undefined : this.row('general')]);
+    return Math.min(...rows.map((row) => row?.by_role ?? Role.Super));
   }
 
   async smtpView(): Promise<SmtpView> {

@@ -1,0 +1,213 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Role } from '../common/access.js';
+import { now, sleep } from '../common/clock.js';
+import { sha256 } from '../common/hash.js';
+import { log } from '../common/logger.js';
+import type { Config } from '../config/config.js';
+import { CONFIG, SECRET_BOX } from '../config/config.module.js';
+import type { SecretBox } from '../config/secret-box.js';
+import { DatabaseService } from '../database/database.service.js';
+import { Db, isDatabaseDown } from '../database/db.js';
+import type { Documents } from '../settings/documents.js';
+import { SettingsService } from '../settings/settings.service.js';
+import { MailError } from './mail-error.js';
+import {
+  MAIL_CONTEXT,
+  type MailContent,
+  Mailer,
+  routeOf,
+  type TemplateName,
+  type Templates,
+} from './mailer.service.js';
+import { writeLetter } from './templates.js';
+import { deliver } from './transport.js';
+
+const TICK_MS = 2_000;
+/** mails on their way at once, in this process */
+const PARALLEL = 4;
+/** how many due mails a look at the outbox shows */
+const LOOK = 8;
+const SEND_MS = 30_000;
+/** a claimed mail is due again after this: longer than any sending */
+const LEASE_MS = 60_000;
+const STOP_MS = 5_000;
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** waiting time after each failure; there is no try after the last one: ten in about a day */
+const DELAYS = [0.1, 0.5, 2, 5, 15, 60, 180, 420, 720].map((minutes) => minutes * MINUTE);
+/** news that are older than this are none */
+const LIFE_MS = 26 * HOUR;
+const KEEP_MS = 30 * 24 * HOUR;
+
+/** What holds a secret that lives for its `minutes`, and must not reach another server than the one that it was meant for. */
+const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
+
+interface Row {
+  id: number;
+  recipient: string;
+  template: TemplateName;
+  content: string;
+  tries: number;
+  next_at: string;
+  created_at: string;
+}
+
+/**
+ * Sends the mails of the outbox. All replicas look, and the one whose compare-and-set moves `next_at` sends: the new `next_at` is its lease. No transaction is
+ * open meanwhile. A process that dies leaves a mail that becomes due when the lease ends, and it may have died after the server took the mail and before that was
+ * noted: each mail is sent at least once, a second time only then, and with the same Message-ID.
+ */
+@Injectable()
+export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly workers = new Set<Promise<void>>();
+  private readonly timers: NodeJS.Timeout[] = [];
+  private stopped = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly database: DatabaseService,
+    private readonly settings: SettingsService,
+    private readonly mailer: Mailer,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(SECRET_BOX) private readonly box: SecretBox,
+  ) {}
+
+  onModuleInit(): void {
+    this.database.afterOpen(async () => {
+      if (this.timers.length || this.stopped) return;
+      this.timers.push(
+        setInterval(() => this.wake(), TICK_MS).unref(),
+        setInterval(() => void this.tidy().catch(report), HOUR).unref(),
+      );
+      this.mailer.onQueued = () => this.wake();
+      await this.tidy();
+    });
+  }
+
+  /** Before the others' shutdown, which closes the database: a mail that was sent must be noted. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    for (const timer of this.timers) clearInterval(timer);
+    if (this.workers.size) await Promise.race([Promise.all(this.workers), sleep(STOP_MS)]);
+  }
+
+  /** Starts one more worker, unless enough are at it: each looks again before it ends. */
+  private wake(): void {
+    if (this.stopped || !this.database.open || this.workers.size >= PARALLEL) return;
+    const worker: Promise<void> = this.work()
+      .catch(report)
+      .finally(() => this.workers.delete(worker));
+    this.workers.add(worker);
+  }
+
+  private async work(): Promise<void> {
+    while (!this.stopped) {
+      const claimed = await this.claim();
+      if (!claimed) return;
+      this.wake();
+      await this.send(claimed.row, claimed.smtp);
+    }
+  }
+
+  /** The next due mail, which nobody else has; its `next_at` is the lease and `tries` counts this try. */
+  private async claim(): Promise<{ row: Row; smtp: Documents['smtp'] } | null> {
+    for (;;) {
+      const rows = await this.db.rows<Row>(
+        `SELECT id, recipient, template, content, tries, next_at, created_at FROM mails
+         WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at LIMIT ${LOOK}`,
+        [now()],
+      );
+      if (!rows.length) return null;
+      const smtp = await this.settings.smtp();
+      if (!smtp.enabled) return null;
+      for (const row of rows) {
+        const lease = now(LEASE_MS);
+        const changed = await this.db.run(
+          `UPDATE mails SET next_at = ?, tries = tries + 1 WHERE id = ? AND state = 'waiting' AND next_at = ?`,
+          [lease, row.id, row.next_at],
+        );
+        if (changed === 1) return { row: { ...row, next_at: lease, tries: row.tries + 1 }, smtp };
+      }
+    }
+  }
+
+  private async send(row: Row, smtp: Documents['smtp']): Promise<void> {
+    let expiry = 0;
+    try {
+      // the process may have died at each try
+      if (row.tries > DELAYS.length + 1) throw new MailError('Every try ended without an answer', true);
+      const { language, values, route } = this.open(row);
+      const secret = SECRET.includes(row.template);
+      expiry = Date.parse(row.created_at) + (secret ? Number(values.minutes) * MINUTE : LIFE_MS);
+      if (Date.now() >= expiry) throw new MailError('Too late: what it says is not valid any more', true);
+      if (secret && route !== routeOf(smtp) && (await this.settings.trustIn('smtp')) < Role.Super)
+        throw new MailError('An administrator changed the mail server after this mail was written', true);
+      const { site_name } = await this.settings.read('general');
+      const letter = writeLetter(row.template, language, values as unknown as Templates[TemplateName], site_name);
+      const secrets = secret ? [values.code, values.url, String(values.url ?? '').split('token=')[1]] : [];
+      const delivery = {
+        to: row.recipient,
+        letter,
+        id: sha256(row.content).slice(0, 32),
+        secrets: secrets.filter((value) => value !== undefined).map(String),
+      };
+      await deliver(smtp, this.config.outboundDeny, delivery, SEND_MS);
+    } catch (error) {
+      if (!(error instanceof MailError)) throw error;
+      return this.failed(row, error, expiry);
+    }
+    await this.note(row, 'sent', row.next_at, null);
+  }
+
+  /** Waits for the next try, or gives up. */
+  private async failed(row: Row, { message, permanent }: MailError, expiry: number): Promise<void> {
+    const delay = DELAYS[row.tries - 1];
+    const over = permanent || delay === undefined || Date.now() + delay >= expiry;
+    const { id, template, tries } = row;
+    const details = { mail: id, template, tries, err: message };
+    if (over) log().error(details, 'a mail could not be sent');
+    else log().warn(details, 'a mail could not be sent yet');
+    await this.note(row, over ? 'failed' : 'waiting', over ? row.next_at : now(delay), message);
+  }
+
+  /** Writes how a try ended, if the lease is still ours. What is over keeps no content. */
+  private async note(row: Row, state: 'sent' | 'failed' | 'waiting', nextAt: string, error: string | null) {
+    await this.db.run(
+      `UPDATE mails SET state = ?, next_at = ?, sent_at = ?, error = ?, content = ?
+       WHERE id = ? AND state = 'waiting' AND next_at = ?`,
+      [
+        state,
+        nextAt,
+        state === 'sent' ? now() : null,
+        error,
+        state === 'waiting' ? row.content : '',
+        row.id,
+        row.next_at,
+      ],
+    );
+  }
+
+  /** @throws MailError when the key is not there any more */
+  private open(row: Row): MailContent {
+    try {
+      return JSON.parse(this.box.decrypt(row.content, MAIL_CONTEXT));
+    } catch (error) {
+      throw new MailError((error as Error).message, true);
+    }
+  }
+
+  /** Old mails go, and secrets that nobody sent, such as while mail is off. */
+  private async tidy(): Promise<void> {
+    await this.db.run(`DELETE FROM mails WHERE state IN ('sent', 'failed') AND created_at < ?`, [now(-KEEP_MS)]);
+    await this.db.run(
+      `UPDATE mails SET state = 'failed', content = '', error = ? WHERE state = 'waiting' AND created_at < ?`,
+      ['Too late: it was never sent', now(-LIFE_MS)],
+    );
+  }
+}
+
+/** A database that is down is asked again at the next tick, and others tell of it. */
+function report(error: unknown): void {
+  if (!isDatabaseDown(error)) log().error({ err: error }, 'the outbox of mails could not be worked on');
+}

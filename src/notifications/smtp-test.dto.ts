@@ -1,0 +1,15 @@
+import { Check } from '../common/validation.js';
+import { isRecipient } from './transport.js';
+
+export class SmtpTestInput {
+  /** one address, such as me@example.com */
+  @Check(isRecipient, 'must be one mail address such as me@example.com')
+  to!: string;
+}
+
+export class SmtpTestResult {
+  /** whether the mail server took the mail */
+  success!: boolean;
+  /** what happened, for people */
+  message!: string;
+}

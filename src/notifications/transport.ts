@@ -1,0 +1,94 @@
+import { isIP } from 'node:net';
+import { createTransport } from 'nodemailer';
+import type { Cidr } from '../common/cidr.js';
+import { ProviderError } from '../providers/errors.js';
+import { resolveAllowed } from '../providers/outbound.js';
+import { isEmail } from '../settings/checks.js';
+import type { Documents } from '../settings/documents.js';
+import { MailError, mailError } from './mail-error.js';
+import { type Letter, oneLine } from './templates.js';
+
+/** ms for connection and greeting, and of silence in between */
+const CONNECT_MS = 8_000;
+const SILENCE_MS = 20_000;
+
+/** One mail on its way. */
+export interface Delivery {
+  to: string;
+  letter: Letter;
+  /** left part of the Message-ID; the same at each try, so that a mail that came twice can be recognised */
+  id?: string;
+  /** what the mail holds that no error message may repeat */
+  secrets?: readonly string[];
+}
+
+/** One address without control characters. */
+export const isRecipient = (value: unknown): boolean => isEmail(value) && oneLine(value as string) === value;
+
+/** `Name <a@b>` or `a@b` in parts, so that no parser finds more in it than one address. */
+function mailbox(text: string): { name: string; address: string } {
+  const [, name = '', address = text] = /^([^<]*)<([^<>]+)>$/.exec(text) ?? [];
+  return { name: oneLine(name), address: oneLine(address) };
+}
+
+/**
+ * Hands a mail to the mail server, within `limitMs`. Certificates are verified against the public authorities and NODE_EXTRA_CA_CERTS.
+ * @param smtp with the password in plain text
+ * @throws MailError
+ */
+export async function deliver(
+  smtp: Documents['smtp'],
+  deny: readonly Cidr[],
+  { to, letter, id, secrets = [] }: Delivery,
+  limitMs: number,
+): Promise<void> {
+  const server = `${smtp.host}:${smtp.port}`;
+  if (!isRecipient(to)) throw new MailError('The recipient is no mail address', true);
+  if (smtp.username && !smtp.password) throw new MailError('A password is needed for the user name', false);
+  const signal = AbortSignal.timeout(limitMs);
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new MailError(`${server} was not found in time`, false)));
+  });
+  try {
+    const address = await Promise.race([resolveAllowed(smtp.host, deny), late]);
+    const transport = createTransport({
+      host: address,
+      port: smtp.port,
+      secure: smtp.security === 'tls',
+      requireTLS: smtp.security === 'starttls',
+      ignoreTLS: smtp.security === 'none',
+      // the address was checked; the certificate must still be the name's
+      ...(isIP(smtp.host) ? {} : { servername: smtp.host, tls: { servername: smtp.host } }),
+      ...(smtp.username ? { auth: { user: smtp.username, pass: smtp.password ?? '' } } : {}),
+      connectionTimeout: CONNECT_MS,
+      greetingTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    const from = mailbox(smtp.from);
+    try {
+      await transport.sendMail({
+        from,
+        to: { name: '', address: to },
+        ...letter,
+        ...(id ? { messageId: `<${id}@${from.address.split('@')[1]}>` } : {}),
+        headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+        xMailer: false,
+        signal,
+      });
+    } finally {
+      transport.close();
+    }
+  } catch (error) {
+    if (error instanceof ProviderError) throw new MailError(error.message, false);
+    throw mailError(error, server, [...secrets, ...credentials(smtp)]);
+  }
+}
+
+/** The password as it is and in the forms in which it crosses the wire. */
+function credentials({ username, password }: Documents['smtp']): string[] {
+  if (!password) return [];
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  return [password, base64(password), base64(`\0${username}\0${password}`)];
+}

@@ -1,0 +1,103 @@
+import { now } from '../../src/common/clock.js';
+import type { Db } from '../../src/database/db.js';
+import { addUser, openDatabase } from './database.js';
+import { freePort, type Kind, type Server, startService } from './server.js';
+import { type Smtp, type SmtpOptions, startSmtp } from './smtp.js';
+import { done, until } from './world.js';
+
+export const MAIL_PASSWORD = 'mail-secret-8f2c';
+export const MAIL_ENV = {
+  TRUSTED_PROXIES: '127.0.0.1/32',
+  SECRET_KEY: 'the-same-key-of-all-replicas-01234567890',
+};
+
+/** A row of the outbox. */
+export interface MailRow {
+  id: number;
+  state: string;
+  tries: number;
+  content: string;
+  error: string | null;
+  sent_at: string | null;
+}
+
+/** The token in the link of a reset mail. */
+export const linkToken = (text: string): string => /#token=([0-9a-f]{64})$/m.exec(text)?.[1] ?? '';
+
+/** A service that sends through one mail server, which is down at first. */
+export class MailWorld {
+  /** the service that runs now */
+  current: Server;
+  private smtp: Smtp | null = null;
+  private people = 0;
+  private requests = 0;
+
+  constructor(
+    readonly service: Awaited<ReturnType<typeof startService>>,
+    readonly db: Db,
+    readonly port: number,
+    private readonly close: () => Promise<void>,
+  ) {
+    this.current = service.server;
+  }
+
+  /** Starts the mail server. */
+  async up(options: SmtpOptions = {}): Promise<Smtp> {
+    const login = (_user: string, password: string) => (password === MAIL_PASSWORD ? null : '535 wrong');
+    this.smtp = await startSmtp({ port: this.port, authentication: true, login, ...options });
+    return this.smtp;
+  }
+
+  async down(): Promise<void> {
+    await this.smtp?.stop();
+    this.smtp = null;
+  }
+
+  /** Somebody new with a mail address. @returns the name */
+  async person(): Promise<string> {
+    const username = `person${++this.people}`;
+    await addUser(this.db, { username, password: 'old-secret' });
+    const email = `${username}@example.com`;
+    await this.db.run('UPDATE users SET email = ?, email_key = ? WHERE username_key = ?', [email, email, username]);
+    return username;
+  }
+
+  /** Asks for a reset mail, each time from another network. */
+  async ask(username: string, server = this.current): Promise<void> {
+    const headers = { 'x-forwarded-for': `198.51.100.${++this.requests % 250}` };
+    done(await server.call('POST', '/api/auth/password-reset', { username }, undefined, headers));
+  }
+
+  async rowTo(username: string): Promise<MailRow | undefined> {
+    return this.db.row<MailRow>('SELECT * FROM mails WHERE recipient = ?', [`${username}@example.com`]);
+  }
+
+  /** Waits for a state; `waiting`: after a failure. */
+  state(username: string, wanted: 'sent' | 'failed' | 'waiting'): Promise<void> {
+    return until(`mail to ${username} ${wanted}`, async () => {
+      const row = await this.rowTo(username);
+      return row?.state === wanted && (wanted !== 'waiting' || row.error !== null);
+    });
+  }
+
+  /** The waiting times pass. */
+  later(): Promise<number> {
+    return this.db.run(`UPDATE mails SET next_at = ? WHERE state = 'waiting'`, [now()]);
+  }
+
+  async stop(): Promise<void> {
+    await this.down();
+    await this.close();
+    await this.current.kill();
+    await this.service.stop();
+  }
+}
+
+export async function startMailWorld(kind: Kind): Promise<MailWorld> {
+  const service = await startService(kind, MAIL_ENV);
+  const port = await freePort();
+  const server = { host: '127.0.0.1', port, security: 'none', username: 'mailer', password: MAIL_PASSWORD };
+  done(await service.admin.put('/api/settings/smtp', { ...server, from: 'dns@example.com', enabled: true }));
+  const { db, close } = await openDatabase(service.databaseUrl, service.server.dataDir);
+  return new MailWorld(service, db, port, close);
+}

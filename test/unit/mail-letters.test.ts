@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { mailError, words } from '../../src/notifications/mail-error.js';
+import { type LetterName, type Letters, oneLine, writeLetter } from '../../src/notifications/templates.js';
+
+const time = '2026-01-31T12:34:56.789Z';
+const VALUES: Letters = {
+  code: { code: '123456', minutes: 10 },
+  reset: { username: 'ada', url: 'https://dns.example.com/reset-password#token=ab12', minutes: 30 },
+  'new-device': { username: 'ada', time, ip: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0' },
+  locked: { username: 'ada', time, ip: '192.0.2.1', minutes: 15 },
+  test: { time },
+};
+const NAMES = Object.keys(VALUES) as LetterName[];
+const NASTY = 'a\r\nBcc: x@example.com\r\n\r\n<script>alert(1)</script>&"\'\u0000\u0085\u2028\u202eend';
+
+describe('letters', () => {
+  it('say all values, in English and in Chinese, as text and as HTML', () => {
+    for (const name of NAMES) {
+      const [english, chinese] = ['en', 'zh'].map((language) => writeLetter(name, language, VALUES[name], 'Site'));
+      assert.ok(english && chinese);
+      assert.match(english.subject, /^Site: [a-z ]+/);
+      assert.match(chinese.subject, /^Site：\p{Script=Han}+$/u);
+      assert.doesNotMatch(english.text + english.html, /\p{Script=Han}/u);
+      for (const [key, value] of Object.entries(VALUES[name])) {
+        const shown = key === 'time' ? '2026-01-31 12:34 UTC' : String(value);
+        for (const text of [english.text, english.html, chinese.text, chinese.html])
+          assert.ok(text.includes(shown), `${name} ${key}: ${text}`);
+      }
+      for (const { subject } of [english, chinese]) assert.doesNotMatch(subject, /123456|token/);
+    }
+  });
+
+  it('are Chinese for zh and its kinds, English for all else', () => {
+    const languageOf = (language: string) => /lang="(\w+)"/.exec(writeLetter('test', language, { time }, '').html)?.[1];
+    assert.deepEqual(['zh', 'zh-CN', 'ZH-hant', 'en', 'de', '', 'zha'].map(languageOf), [
+      'zh',
+      'zh',
+      'zh',
+      'en',
+      'en',
+      'en',
+      'en',
+    ]);
+  });
+
+  it('let nothing break out of a line or into the markup', () => {
+    const nasty: Letters = {
+      code: { code: NASTY, minutes: 1 },
+      reset: { username: NASTY, url: `https://dns.example.com/#"><script>${NASTY}`, minutes: 1 },
+      'new-device': { username: NASTY, time: NASTY, ip: NASTY, userAgent: NASTY },
+      locked: { username: NASTY, time: NASTY, ip: NASTY, minutes: 1 },
+      test: { time: NASTY },
+    };
+    for (const name of NAMES)
+      for (const language of ['en', 'zh']) {
+        const letter = writeLetter(name, language, nasty[name], NASTY);
+        assert.doesNotMatch(letter.subject, /[\p{Cc}\p{Zl}\p{Zp}\u202e]/u);
+        assert.doesNotMatch(letter.text, /^(Bcc|<script)|[^\P{Cc}\n]|[\p{Zl}\p{Cf}]/mu);
+        assert.doesNotMatch(letter.html, /<script|"'|[^\P{Cc}\n]|[\p{Zl}\p{Cf}]/u);
+        assert.equal(letter.html.match(/<a /g)?.length ?? 0, name === 'reset' ? 1 : 0);
+      }
+  });
+
+  it('link only to the address that was given for it, over HTTP', () => {
+    const { html, text } = writeLetter('reset', 'en', VALUES.reset, 'Site');
+    assert.deepEqual(html.match(/<a [^>]*>/g), [`<a href="${VALUES.reset.url}">`]);
+    assert.ok(text.includes(`\n${VALUES.reset.url}\n`));
+    const script = writeLetter('reset', 'en', { ...VALUES.reset, url: 'javascript:alert(1)' }, 'Site');
+    assert.doesNotMatch(script.html, /<a /);
+    const device = { ...VALUES['new-device'], userAgent: 'see http://evil.example/x or www.evil.example' };
+    assert.doesNotMatch(writeLetter('new-device', 'en', device, 'Site').text, /:\/\/|evil\.example/);
+  });
+
+  it('keep values short', () => {
+    const { text } = writeLetter('locked', 'en', { ...VALUES.locked, username: 'x'.repeat(5000) }, 'Site');
+    assert.ok(text.length < 1000);
+  });
+});
+
+describe('failures of mail', () => {
+  const explain = (failure: object, secrets: string[] = []) => {
+    const { message, permanent } = mailError({ message: 'raw', ...failure }, 'mx.example:25', secrets);
+    return `${permanent ? 'permanent' : 'later'}: ${message}`;
+  };
+
+  it('are final only when recipient or message were refused', () => {
+    const said = (command: string, responseCode: number) =>
+      explain({ code: 'EENVELOPE', command, responseCode, response: `${responseCode} words` }).split(':')[0];
+    assert.deepEqual(
+      ['RCPT TO', 'DATA', 'MAIL FROM', 'AUTH PLAIN', 'CONN'].map((command) => said(command, 550)),
+      ['permanent', 'permanent', 'later', 'later', 'later'],
+    );
+    for (const code of [450, 451, 503, 530, 535, 538]) assert.equal(said('RCPT TO', code), 'later');
+  });
+
+  it('repeat the server on one line, without secrets', () => {
+    const response = '550-no\r\n550 pass-word word \u001b[31m';
+    assert.equal(words(response, ['word', 'pass-word', '']), '550-no 550 *** *** [31m');
+    assert.ok(words('x'.repeat(5000), []).length < 310);
+    assert.equal(oneLine(' a\t\r\n b '), 'a b');
+  });
+
+  it('do not tell what a server says that speaks another language', () => {
+    const failure = { code: 'EPROTOCOL', command: 'CONN', response: 'SSH-2.0-OpenSSH internal banner' };
+    assert.equal(explain(failure), 'later: What answers at mx.example:25 is no mail server');
+  });
+});
