@@ -9,6 +9,9 @@ import { UsersModule } from '../users/users.module.js';
 import { AccessGuard } from './access.guard.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
+import { OauthController } from './oauth.controller.js';
+import { OauthLogin } from './oauth-login.service.js';
+import { PasskeysController } from './passkeys.controller.js';
 import { PasswordService } from './password.service.js';
 import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
 import { SecondFactorController } from './second-factor.controller.js';
@@ -31,10 +34,11 @@ class RateStorageModule {}
     UsersModule,
     SecurityModule,
   ],
-  controllers: [AuthController, SecondFactorController, SessionsController],
+  controllers: [AuthController, SecondFactorController, SessionsController, PasskeysController, OauthController],
   providers: [
     AuthService,
     PasswordService,
+    OauthLogin,
     JwtStrategy,
     ApiTokenStrategy,
     // in this order: who is asking, then how often

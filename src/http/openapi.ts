@@ -110,10 +110,14 @@ function complete(operation: Operation, path: string, method: string, { rule, ac
   if (['post', 'put'].includes(method) && secured) kinds.push('conflict');
   if (rule?.rate) kinds.push('unauthenticated', 'forbidden', 'tooMany');
   if (SECRETS.test(path)) kinds.push('locked', 'tooMany');
+  if (path.includes('oauth') && method !== 'get') kinds.push('notFound', 'conflict');
   if (path.includes('/init/')) kinds.push('forbidden', 'conflict');
   if (/accounts|records|domains$|email-code/.test(path) && method !== 'get') kinds.push('unsupported');
   for (const kind of kinds) operation.responses[String(CODES[kind].status)] ??= failure(kind);
-  const provider = /accounts|records|domains$/.test(path) && (method !== 'get' || path.includes('records'));
+  const provider =
+    (/accounts|records|domains$/.test(path) && (method !== 'get' || path.includes('records'))) ||
+    (path.includes('/oauth/') && method === 'post') ||
+    (path.endsWith('/bind-oauth') && method === 'post');
   if (provider) {
     const both = `${CODES.internal.code}: ${CODES.internal.meaning}; ${CODES.provider.code}: ${CODES.provider.meaning}`;
     operation.responses['500'] = { ...failure('internal'), description: both };

@@ -18,8 +18,46 @@ const ROUTES = [
   'POST /api/init/database',
   'POST /api/init/admin',
   'POST /api/auth/login',
+  'POST /api/auth/register',
   'GET /api/auth/me',
   'POST /api/auth/logout',
+  'POST /api/auth/refresh',
+  'POST /api/auth/password',
+  'POST /api/auth/password-reset',
+  'POST /api/auth/password-reset/confirm',
+  'POST /api/auth/2fa/setup',
+  'POST /api/auth/2fa/verify',
+  'POST /api/auth/2fa/disable',
+  'GET /api/auth/sessions',
+  'DELETE /api/auth/sessions/{id}',
+  'DELETE /api/auth/sessions/others',
+  'GET /api/auth/webauthn',
+  'PATCH /api/auth/webauthn/{id}',
+  'DELETE /api/auth/webauthn/{id}',
+  'POST /api/auth/webauthn/register/start',
+  'POST /api/auth/webauthn/register/finish',
+  'POST /api/auth/webauthn/login/start',
+  'POST /api/auth/webauthn/login/finish',
+  'GET /api/auth/oauth/status',
+  'POST /api/auth/oauth/start',
+  'POST /api/auth/oauth/callback',
+  'GET /api/security/profile',
+  'PUT /api/security/profile',
+  'POST /api/security/email-code',
+  'GET /api/security/bind-oauth',
+  'POST /api/security/bind-oauth',
+  'DELETE /api/security/bind-oauth/{provider}',
+  'GET /api/settings',
+  'PUT /api/settings',
+  'GET /api/settings/security',
+  'PUT /api/settings/security',
+  'GET /api/settings/smtp',
+  'PUT /api/settings/smtp',
+  'POST /api/settings/smtp/test',
+  'GET /api/settings/oauth',
+  'PUT /api/settings/oauth',
+  'GET /api/system/login-stats',
+  'POST /api/system/unlock-account',
   'GET /api/tokens',
   'POST /api/tokens',
   'GET /api/tokens/domains',
@@ -155,13 +193,14 @@ describe('OpenAPI document', () => {
     assert.deepEqual(silent, UNAUDITED);
   });
 
-  it('describes every part of a path, as a positive integer', () => {
+  it('describes every part of a path, as a positive integer or a pattern', () => {
     for (const { name, path, operation } of operations) {
       const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
       const parameters = (operation.parameters ?? []).map(resolve).filter((p: Json) => p.in === 'path');
       assert.deepEqual(parameters.map((p: Json) => p.name).sort(), wanted.sort(), name);
       for (const { schema, required } of parameters) {
-        assert.ok(['integer', 'number'].includes(resolve(schema).type), name);
+        const { type, pattern } = resolve(schema);
+        assert.ok(['integer', 'number'].includes(type) || (type === 'string' && pattern), name);
         assert.equal(required, true);
       }
     }
@@ -170,6 +209,26 @@ describe('OpenAPI document', () => {
   it('describes bodies: which fields there are, and which are needed', async () => {
     const REQUIRED: Record<string, string[]> = {
       'POST /api/auth/login': ['password', 'username'],
+      'POST /api/auth/register': ['email', 'password', 'username'],
+      'POST /api/auth/password': ['new_password', 'old_password'],
+      'POST /api/auth/password-reset': [],
+      'POST /api/auth/password-reset/confirm': ['password', 'token'],
+      'POST /api/auth/2fa/verify': ['code'],
+      'POST /api/auth/2fa/disable': ['code', 'password'],
+      'POST /api/auth/webauthn/register/finish': ['challenge_id', 'response'],
+      'POST /api/auth/webauthn/login/start': [],
+      'POST /api/auth/webauthn/login/finish': ['challenge_id', 'response'],
+      'POST /api/auth/oauth/start': [],
+      'POST /api/auth/oauth/callback': ['state'],
+      'POST /api/security/bind-oauth': ['provider'],
+      'POST /api/security/email-code': ['email'],
+      'PUT /api/security/profile': [],
+      'PUT /api/settings': [],
+      'PUT /api/settings/security': [],
+      'PUT /api/settings/smtp': [],
+      'PUT /api/settings/oauth': [],
+      'POST /api/settings/smtp/test': ['to'],
+      'POST /api/system/unlock-account': ['username'],
       'POST /api/init/admin': ['password', 'username'],
       'POST /api/init/database': ['type'],
       'POST /api/tokens': ['name'],

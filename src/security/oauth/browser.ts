@@ -1,0 +1,56 @@
+import type { CookieOptions, Request, Response } from 'express';
+import { errors } from '../../common/errors.js';
+import { randomHex } from '../../common/hash.js';
+
+const LIFE_MS = 10 * 60_000;
+
+/** On https the browser itself sees to it that no other host and no plain http page can set it. */
+const nameOf = (publicUrl: string) => (publicUrl.startsWith('https:') ? '__Host-zoneward_oauth' : 'zoneward_oauth');
+
+function optionsOf(publicUrl: string): CookieOptions {
+  const { protocol, pathname } = new URL(publicUrl);
+  const secure = protocol === 'https:';
+  return {
+    httpOnly: true,
+    sameSite: 'lax',
+    secure,
+    // the prefix demands the root; else it goes to where flows are started and finished
+    path: secure ? '/' : `${pathname.replace(/\/+$/, '')}/api`,
+  };
+}
+
+/** The value by which this browser is known while it signs in somewhere; null when it has none. */
+export function browserOf(request: Request, publicUrl: string): string | null {
+  const name = nameOf(publicUrl);
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  const value = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  return value && /^[0-9a-f]{64}$/.test(value) ? value : null;
+}
+
+/** Marks the browser that a flow begins in. One that is marked stays as it is, or of two tabs one would fail. @returns the value */
+export function markBrowser(request: Request, response: Response, publicUrl: string): string {
+  const value = browserOf(request, publicUrl) ?? randomHex(32);
+  response.cookie(nameOf(publicUrl), value, { ...optionsOf(publicUrl), maxAge: LIFE_MS });
+  return value;
+}
+
+/** Takes the mark away again. */
+export function unmarkBrowser(response: Response, publicUrl: string): void {
+  response.clearCookie(nameOf(publicUrl), optionsOf(publicUrl));
+}
+
+/**
+ * Where the provider sends the browser back to: below the public address, so that codes go to nobody else.
+ * @throws AppError 400001 naming `redirect`
+ */
+export function redirectUri(publicUrl: string, redirect = '/oauth/callback'): string {
+  const wrong = errors.field('redirect', `must be an address below ${publicUrl}, or a path, without query`);
+  // a backslash, a tab or a second slash at the start lead to other hosts in browsers
+  if (/[\s\\]/.test(redirect) || redirect.startsWith('//')) throw wrong;
+  const text = redirect.startsWith('/') ? publicUrl + redirect : redirect;
+  if (!URL.canParse(text)) throw wrong;
+  const [url, base] = [new URL(text), new URL(publicUrl)];
+  const inside = url.origin === base.origin && url.pathname.startsWith(`${base.pathname.replace(/\/+$/, '')}/`);
+  if (!inside || url.username || url.password || /[?#]/.test(text)) throw wrong;
+  return url.href;
+}

@@ -1,0 +1,78 @@
+import { Buffer } from 'node:buffer';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { CustomFetch } from 'openid-client';
+import { request } from 'undici';
+import { type Cidr, inCidrs, parseCidr } from '../../common/cidr.js';
+import type { Config } from '../../config/config.js';
+import { CONFIG } from '../../config/config.module.js';
+import { ProviderError } from '../../providers/errors.js';
+import { assertUrlAllowed, outboundAgent } from '../../providers/outbound.js';
+
+/** No discovery document, key set or answer about a person is near it. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+const LOOPBACK: Cidr[] = ['127.0.0.0/8', '::1/128'].map(parseCidr);
+
+/** Whether http is allowed: only on this machine, where nobody listens in between. */
+export const isPlainHttp = (url: string): boolean => new URL(url).protocol === 'http:';
+
+/** The HTTP client for identity providers: checked addresses, no redirects, bounded time and size. */
+@Injectable()
+export class OauthHttp implements OnApplicationShutdown {
+  private readonly agent;
+
+  constructor(@Inject(CONFIG) private readonly config: Config) {
+    this.agent = outboundAgent(config.outboundDeny, config.providerTimeoutMs);
+  }
+
+  /** Seconds that openid-client waits at most; a little longer than this client does, whose words are better. */
+  get timeout(): number {
+    return Math.ceil(this.config.providerTimeoutMs / 1000) + 1;
+  }
+
+  /** @throws ProviderError unless the address is https, or http on loopback, and allowed by the outbound rules */
+  assertAllowed(url: string): void {
+    assertUrlAllowed(url, this.config.outboundDeny);
+    const { protocol, hostname, origin } = new URL(url);
+    const local = hostname === 'localhost' || inCidrs(hostname.replace(/^\[|\]$/g, ''), LOOPBACK);
+    if (protocol === 'http:' && !local) {
+      throw new ProviderError('rejected', `The identity provider at ${origin} must use https`);
+    }
+  }
+
+  /** For `customFetch`. Every address is checked, also those that a discovery document named. */
+  readonly fetch: CustomFetch = async (url, { method, headers, body }) => {
+    this.assertAllowed(url);
+    try {
+      const answer = await request(url, {
+        method: method as 'GET' | 'POST',
+        headers,
+        body: body ? String(body) : null,
+        signal: AbortSignal.timeout(this.config.providerTimeoutMs),
+        dispatcher: this.agent,
+      });
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of answer.body) {
+        size += (chunk as Buffer).length;
+        if (size > MAX_BODY_BYTES) throw new Error('its answer is larger than 1 MiB');
+        chunks.push(chunk as Buffer);
+      }
+      const type = String(answer.headers['content-type'] ?? '');
+      // some statuses may have no body
+      const empty = [204, 205, 304].includes(answer.statusCode);
+      return new Response(empty ? null : Buffer.concat(chunks), {
+        status: answer.statusCode,
+        headers: type ? { 'content-type': type } : {},
+      });
+    } catch (error) {
+      const { name, code, message } = error as { name: string; code?: string; message: string };
+      const why = name === 'TimeoutError' ? 'it took too long' : code === 'EOUTBOUND' ? message : (code ?? message);
+      throw new ProviderError('unavailable', `The identity provider does not answer (${why})`);
+    }
+  };
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.agent.destroy();
+  }
+}

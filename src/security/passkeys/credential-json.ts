@@ -1,0 +1,63 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+
+/** WebAuthn allows no longer credential id. */
+const MAX_ID_BYTES = 1023;
+/** Shorter ones could be guessed, and WebAuthn forbids them. */
+const MIN_ID_BYTES = 16;
+/** Characters of one part; an attestation with a chain of certificates has some 10 000. */
+const MAX_PART = 65_536;
+const MAX_TRANSPORTS = 8;
+
+/** Whether the bytes of a credential id are as many as WebAuthn allows. */
+export const isCredentialId = ({ length }: Uint8Array): boolean => length >= MIN_ID_BYTES && length <= MAX_ID_BYTES;
+
+/** A new credential as the browser sent it: known fields only, each of its right type. @returns null when it is none */
+export function registrationJson(body: Record<string, unknown>): RegistrationResponseJSON | null {
+  const response = object(body.response);
+  const id = idOf(body);
+  const clientDataJSON = base64url(response.clientDataJSON);
+  const attestationObject = base64url(response.attestationObject);
+  if (!id || !clientDataJSON || !attestationObject) return null;
+  return {
+    ...frame(id),
+    response: { clientDataJSON, attestationObject, transports: transports(response.transports) as never },
+  };
+}
+
+/** A use of a credential as the browser sent it: known fields only, each of its right type. @returns null when it is none */
+export function assertionJson(body: Record<string, unknown>): AuthenticationResponseJSON | null {
+  const response = object(body.response);
+  const id = idOf(body);
+  const clientDataJSON = base64url(response.clientDataJSON);
+  const authenticatorData = base64url(response.authenticatorData);
+  const signature = base64url(response.signature);
+  // present at every discoverable credential, and no other kind is asked for
+  const userHandle = base64url(response.userHandle);
+  if (!id || !clientDataJSON || !authenticatorData || !signature || !userHandle) return null;
+  return { ...frame(id), response: { clientDataJSON, authenticatorData, signature, userHandle } };
+}
+
+const frame = (id: string) => ({ id, rawId: id, type: 'public-key' as const, clientExtensionResults: {} });
+
+function idOf({ id, rawId, type }: Record<string, unknown>): string | null {
+  const text = base64url(id);
+  if (!text || rawId !== id || type !== 'public-key') return null;
+  const bytes = Buffer.from(text, 'base64url');
+  // one spelling only: it is looked up by its hash
+  return isCredentialId(bytes) && bytes.toString('base64url') === text ? text : null;
+}
+
+const object = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+const base64url = (value: unknown): string | null =>
+  typeof value === 'string' && value.length <= MAX_PART && /^[\w-]+$/.test(value) ? value : null;
+
+/** A hint that is kept for the browser's next question; what does not look like one is left out. */
+const transports = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? [...new Set(value.filter((item) => typeof item === 'string' && /^[a-z][a-z-]{0,31}$/.test(item)))].slice(
+        0,
+        MAX_TRANSPORTS,
+      )
+    : [];

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server as HttpServer } from 'node:http';
+import Provider from 'oidc-provider';
+import { type Answer, freePort, type Server } from './server.js';
+
+/** Claims that the provider tells of a login name. */
+export type People = Record<string, Record<string, string | boolean>>;
+
+export interface Idp {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  people: People;
+  /** Goes through the provider's pages as a person would; null: denies. @returns the query that it sends the browser back with */
+  visit(authUrl: string, login: string | null): Promise<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+export const closed = (server: HttpServer): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+/** A real OpenID provider on loopback, which knows one client with this redirect address. */
+export async function startIdp(redirectUri: string, people: People): Promise<Idp> {
+  const port = await freePort();
+  const issuer = `http://127.0.0.1:${port}`;
+  const [clientId, clientSecret] = ['zoneward', 'provider-client-secret-7f3a'];
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+      },
+    ],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'preferred_username'] },
+    cookies: { keys: ['a key for the cookies of a test'] },
+    pkce: { required: () => true },
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
+  });
+  const server = createServer(provider.callback());
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+
+  const visit = async (authUrl: string, login: string | null): Promise<Record<string, string>> => {
+    const jar = new Map<string, string>();
+    let url = authUrl;
+    let form: URLSearchParams | undefined;
+    for (let step = 0; step < 20; step++) {
+      const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
+      const answer = await fetch(url, {
+        redirect: 'manual',
+        headers: { cookie },
+        ...(form ? { method: 'POST', body: form } : {}),
+      });
+      form = undefined;
+      for (const line of answer.headers.getSetCookie()) {
+        const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) as unknown as [string, string, string];
+        if (value) jar.set(name, value);
+        else jar.delete(name);
+      }
+      const location = answer.headers.get('location');
+      if (location) {
+        url = new URL(location, url).href;
+        if (url.startsWith(redirectUri)) return Object.fromEntries(new URL(url).searchParams);
+        continue;
+      }
+      const page = await answer.text();
+      const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
+      assert.ok(prompt, `the provider shows: ${answer.status} ${page}`);
+      if (login === null) url = `${url}/abort`;
+      else form = new URLSearchParams({ prompt, login, password: 'any' });
+    }
+    throw new Error('the provider sends the browser in circles');
+  };
+  return { issuer, clientId, clientSecret, people, visit, stop: () => closed(server) };
+}
+
+/** A browser at the service: keeps its cookie. */
+export class Browser {
+  cookie = '';
+  constructor(private readonly server: Server) {}
+
+  /** Begins a sign-in, or with the token of a user a binding. */
+  async start(body: object = {}, token?: string): Promise<Answer> {
+    const path = token ? '/api/security/bind-oauth' : '/api/auth/oauth/start';
+    return this.keep(await this.server.call('POST', path, body, token, { cookie: this.cookie }));
+  }
+
+  /** @returns where the provider is */
+  async authUrl(body: object = {}, token?: string): Promise<string> {
+    const answer = await this.start(body, token);
+    assert.equal(answer.status, 200, `${answer.status} ${answer.msg}`);
+    return answer.data.auth_url;
+  }
+
+  /** Hands over what the provider sent. */
+  async finish(query: object): Promise<Answer> {
+    return this.keep(
+      await this.server.call('POST', '/api/auth/oauth/callback', query, undefined, { cookie: this.cookie }),
+    );
+  }
+
+  private keep(answer: Answer): Answer {
+    const [line] = answer.headers.getSetCookie();
+    if (line) this.cookie = (line.split(';')[0] as string).replace(/^[^=]+=$/, '');
+    return answer;
+  }
+}
