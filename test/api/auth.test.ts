@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { now } from '../../src/common/clock.js';
+import { loadKeys, secretBox } from '../../src/config/secret-box.js';
 import type { Db } from '../../src/database/db.js';
 import { hashPassword } from '../../src/users/passwords.js';
 import { addUser, openDatabase } from '../support/database.js';
@@ -9,7 +10,7 @@ import { ADMIN, DATABASES, startService } from '../support/server.js';
 import { done, refused } from '../support/world.js';
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-const signed = (header: object, payload: object, key: string) => {
+const signed = (header: object, payload: object, key: string | Buffer) => {
   const text = `${part(header)}.${part(payload)}`;
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
 };
@@ -84,7 +85,10 @@ for (const { kind, skip } of DATABASES) {
     it('counts every byte of a long password', async () => {
       const long = `${'x'.repeat(100)}end`;
       await addUser(db, { username: 'longcut', password: '-' });
-      await db.run('UPDATE users SET password_hash = ? WHERE username_key = ?', [await hashPassword(long, true), 'longcut']);
+      await db.run('UPDATE users SET password_hash = ? WHERE username_key = ?', [
+        await hashPassword(long, true),
+        'longcut',
+      ]);
       done(await attempt('longcut', long, elsewhere()));
       refused(await attempt('longcut', `${'x'.repeat(100)}END`, elsewhere()), 401, 401001);
     });
@@ -124,6 +128,21 @@ for (const { kind, skip } of DATABASES) {
         'garbage',
       ];
       for (const token of forged) assert.equal(refused(await me(token), 401, 401001).msg, 'Invalid token', token);
+    });
+
+    it('takes no JWT that has expired, although our own key signed it', async () => {
+      const row = await db.row<{ content: string }>("SELECT content FROM settings WHERE name = 'signing_secret'");
+      const box = secretBox(loadKeys([], service.server.dataDir));
+      const key = Buffer.from(box.decrypt(row?.content ?? '', 'settings.signing_secret'), 'hex');
+      const seconds = Math.floor(Date.now() / 1000);
+      const own = (exp: number) => signed({ alg: 'HS256', typ: 'JWT' }, { ...claims(service.token), exp }, key);
+      done(await me(own(seconds + 60)));
+      assert.equal(refused(await me(own(seconds - 1)), 401, 401001).msg, 'Invalid token');
+      // nor one for another user's session, nor one without a session
+      const { sid: _sid, ...rest } = claims(service.token);
+      refused(await me(signed({ alg: 'HS256' }, { ...claims(service.token), sub: '2' }, key)), 401, 401001);
+      refused(await me(signed({ alg: 'HS256' }, rest, key)), 401, 401001);
+      refused(await me(signed({ alg: 'HS512' }, claims(service.token), key)), 401, 401001);
     });
 
     it('tells what is wrong with a credential', async () => {
