@@ -25,7 +25,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
 
   npm run admin -- reset-password <username>   sets a new password, prints it once, ends all sessions
   npm run admin -- unlock <username>           takes away all locks after failed logins
-  npm run admin -- disable-2fa <username>      removes the authenticator app and the recovery codes
+  npm run admin -- disable-2fa <username>      removes the authenticator app, the recovery codes and the passkeys
   npm run admin -- create-admin <username>     makes a super administrator, prints the password once
 `;
 
@@ -79,13 +79,18 @@ async function main([command, username, ...rest]: string[]): Promise<void> {
       },
       'disable-2fa': async () => {
         const user = await known();
-        if (!user.totp_enabled) throw new UsageError(`${user.username} has no second factor.`);
-        await db.transaction(async (manager) => {
+        const passkeys = await db.transaction(async (manager) => {
+          // who has no password would have no way in without them
+          const sql = 'DELETE FROM passkeys WHERE user_id = ?';
+          const removed = user.password_hash ? await db.run(sql, [user.id], manager) : 0;
+          if (!removed && !user.totp_enabled) throw new UsageError(`${user.username} has no second factor.`);
           await app.get(SecondFactorService).disable(manager, user.id);
           const target = { type: 'user', id: user.id, name: user.username };
-          await app.get(AuditService).write(manager, 'system', { action: 'auth.2fa_disable', target });
+          const after = { passkeys_removed: removed };
+          await app.get(AuditService).write(manager, 'system', { action: 'auth.2fa_disable', target, after });
+          return removed;
         });
-        return `${user.username} signs in without a second factor now.`;
+        return `${user.username} signs in without a second factor now; ${passkeys} passkeys were removed.`;
       },
       'create-admin': async () => {
         const fresh = password();

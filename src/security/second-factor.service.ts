@@ -40,6 +40,7 @@ export class SecondFactorService {
   /** A fresh seed that waits for its first code. @throws AppError 409001 when the second factor is on */
   async setup(caller: Caller): Promise<TotpSetup> {
     const { userId, username } = signedIn(caller);
+    await this.assertMayEnrol(caller);
     if ((await this.row(userId))?.secret) throw errors.conflict('The second factor is on already; turn it off first');
     const secret = generateSecret({ length: SEED_BYTES });
     const { site_name } = await this.settings.read('general');
@@ -63,6 +64,7 @@ export class SecondFactorService {
   /** Turns it on with a first code. @returns recovery codes, shown this once @throws AppError 401001 wrong code, 409001 no enrolment waits */
   async enable(code: string, caller: Caller): Promise<string[]> {
     const { userId, username, sessionId } = signedIn(caller);
+    await this.assertMayEnrol(caller);
     const row = await this.row(userId);
     if (!row?.pending) throw errors.conflict('No enrolment is waiting; call 2fa/setup first');
     const step = await this.stepOf(code, row.pending);
@@ -108,6 +110,14 @@ export class SecondFactorService {
   async useRecoveryCode(userId: number, code: string): Promise<boolean> {
     const sql = 'DELETE FROM recovery_codes WHERE user_id = ? AND code_hash = ?';
     return (await this.db.run(sql, [userId, recoveryHash(code)])) === 1;
+  }
+
+  /** Where a second factor is demanded, a password alone must not add one beside the passkeys that the user has: it would get round them. */
+  private async assertMayEnrol(caller: Caller): Promise<void> {
+    const { userId, lacksSecondFactor } = signedIn(caller);
+    if (!lacksSecondFactor || !(await this.db.row('SELECT id FROM passkeys WHERE user_id = ? LIMIT 1', [userId])))
+      return;
+    throw errors.forbidden('Sign in with your passkey first', { required: '2fa' });
   }
 
   private async row(userId: number): Promise<Row | undefined> {

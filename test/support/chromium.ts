@@ -1,0 +1,134 @@
+import { type CDPSession, chromium, type Page } from 'playwright-core';
+import { missing } from './bind.js';
+
+const PROGRAM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const QUIET = ['--disable-gpu', '--disable-quic', '--no-first-run'];
+const ALONE = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+/** A reason to skip tests that need a browser, or false. Importing this in CI fails without one. */
+export const noChromium: string | false = missing(PROGRAM) ?? false;
+
+/** What `start` of our API gives for the browser. */
+export type Options = Record<string, unknown>;
+/** What a ceremony gave, in its JSON form. */
+export type Ceremony = Record<string, unknown> & { id: string; response: Record<string, string> };
+
+/** A credential as the virtual authenticator keeps it. */
+export type Kept = Awaited<ReturnType<Authenticator['kept']>>[number];
+
+/** A page of a site, and an authenticator of its own that says yes to everything. */
+export class Authenticator {
+  private constructor(
+    private readonly page: Page,
+    private readonly devtools: CDPSession,
+    private readonly authenticatorId: string,
+  ) {}
+
+  static async plugIn(page: Page, hasUserVerification: boolean): Promise<Authenticator> {
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification,
+        isUserVerified: hasUserVerification,
+        automaticPresenceSimulation: true,
+      },
+    });
+    return new Authenticator(page, devtools, authenticatorId);
+  }
+
+  /** `navigator.credentials.create`. @throws Error with the name of the browser's own, such as NotAllowedError */
+  create(options: Options): Promise<Ceremony> {
+    return this.run('create', 'parseCreationOptionsFromJSON', options);
+  }
+
+  /** `navigator.credentials.get`. @throws Error with the name of the browser's own, such as NotAllowedError */
+  get(options: Options): Promise<Ceremony> {
+    return this.run('get', 'parseRequestOptionsFromJSON', options);
+  }
+
+  /** Begins a ceremony at which nobody touches the authenticator, and lets the page abort it. */
+  async cancelled(method: 'create' | 'get', options: Options): Promise<Error> {
+    await this.present(false);
+    const parse = method === 'create' ? 'parseCreationOptionsFromJSON' : 'parseRequestOptionsFromJSON';
+    const abort = 'signal: AbortSignal.timeout(200)';
+    const failure = await this.run(method, parse, options, abort).then(
+      () => new Error('it was not cancelled'),
+      (error: Error) => error,
+    );
+    await this.present(true);
+    return failure;
+  }
+
+  /** Whether the user's finger or PIN is right from now on. */
+  async verifiesUser(isUserVerified: boolean): Promise<void> {
+    await this.devtools.send('WebAuthn.setUserVerified', { authenticatorId: this.authenticatorId, isUserVerified });
+  }
+
+  /** The credentials in it, private keys included. */
+  async kept() {
+    const { authenticatorId } = this;
+    return (await this.devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+  }
+
+  /** Puts a credential into it, in place of what it has of that id. */
+  async put(credential: Kept): Promise<void> {
+    const { authenticatorId } = this;
+    await this.remove(credential.credentialId);
+    await this.devtools.send('WebAuthn.addCredential', { authenticatorId, credential });
+  }
+
+  async remove(credentialId: string): Promise<void> {
+    const { authenticatorId } = this;
+    await this.devtools.send('WebAuthn.removeCredential', { authenticatorId, credentialId }).catch(() => undefined);
+  }
+
+  close(): Promise<void> {
+    return this.page.context().close();
+  }
+
+  private async present(enabled: boolean): Promise<void> {
+    const { authenticatorId } = this;
+    await this.devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
+  }
+
+  /** As text, for it runs in the page, whose names this program does not know. */
+  private async run(method: string, parse: string, options: Options, more = ''): Promise<Ceremony> {
+    const publicKey = `PublicKeyCredential.${parse}(${JSON.stringify(options)})`;
+    const result = await this.page.evaluate(`navigator.credentials.${method}({ publicKey: ${publicKey}, ${more} }).then(
+      (credential) => ({ credential: credential.toJSON() }),
+      (error) => ({ name: error.name, message: error.message }))`);
+    const { credential, name, message } = result as { credential?: Ceremony; name: string; message: string };
+    if (!credential) throw Object.assign(new Error(message), { name });
+    return credential;
+  }
+}
+
+/** A browser without window. */
+export interface Browser {
+  /**
+   * A fresh profile with an authenticator, on this page.
+   * @param verification whether the authenticator can ask for a finger or PIN
+   */
+  open(url: string, verification?: boolean): Promise<Authenticator>;
+  stop(): Promise<void>;
+}
+
+export async function startChromium(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: PROGRAM,
+    chromiumSandbox: false,
+    args: [...QUIET, ...ALONE],
+  });
+  return {
+    async open(url, verification = true) {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(url);
+      return Authenticator.plugIn(page, verification);
+    },
+    stop: () => browser.close(),
+  };
+}

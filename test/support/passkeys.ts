@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { SoftAuthenticator } from './authenticator.js';
+import type { Ceremony, Options } from './chromium.js';
+import { addUser, openDatabase } from './database.js';
+import { type Answer, type Client, type Kind, startService } from './server.js';
+import { done, made } from './world.js';
+
+/** What `start` of a ceremony answers. */
+export interface Start {
+  challenge_id: string;
+  options: Options;
+}
+
+/** Somebody who is signed in with a password. */
+export interface Person {
+  id: number;
+  username: string;
+  client: Client;
+  /** signs in with the password once more */
+  again(): Promise<Client>;
+}
+
+/** Something that does ceremonies: a browser, or the one in software. */
+export interface Ceremonies {
+  create(options: Options): Promise<Ceremony> | Ceremony;
+  get(options: Options): Promise<Ceremony> | Ceremony;
+}
+
+/** A service without rate limits, and the calls of a passkey's life. */
+export async function startPasskeys(kind: Kind, env: Record<string, string> = {}) {
+  const service = await startService(kind, env);
+  const { server, admin } = service;
+  const { db, close } = await openDatabase(service.databaseUrl, server.dataDir);
+  const unlimited = async () => {
+    // past the API, which the administrator may have shut themselves out of
+    await db.run("DELETE FROM settings WHERE name = 'security'");
+    const rate_limits = { login: 0, public: 0 };
+    const login_limit = { network_failures: 100_000 };
+    done(await admin.put('/api/settings/security', { rate_limits, login_limit }));
+  };
+  await unlimited();
+  const path = '/api/auth/webauthn';
+  const call = (route: string, body: unknown) => server.call('POST', `${path}/${route}`, body);
+
+  return {
+    ...service,
+    db,
+    path,
+    unlimited,
+    stop: async () => {
+      await close();
+      await service.stop();
+    },
+    /** A new user with a password. */
+    async person(role = 1): Promise<Person> {
+      const username = `user-${randomBytes(4).toString('hex')}`;
+      const account = { username, password: `${username}-secret` };
+      const id = await addUser(db, account, role);
+      const again = async () => server.as(await server.login(account));
+      return { id, username, client: await again(), again };
+    },
+    registerStart: async (client: Client): Promise<Start> => done(await client.post(`${path}/register/start`, {})),
+    /** Adds a passkey. @returns its id and name */
+    async register(client: Client, by: Ceremonies, name?: string): Promise<{ id: number; name: string }> {
+      const { challenge_id, options } = done(await client.post(`${path}/register/start`, {}));
+      const response = await by.create(options);
+      return made(await client.post(`${path}/register/finish`, { challenge_id, response, name }));
+    },
+    loginStart: async (username?: string): Promise<Start> => done(await call('login/start', { username })),
+    loginFinish: (challenge_id: string, response: unknown) => call('login/finish', { challenge_id, response }),
+    /** The whole ceremony. */
+    async login(by: Ceremonies, username?: string): Promise<Answer> {
+      const { challenge_id, options } = done(await call('login/start', { username }));
+      return call('login/finish', { challenge_id, response: await by.get(options) });
+    },
+    /** The failure that the audit log has of a request. */
+    async reason(answer: Answer): Promise<string | null | undefined> {
+      const requestId = answer.headers.get('x-request-id');
+      const sql = 'SELECT action, error FROM audit_logs WHERE request_id = ?';
+      const rows = await db.rows<{ action: string; error: string | null }>(sql, [requestId]);
+      return rows.length === 1 ? rows[0]?.error : `${rows.length} entries`;
+    },
+  };
+}
+
+export type Passkeys = Awaited<ReturnType<typeof startPasskeys>>;
+
+/** Where the authenticators in software believe to be. */
+export const ORIGIN = 'https://dns.example.com';
+export const BASE_URL = `${ORIGIN}/zoneward`;
+
+/** A user with a passkey, in software. */
+export async function enrolled(world: Passkeys): Promise<Person & { key: SoftAuthenticator }> {
+  const person = await world.person();
+  const key = new SoftAuthenticator(ORIGIN);
+  await world.register(person.client, key);
+  return { ...person, key };
+}
+
+/** That it is the one answer to every failed login. */
+export const refusedLogin = (answer: Answer, what?: string): void =>
+  assert.deepEqual(
+    [answer.status, answer.code, answer.msg, answer.data],
+    [401, 401001, 'The passkey was refused', undefined],
+    what,
+  );
