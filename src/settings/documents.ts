@@ -1,4 +1,5 @@
-import type { GeneralSettings, OauthProvider, SecuritySettings, SmtpSettings } from './settings.dto.js';
+import type { OauthProvider } from './oauth-settings.dto.js';
+import type { GeneralSettings, SecuritySettings, SmtpSettings } from './settings.dto.js';
 
 const GENERAL: GeneralSettings = {
   site_name: 'Zoneward',

@@ -1,16 +1,8 @@
 import { Body, Controller, Get, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
-import {
-  GeneralInput,
-  GeneralSettings,
-  OauthInput,
-  OauthView,
-  SecurityInput,
-  SecuritySettings,
-  SmtpInput,
-  SmtpView,
-} from './settings.dto.js';
+import { OauthInput, OauthView } from './oauth-settings.dto.js';
+import { GeneralInput, GeneralSettings, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
 import { SettingsService } from './settings.service.js';
 
 @ApiTags('Settings')

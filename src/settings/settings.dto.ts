@@ -2,7 +2,6 @@ import { PartialType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
-  ArrayUnique,
   IsArray,
   IsBoolean,
   IsIn,
@@ -255,97 +254,4 @@ export class SmtpInput extends PartialType(SmtpSettings) {
   @IsOptional()
   @IsBoolean()
   password_set?: boolean;
-}
-
-/** An OpenID provider (`issuer`), or a plain OAuth 2.0 provider (the three endpoints and `subject_field`), such as GitHub. */
-export class OauthProvider {
-  /** short name, used in addresses */
-  @Matches(/^[a-z0-9][a-z0-9-]{0,31}$/, { message: '$property must be 1 to 32 of a-z, 0-9 and -' })
-  key!: string;
-
-  /** for people */
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(64)
-  name!: string;
-
-  /** OpenID provider: where its discovery document is */
-  @IsOptional()
-  @Check(isHttpUrl, 'must be an http or https URL without query')
-  issuer?: string | null;
-
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(255)
-  client_id!: string;
-
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(20)
-  @ArrayUnique()
-  @Matches(/^[\x21\x23-\x5B\x5D-\x7E]{1,128}$/, { each: true, message: 'each of $property must be a word' })
-  scopes?: string[];
-
-  /** whether an unknown person gets an account (role 1) */
-  @IsOptional()
-  @IsBoolean()
-  auto_create?: boolean;
-
-  /** plain OAuth 2.0 */
-  @IsOptional()
-  @Check(isHttpUrl, 'must be an http or https URL')
-  authorization_endpoint?: string | null;
-
-  /** plain OAuth 2.0 */
-  @IsOptional()
-  @Check(isHttpUrl, 'must be an http or https URL')
-  token_endpoint?: string | null;
-
-  /** plain OAuth 2.0: answers a JSON object about the person */
-  @IsOptional()
-  @Check(isHttpUrl, 'must be an http or https URL')
-  userinfo_endpoint?: string | null;
-
-  /** plain OAuth 2.0: the field of that object that never changes, such as `id` */
-  @IsOptional()
-  @Matches(/^[\w.-]{1,64}$/, { message: '$property must be the name of a field' })
-  subject_field?: string | null;
-}
-
-export class OauthProviderInput extends OauthProvider {
-  /** left out: the stored one of this key stays, as long as its addresses do; null: none */
-  @IsOptional()
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(1024)
-  client_secret?: string | null;
-
-  /** what a GET tells; ignored */
-  @IsOptional()
-  @IsBoolean()
-  client_secret_set?: boolean;
-}
-
-export class OauthInput {
-  @IsOptional()
-  @IsBoolean()
-  enabled?: boolean;
-
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(20)
-  @ArrayUnique((provider?: OauthProviderInput) => provider?.key, { message: '$property must have different keys' })
-  @ValidateNested({ each: true })
-  @Type(() => OauthProviderInput)
-  providers?: OauthProviderInput[];
-}
-
-export class OauthProviderView extends OauthProvider {
-  /** whether a client secret is stored; it is never shown */
-  client_secret_set!: boolean;
-}
-
-export class OauthView {
-  enabled!: boolean;
-  providers!: OauthProviderView[];
 }

@@ -10,16 +10,8 @@ import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, type Row, securityFrom } from './documents.js';
-import type {
-  GeneralInput,
-  OauthInput,
-  OauthProvider,
-  OauthView,
-  SecurityInput,
-  SecuritySettings,
-  SmtpInput,
-  SmtpView,
-} from './settings.dto.js';
+import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
+import type { GeneralInput, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
 
 const SMTP_PASSWORD = 'settings.smtp.password';
 const CLIENT_SECRET = 'settings.oauth.client_secret';

@@ -1,6 +1,6 @@
 import { sha256 } from '../../common/hash.js';
 import { isEmail } from '../../settings/checks.js';
-import type { OauthProvider } from '../../settings/settings.dto.js';
+import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 
 /** A person at a provider. `issuer` and `subject` are who it is; all the rest is what the provider tells, and proves nothing. */
 export interface Person {

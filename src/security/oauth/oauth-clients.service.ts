@@ -19,7 +19,7 @@ import {
 import { sha256 } from '../../common/hash.js';
 import { log } from '../../common/logger.js';
 import { ProviderError } from '../../providers/errors.js';
-import type { OauthProvider } from '../../settings/settings.dto.js';
+import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 import { fieldOf, type Person, personOf, plainIssuer, subjectOf } from './claims.js';
 import { isPlainHttp, OauthHttp } from './oauth-http.js';
 import { plainTokenAnswer } from './plain-oauth.js';
