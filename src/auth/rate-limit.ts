@@ -1,7 +1,7 @@
 import { type ExecutionContext, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { ACCESS, type AccessRule, type ZoneRequest } from '../common/access.js';
 import { networkOf } from '../common/cidr.js';
 import { errors } from '../common/errors.js';
@@ -73,31 +73,18 @@ return {hits, redis.call('PTTL', KEYS[1])}`;
 @Injectable()
 export class RateStorage implements ThrottlerStorage, OnApplicationShutdown {
   private readonly memory = new ThrottlerStorageService();
-  private readonly redis: Redis | null;
+  private readonly redis: Promise<Redis> | null;
   private away = false;
 
   constructor(@Inject(CONFIG) { redisUrl }: Config) {
-    this.redis = redisUrl
-      ? new Redis(redisUrl, {
-          lazyConnect: true,
-          enableOfflineQueue: false,
-          maxRetriesPerRequest: 0,
-          commandTimeout: 500,
-        })
-      : null;
-    this.redis
-      ?.on('error', (error: Error) => this.lost(error))
-      .on('ready', () => {
-        this.away = false;
-      });
-    this.redis?.connect().catch(() => undefined); // told by the error event; it goes on trying
+    this.redis = redisUrl ? this.connect(redisUrl) : null;
   }
 
   async increment(...args: Parameters<ThrottlerStorage['increment']>): ReturnType<ThrottlerStorage['increment']> {
     const [key, ttl, limit] = args;
     if (!this.redis) return this.memory.increment(...args);
     try {
-      const [hits, ms] = (await this.redis.eval(COUNT, 1, `zoneward:rate:${key}`, ttl)) as [number, number];
+      const [hits, ms] = (await (await this.redis).eval(COUNT, 1, `zoneward:rate:${key}`, ttl)) as [number, number];
       const seconds = Math.max(1, Math.ceil(ms / 1000));
       return { totalHits: hits, timeToExpire: seconds, isBlocked: hits > limit, timeToBlockExpire: seconds };
     } catch (error) {
@@ -106,9 +93,22 @@ export class RateStorage implements ThrottlerStorage, OnApplicationShutdown {
     }
   }
 
-  onApplicationShutdown(): void {
+  async onApplicationShutdown(): Promise<void> {
     this.memory.onApplicationShutdown();
-    this.redis?.disconnect();
+    (await this.redis)?.disconnect();
+  }
+
+  /** A client that goes on trying by itself. Its package is loaded where it is needed only. */
+  private async connect(url: string): Promise<Redis> {
+    const { Redis: Client } = await import('ioredis');
+    const quick = { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 500 };
+    const client = new Client(url, { lazyConnect: true, ...quick });
+    client.on('error', (error: Error) => this.lost(error));
+    client.on('ready', () => {
+      this.away = false;
+    });
+    client.connect().catch(() => undefined); // told by the error event
+    return client;
   }
 
   private lost(error: Error): void {

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { createTransport } from 'nodemailer';
 import type { Cidr } from '../common/cidr.js';
 import { ProviderError } from '../providers/errors.js';
 import { resolveAllowed } from '../providers/outbound.js';
@@ -51,6 +50,8 @@ export async function deliver(
   });
   try {
     const address = await Promise.race([resolveAllowed(smtp.host, deny), late]);
+    // loaded with the first mail: many installations send none
+    const { createTransport } = await import('nodemailer');
     const transport = createTransport({
       host: address,
       port: smtp.port,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { ZxcvbnFactory } from '@zxcvbn-ts/core';
-import * as common from '@zxcvbn-ts/language-common';
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import bcrypt from 'bcrypt';
 import PQueue from 'p-queue';
 import { errors } from '../common/errors.js';
@@ -51,19 +50,30 @@ export async function passwordMatches(password: string, hash: string | null, fri
 let judge: ZxcvbnFactory | undefined;
 const JUDGED = 40;
 
+/** Its word lists are loaded with the first password that is set. */
+async function zxcvbn(): Promise<ZxcvbnFactory> {
+  if (judge) return judge;
+  const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs: graphs }] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+  ]);
+  judge = new ZxcvbnFactory({ dictionary, graphs });
+  return judge;
+}
+
 /** What is wrong with a new password, in words, or null. `inputs` are words that it must not be made of, such as the user name. */
-export function passwordProblem(
+export async function passwordProblem(
   password: string,
   inputs: string[],
   { min_length, min_score }: { min_length: number; min_score: number },
-): string | null {
+): Promise<string | null> {
   const length = [...password].length;
   if (length < min_length || length > PASSWORD_MAX) return `must have ${min_length} to ${PASSWORD_MAX} characters`;
-  judge ??= new ZxcvbnFactory({ dictionary: common.dictionary, graphs: common.adjacencyGraphs });
+  const judging = await zxcvbn();
   const words = inputs.filter(Boolean);
   // the judgement takes longer with the square of the length and holds up everybody: of long ones an end that is good makes the whole good
   const parts = password.length > JUDGED ? [password.slice(0, JUDGED), password.slice(-JUDGED)] : [password];
-  return parts.some((part) => (judge as ZxcvbnFactory).check(part, words).score >= min_score)
+  return parts.some((part) => judging.check(part, words).score >= min_score)
     ? null
     : 'is too easy to guess; use a longer one, or words that do not belong together';
 }

@@ -132,7 +132,7 @@ export class UsersService {
     path: string,
   ): Promise<void> {
     const { password_policy } = await this.settings.security();
-    const weak = passwordProblem(password, [user.username, user.email ?? '', user.nickname], password_policy);
+    const weak = await passwordProblem(password, [user.username, user.email ?? '', user.nickname], password_policy);
     if (weak) throw errors.field(path, weak);
   }
 
@@ -145,11 +145,12 @@ export class UsersService {
     const list: FieldError[] = [];
     const name = username.trim();
     const address = email?.trim() || null;
-    if (!/^[\p{L}\p{N}._@+-]{1,64}$/u.test(name)) {
+    // a few letters become two in lower case
+    if (!/^[\p{L}\p{N}._@+-]{1,64}$/u.test(name) || name.toLowerCase().length > 64) {
       list.push({ path: 'username', message: 'must be 1 to 64 letters, digits or . _ @ + -' });
     }
     const { password_policy } = await this.settings.security();
-    const weak = passwordProblem(password, [name, address ?? '', nickname ?? ''], password_policy);
+    const weak = await passwordProblem(password, [name, address ?? '', nickname ?? ''], password_policy);
     if (weak) list.push({ path: 'password', message: weak });
     if (address && !isEmail(address)) list.push({ path: 'email', message: 'must be an e-mail address' });
     if (list.length) throw errors.validation(list);

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { generateAuthenticationOptions } from '@simplewebauthn/server';
 import { now } from '../../common/clock.js';
 import { log } from '../../common/logger.js';
 import { Db } from '../../database/db.js';
@@ -10,7 +9,7 @@ import { Passkey } from '../security.entity.js';
 import { assertionJson } from './credential-json.js';
 import type { PasskeyLoginFinish, PasskeyStart } from './passkeys.dto.js';
 import { CHALLENGE_MINUTES, credentialKey, userHandle } from './passkeys.service.js';
-import { RelyingParty } from './relying-party.js';
+import { RelyingParty, webauthn } from './relying-party.js';
 
 interface Challenge {
   challenge: string;
@@ -37,6 +36,7 @@ export class PasskeyLoginService {
   async start(username: string | undefined): Promise<PasskeyStart> {
     const { id: rpID } = await this.relyingParty.identity();
     const timeout = CHALLENGE_MINUTES * 60_000;
+    const { generateAuthenticationOptions } = await webauthn();
     const options = await generateAuthenticationOptions({ rpID, timeout, userVerification: 'required' });
     const content: Challenge = {
       challenge: options.challenge,

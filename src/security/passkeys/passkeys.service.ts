@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { generateRegistrationOptions } from '@simplewebauthn/server';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
 import { type Caller, type Principal, signedIn } from '../../common/access.js';
@@ -16,7 +15,7 @@ import { Passkey } from '../security.entity.js';
 import { WaysIn } from '../ways-in.js';
 import { registrationJson } from './credential-json.js';
 import type { PasskeyCreated, PasskeyRegistration, PasskeyStart, PasskeyView } from './passkeys.dto.js';
-import { ALGORITHMS, type NewCredential, RelyingParty } from './relying-party.js';
+import { ALGORITHMS, type NewCredential, RelyingParty, webauthn } from './relying-party.js';
 
 /** A challenge lives this long, at both ceremonies. */
 export const CHALLENGE_MINUTES = 5;
@@ -67,6 +66,7 @@ export class PasskeysService {
     const user = await manager.findOneByOrFail(User, { id: me.userId });
     const own = await this.of(me.userId);
     assertMayAdd(me, own.length);
+    const { generateRegistrationOptions } = await webauthn();
     const options = await generateRegistrationOptions({
       rpName: (await this.settings.read('general')).site_name,
       rpID,

@@ -1,24 +1,18 @@
 import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import {
-  type AuthenticationResponseJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
-import {
-  COSEALG,
-  decodeAttestationObject,
-  decodeClientDataJSON,
-  isoBase64URL,
-  isoCBOR,
-} from '@simplewebauthn/server/helpers';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { errors } from '../../common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { isCredentialId } from './credential-json.js';
 
-/** Said aloud: the library's own list differs between versions of Node, and replicas may differ in those. */
-export const ALGORITHMS = [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256];
+/** The library brings parsers of certificates, 25 MB in memory: loaded with the first ceremony. */
+export const webauthn = () => import('@simplewebauthn/server');
+
+/** COSE numbers of EdDSA, ES256 and RS256. Said aloud: the library's own list differs between versions of Node, and replicas may differ in those. */
+export const ALGORITHMS = [-8, -7, -257];
+
+const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
+const base64url = (data: Uint8Array) => Buffer.from(data).toString('base64url');
 
 /** An RSA key of 8192 bits has some 1040; larger ones would only make each check slow. */
 const MAX_KEY_BYTES = 2048;
@@ -52,10 +46,11 @@ export class RelyingParty {
     const { id, origin } = await this.identity();
     const { clientDataJSON, attestationObject, transports = [] } = response.response;
     assertTopFrame(clientDataJSON);
+    const { verifyRegistrationResponse } = await webauthn();
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: {
         ...response,
-        response: { ...response.response, attestationObject: withoutStatement(attestationObject) },
+        response: { ...response.response, attestationObject: await withoutStatement(attestationObject) },
       },
       expectedChallenge: challenge,
       expectedOrigin: origin,
@@ -66,11 +61,11 @@ export class RelyingParty {
     if (!verified) throw new Error('not verified');
     const { credential, credentialBackedUp } = registrationInfo;
     if (credential.id !== response.id) throw new Error('the id is not the one of the authenticator data');
-    if (!isCredentialId(isoBase64URL.toBuffer(credential.id))) throw new Error('length of the credential id');
+    if (!isCredentialId(bytes(credential.id))) throw new Error('length of the credential id');
     if (credential.publicKey.length > MAX_KEY_BYTES) throw new Error('length of the public key');
     return {
       id: credential.id,
-      publicKey: isoBase64URL.fromBuffer(credential.publicKey),
+      publicKey: base64url(credential.publicKey),
       counter: credential.counter,
       transports,
       backedUp: credentialBackedUp,
@@ -85,6 +80,7 @@ export class RelyingParty {
   ): Promise<{ counter: number; backedUp: boolean }> {
     const { id, origin } = await this.identity();
     assertTopFrame(response.response.clientDataJSON);
+    const { verifyAuthenticationResponse } = await webauthn();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
       expectedChallenge: challenge,
@@ -92,7 +88,7 @@ export class RelyingParty {
       expectedRPID: id,
       requireUserVerification: true,
       // 0: the library would compare counters before it looks at the signature, so that anybody could make a counter seem to have gone backwards
-      credential: { id: response.id, publicKey: isoBase64URL.toBuffer(publicKey), counter: 0 },
+      credential: { id: response.id, publicKey: bytes(publicKey), counter: 0 },
     });
     if (!verified) throw new Error('wrong signature');
     return { counter: authenticationInfo.newCounter, backedUp: authenticationInfo.credentialBackedUp };
@@ -101,7 +97,7 @@ export class RelyingParty {
 
 /** A page of ours inside somebody else's could be clicked through unseen. */
 function assertTopFrame(clientDataJSON: string): void {
-  if (decodeClientDataJSON(clientDataJSON).crossOrigin)
+  if (JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).crossOrigin)
     throw new Error('the ceremony ran inside a page of another origin');
 }
 
@@ -109,12 +105,13 @@ function assertTopFrame(clientDataJSON: string): void {
  * The same as if the authenticator had followed our wish for attestation `none`. We trust no makers, so a statement says nothing to us, and certificates of
  * strangers are better not parsed at all.
  */
-function withoutStatement(attestationObject: string): string {
-  const authData = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('authData');
+async function withoutStatement(attestationObject: string): Promise<string> {
+  const { decodeAttestationObject, isoCBOR } = await import('@simplewebauthn/server/helpers');
+  const authData = decodeAttestationObject(bytes(attestationObject)).get('authData');
   const bare = new Map<string, unknown>([
     ['fmt', 'none'],
     ['attStmt', new Map()],
     ['authData', authData],
   ]);
-  return isoBase64URL.fromBuffer(isoCBOR.encode(bare as never) as never);
+  return base64url(isoCBOR.encode(bare as never));
 }
