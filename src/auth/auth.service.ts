@@ -14,7 +14,7 @@ import { type Counted, type LimitRule, LimitsService } from '../security/limits.
 import { SecondFactorService } from '../security/second-factor.service.js';
 import type { LoginLimit } from '../settings/settings.dto.js';
 import { SettingsService } from '../settings/settings.service.js';
-import { passwordMatches } from '../users/passwords.js';
+import { assertRoom, passwordMatches } from '../users/passwords.js';
 import { type LoginMethod, SessionsService } from '../users/sessions.service.js';
 import { SigningKey } from '../users/signing-key.js';
 import type { UserView } from '../users/user.dto.js';
@@ -65,9 +65,10 @@ export class AuthService {
     const { login_limit, ...security } = await this.settings.security();
     assertNetwork({ login_limit, ...security }, caller.ip);
     const username = input.username.trim().toLowerCase();
+    const friend = await this.knowsNetwork(username, networkOf(caller.ip));
+    assertRoom(friend);
     const user = await this.guarded(username, caller, login_limit, async (attempts) => {
       const found = await this.users.findOneBy({ username_key: username });
-      const friend = await this.knowsNetwork(username, attempts.network);
       const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null, friend);
       if (!found || !good) throw errors.unauthenticated('Username or password is wrong');
       if (found.totp_enabled) await this.assertCode(found, input, attempts);

@@ -19,11 +19,16 @@ const queue = new PQueue({ concurrency: Math.max(1, availableParallelism() - 1) 
 const STRANGERS = { priority: 0, room: 5 };
 const FRIENDS = { priority: 1, room: 32 };
 
-function inTurn<T>(work: () => Promise<T>, friend: boolean): Promise<T> {
+/** Whether one more may wait. Asked before anything is written for a login, so that surplus ones cost nothing. @throws AppError 429 */
+export function assertRoom(friend: boolean): void {
   const { priority, room } = friend ? FRIENDS : STRANGERS;
   if (queue.sizeBy({ priority }) >= room)
     throw errors.tooMany('Too many logins at this moment; try again in a few seconds', 2);
-  return queue.add(work, { priority }) as Promise<T>;
+}
+
+function inTurn<T>(work: () => Promise<T>, friend: boolean): Promise<T> {
+  assertRoom(friend);
+  return queue.add(work, { priority: (friend ? FRIENDS : STRANGERS).priority }) as Promise<T>;
 }
 
 /** bcrypt ignores what follows the 72nd byte: longer passwords are hashed to 44 characters first, never cut. */
