@@ -1,5 +1,5 @@
 import { IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import { Check } from '../common/validation.js';
+import { Check, IsOmittable } from '../common/validation.js';
 import { isEmail, isTimezone, ONE_LINE } from '../settings/checks.js';
 import { LANGUAGES, type Language } from '../settings/settings.dto.js';
 
@@ -18,7 +18,7 @@ export class ProfileView {
 }
 
 export class ProfileInput {
-  @IsOptional()
+  @IsOmittable()
   @IsString()
   @IsNotEmpty()
   @MaxLength(128)
@@ -40,11 +40,11 @@ export class ProfileInput {
   @IsOptional()
   email_verified?: boolean;
 
-  @IsOptional()
+  @IsOmittable()
   @IsIn(LANGUAGES)
   language?: Language;
 
-  @IsOptional()
+  @IsOmittable()
   @IsIn(THEMES)
   theme?: (typeof THEMES)[number];
 

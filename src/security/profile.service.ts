@@ -47,7 +47,9 @@ export class ProfileService {
   ): Promise<ProfileView> {
     const user = await this.user(caller);
     const key = email?.toLowerCase() ?? null;
-    const changes: Partial<User> = { ...fields };
+    const changes: Partial<User> = Object.fromEntries(
+      Object.entries(fields).filter(([, value]) => value !== undefined),
+    );
     if (email === null) Object.assign(changes, { email: null, email_key: null, email_verified: false });
     else if (email !== undefined && (key !== user.email_key || email_code !== undefined)) {
       await this.assertCode(user.id, key as string, email_code);

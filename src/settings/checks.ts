@@ -36,7 +36,7 @@ export const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
 /** One mail address: no lists, no comments, no line ends. */
 export const isEmail = (value: unknown): boolean =>
-  typeof value === 'string' && value.length <= 254 && ADDRESS.test(value);
+  typeof value === 'string' && value.length <= 254 && value.toLowerCase().length <= 254 && ADDRESS.test(value);
 
 /** `a@b` or `Name <a@b>`. */
 export function isMailbox(value: unknown): boolean {

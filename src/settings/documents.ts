@@ -59,6 +59,15 @@ export function merged<T>(base: T, over: object): T {
   return out as T;
 }
 
+/** Where a change says null although the field always has a value. */
+export function nulls(defaults: object, change: object, prefix = ''): string[] {
+  return Object.entries(change).flatMap(([key, value]) => {
+    const known = (defaults as Record<string, unknown>)[key];
+    if (value === null) return known === null ? [] : [prefix + key];
+    return isObject(value) && isObject(known) ? nulls(known, value, `${prefix}${key}.`) : [];
+  });
+}
+
 /** A row of the table: the document, and the role of who changed it last. */
 export interface Row {
   values: Record<string, unknown>;

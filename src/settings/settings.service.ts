@@ -9,7 +9,7 @@ import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
-import { DEFAULTS, type DocumentName, type Documents, merged, type Row, securityFrom } from './documents.js';
+import { DEFAULTS, type DocumentName, type Documents, merged, nulls, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
 import type { GeneralInput, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
 
@@ -82,12 +82,14 @@ export class SettingsService {
   }
 
   /** @throws AppError 400001 */
-  updateGeneral(input: GeneralInput, caller: Caller): Promise<Documents['general']> {
+  async updateGeneral(input: GeneralInput, caller: Caller): Promise<Documents['general']> {
+    assertNoNulls('general', input);
     return this.update('general', caller, (old) => merged(old, input));
   }
 
   /** @throws AppError 400001, when the caller's own network would be shut out, too */
-  updateSecurity(input: SecurityInput, caller: Caller): Promise<SecuritySettings> {
+  async updateSecurity(input: SecurityInput, caller: Caller): Promise<SecuritySettings> {
+    assertNoNulls('security', input);
     return this.update('security', caller, (old) => {
       const value = merged(old, input);
       if (value.allowed_cidrs.length && !inCidrs(caller.ip, value.allowed_cidrs.map(parseCidr))) {
@@ -102,6 +104,7 @@ export class SettingsService {
 
   /** @throws AppError 400001 */
   async updateSmtp({ password, password_set: _told, ...input }: SmtpInput, caller: Caller): Promise<SmtpView> {
+    assertNoNulls('smtp', input);
     const stored = await this.update(
       'smtp',
       caller,
@@ -184,6 +187,15 @@ export class SettingsService {
     const sql = 'SELECT content FROM settings WHERE name = ?';
     return (await this.db.row<{ content: string }>(sql, [name], manager))?.content;
   }
+}
+
+/** @throws AppError 400001 naming the fields that may be left out, but not be null */
+function assertNoNulls(name: DocumentName, change: object): void {
+  const list = nulls(DEFAULTS[name], change).map((path) => ({
+    path,
+    message: 'must not be null; leave it out to keep it',
+  }));
+  if (list.length) throw errors.validation(list);
 }
 
 const smtpView = ({ password, ...shown }: Documents['smtp']): SmtpView => ({

@@ -85,6 +85,10 @@ for (const { kind, skip } of DATABASES) {
       await wrong('/api/settings', { default_ttl: 0 }, 'default_ttl');
       await wrong('/api/settings', { dns_resolvers: ['resolver.example'] }, 'dns_resolvers');
       await wrong('/api/settings', { unknown: 1 }, 'unknown');
+      await wrong('/api/settings', { site_name: null }, 'site_name');
+      await wrong('/api/settings/security', { session: { idle_minutes: null } }, 'session.idle_minutes');
+      await wrong('/api/settings/security', { allowed_cidrs: null }, 'allowed_cidrs');
+      await wrong('/api/settings/smtp', { from: null }, 'from');
       await wrong('/api/settings/security', { login_limit: { max_failures: 0 } }, 'login_limit.max_failures');
       await wrong('/api/settings/security', { session: { idle_minutes: 'x' } }, 'session.idle_minutes');
       await wrong('/api/settings/security', { password_policy: { min_length: 4 } }, 'password_policy.min_length');
