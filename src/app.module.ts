@@ -17,6 +17,7 @@ import { RecordsModule } from './records/records.module.js';
 import { SecurityJobsModule } from './security/jobs.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SystemModule } from './system/system.module.js';
+import { TeamsModule } from './teams/teams.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 
 @Module({
@@ -34,6 +35,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     DomainsModule,
     RecordsModule,
     TokensModule,
+    TeamsModule,
     SystemModule,
   ],
   controllers: [HealthController],

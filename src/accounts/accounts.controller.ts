@@ -15,6 +15,7 @@ export class AccountsController {
 
   /** DNS accounts, all of them unless a page is asked for; secrets are never shown. */
   @Get()
+  @Access({ role: Role.Admin, scope: 'accounts:read' })
   async list(@Query() query: PageQuery, @Res({ passthrough: true }) response: Response): Promise<AccountView[]> {
     const { total, list } = await this.accounts.list(query);
     pageHeaders(response, total, pageOf(query));
@@ -30,6 +31,7 @@ export class AccountsController {
 
   /** One DNS account. */
   @Get(':id')
+  @Access({ role: Role.Admin, scope: 'accounts:read' })
   get(@Param('id', IdPipe) id: number): Promise<AccountView> {
     return this.accounts.get(id);
   }
@@ -55,7 +57,7 @@ export class AccountsController {
 }
 
 @ApiTags('Accounts')
-@Access({})
+@Access({ scope: null })
 @Controller('providers')
 export class ProvidersController {
   constructor(private readonly accounts: AccountsService) {}

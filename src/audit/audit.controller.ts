@@ -8,7 +8,7 @@ import { AuditList, AuditQuery, AuditVerdict, AuditView } from './audit.dto.js';
 import { AuditReader } from './audit-reader.service.js';
 
 @ApiTags('Audit')
-@Access({ role: Role.Admin })
+@Access({ role: Role.Admin, scope: 'audit:read' })
 @Controller('audit')
 export class AuditController {
   constructor(private readonly audit: AuditReader) {}

@@ -1,11 +1,20 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
-import { ACCESS, type AccessRule, AUDITED, type Principal, Role, type ZoneRequest } from '../common/access.js';
+import {
+  ACCESS,
+  type AccessRule,
+  AUDITED,
+  type Principal,
+  Role,
+  type TokenLimits,
+  type ZoneRequest,
+} from '../common/access.js';
 import { errors } from '../common/errors.js';
 import { positiveId } from '../common/validation.js';
 import { DatabaseService } from '../database/database.service.js';
 import { DomainPolicy } from '../domains/domain-policy.js';
+import { hasScope } from '../tokens/token-access.js';
 import { SigningKey } from '../users/signing-key.js';
 import { bearer, isApiToken } from './strategies.js';
 
@@ -66,8 +75,9 @@ export class AccessGuard implements CanActivate {
     if (principal.lacksSecondFactor && !rule.unproven) {
       throw errors.forbidden('Your role must have a second factor; set one up first', { required: '2fa' });
     }
-    if (principal.role < (rule.role ?? Role.User)) throw errors.forbidden();
-    if (principal.token) this.assertTokenMayCall(rule, principal.token.allowedDomains);
+    const role = rule.role ?? Role.User;
+    if (principal.role < role) throw errors.forbidden(undefined, { required: `role:${role}` });
+    if (principal.token) this.assertTokenMayCall(rule, principal.token);
     if (rule.domain) {
       const { id, domain_id } = request.params as Record<string, string>;
       request.domain = await this.policy.open(principal, positiveId(domain_id ?? id, 'id'), rule.domain);
@@ -82,10 +92,15 @@ export class AccessGuard implements CanActivate {
     if (!(await this.database.hasUsers())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
   }
 
-  private assertTokenMayCall(rule: AccessRule, allowedDomains: number[] | null): void {
-    if (rule.noTokens) throw errors.forbidden('API tokens may not call this route; use a login');
-    if (allowedDomains && !rule.domain && !rule.narrowed) {
-      throw errors.forbidden('A token that is narrowed to domains may only call routes of its domains');
+  private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {
+    if (rule.noTokens) throw errors.forbidden('API tokens may not call this route; use a login', { required: 'login' });
+    const scope = rule.scope === undefined ? '*' : rule.scope;
+    if (!hasScope(allowedServices, scope))
+      throw errors.forbidden(`The token lacks the scope ${scope}`, { required: scope });
+    if ((allowedDomains || rules) && !rule.domain && !rule.narrowed) {
+      throw errors.forbidden('A token that is narrowed to domains or by rules may only call routes of its domains', {
+        required: '*',
+      });
     }
   }
 }

@@ -46,7 +46,7 @@ export class AuthController {
 
   /** The signed-in user; for an API token its creator, with the token's effective role. */
   @Get('me')
-  @Access({ unproven: true })
+  @Access({ unproven: true, scope: null })
   me(@Me() me: Caller): Promise<UserView> {
     return this.auth.me(me);
   }

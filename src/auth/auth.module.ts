@@ -5,6 +5,7 @@ import { PassportModule } from '@nestjs/passport';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { DomainsModule } from '../domains/domains.module.js';
 import { SecurityModule } from '../security/security.module.js';
+import { TokensModule } from '../tokens/tokens.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccessGuard } from './access.guard.js';
 import { AuthController } from './auth.controller.js';
@@ -33,6 +34,7 @@ class RateStorageModule {}
     DomainsModule,
     UsersModule,
     SecurityModule,
+    TokensModule,
   ],
   controllers: [AuthController, SecondFactorController, SessionsController, PasskeysController, OauthController],
   providers: [

@@ -4,13 +4,15 @@ import type { Request } from 'express';
 import { Strategy as CustomStrategy } from 'passport-custom';
 import { Strategy as JwtStrategyBase, type SecretOrKeyProvider } from 'passport-jwt';
 import type { Principal, ZoneRequest } from '../common/access.js';
-import { inCidrs, parseCidr } from '../common/cidr.js';
+import { inCidrs, networkOf, parseCidr } from '../common/cidr.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
 import { Db } from '../database/db.js';
 import { securityFrom } from '../settings/documents.js';
 import type { SecuritySettings } from '../settings/settings.dto.js';
+import { judgeToken, SELECT_TOKEN, type TokenRow, tokenPrincipal } from '../tokens/token-access.js';
+import { TokenUses } from '../tokens/token-uses.service.js';
 import { SigningKey } from '../users/signing-key.js';
 
 /** `last_active_at` and `last_used_at` are written at most once in this time. */
@@ -94,58 +96,38 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
   }
 }
 
-interface TokenRow {
-  id: number;
-  user_id: number;
-  name: string;
-  narrowed: boolean | number;
-  allowed_domains: string;
-  allowed_services: string;
-  start_time: string | null;
-  end_time: string | null;
-  max_role: number;
-  last_used_at: string | null;
-  username: string;
-  role: number;
-  security: string | null;
-}
-
-/** An API token: by the SHA-256 of its text, active, inside its window, its creator active. */
+/** An API token: by the SHA-256 of its text, its creator active, inside its limits. */
 @Injectable()
 export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-token') {
-  constructor(private readonly db: Db) {
+  constructor(
+    private readonly db: Db,
+    private readonly uses: TokenUses,
+  ) {
     super();
   }
 
-  async validate(request: Request): Promise<Principal | null> {
+  async validate(request: ZoneRequest): Promise<Principal | null> {
     const credential = bearer(request);
     if (!isApiToken(credential)) return null;
-    const row = await this.db.row<TokenRow>(
-      `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.allowed_services, t.start_time, t.end_time, t.max_role,
-              t.last_used_at, u.username, u.role, (SELECT content FROM settings WHERE name = 'security') AS security
-         FROM api_tokens t JOIN users u ON u.id = t.user_id
-        WHERE t.token_hash = ? AND t.is_active = ? AND u.status = 1`,
-      [sha256(credential), true],
-    );
+    const hash = sha256(credential);
     const moment = now();
-    if (!row || (row.start_time && moment < row.start_time) || (row.end_time && moment > row.end_time)) return null;
+    const row = await this.db.row<TokenRow>(
+      `${SELECT_TOKEN} WHERE t.token_hash = ? OR (t.previous_hash = ? AND t.previous_until > ?)`,
+      [hash, hash, moment],
+    );
+    if (!row) return null;
+    const { ip } = request.caller;
+    const { allowed, source, reason } = judgeToken(row, ip);
+    if (source === 'network' && !allowed) throw errors.forbidden(reason, { required: 'network' });
+    if (!allowed) return null;
+    this.uses.count(row.id, ip);
     if (!row.last_used_at || row.last_used_at < now(-TOUCH_MS)) {
-      await this.db.run('UPDATE api_tokens SET last_used_at = ? WHERE id = ?', [moment, row.id]);
+      await this.db.run('UPDATE api_tokens SET last_used_at = ?, last_used_network = ? WHERE id = ?', [
+        moment,
+        networkOf(ip),
+        row.id,
+      ]);
     }
-    return {
-      kind: 'token',
-      userId: row.user_id,
-      username: row.username,
-      role: Math.min(row.max_role, row.role),
-      sessionId: null,
-      lacksSecondFactor: false,
-      ratePerMinute: securityFrom(row.security).rate_limits.token,
-      token: {
-        id: row.id,
-        name: row.name,
-        allowedDomains: row.narrowed ? JSON.parse(row.allowed_domains) : null,
-        allowedServices: JSON.parse(row.allowed_services),
-      },
-    };
+    return tokenPrincipal(row);
   }
 }

@@ -1,5 +1,6 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
+import type { TokenRule } from './token-rules.js';
 
 export enum Role {
   User = 1,
@@ -7,7 +8,22 @@ export enum Role {
   Super = 3,
 }
 
-export type Right = 'read' | 'write';
+/** On a domain: reading it, changing records (all, or those under some hosts), changing the domain itself. */
+export type Right = 'read' | 'records' | 'write';
+
+/** What a token may be limited to; `*` = everything. */
+export const SCOPES = [
+  '*',
+  'domains:read',
+  'records:read',
+  'records:write',
+  'accounts:read',
+  'audit:read',
+  'acme',
+  'ddns',
+  'external-dns',
+] as const;
+export type Scope = (typeof SCOPES)[number];
 
 /** Who is asking, as found out by the guard at this very request. */
 export interface Principal {
@@ -23,7 +39,17 @@ export interface Principal {
   /** requests a minute that the settings allow, 0 = any number */
   ratePerMinute: number;
   /** of an API token; `allowedDomains` null = all of the creator's */
-  token: { id: number; name: string; allowedDomains: number[] | null; allowedServices: string[] } | null;
+  token: TokenLimits | null;
+}
+
+/** What an API token leaves of its creator's rights. */
+export interface TokenLimits {
+  id: number;
+  name: string;
+  allowedDomains: number[] | null;
+  allowedServices: string[];
+  /** null: no rules */
+  rules: TokenRule[] | null;
 }
 
 /** Where a request comes from. */
@@ -54,6 +80,8 @@ export interface AccessRule {
   role?: Role;
   /** this right on the domain `:id` or `:domain_id` of the path */
   domain?: Right;
+  /** the scope that an API token must have; left out: `*`; null: any token may */
+  scope?: Scope | null;
   /** logged-in users only: API tokens are refused */
   noTokens?: true;
   /** API tokens that are narrowed to domains may come here, too: the list shows theirs only */

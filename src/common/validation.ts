@@ -1,5 +1,10 @@
 import { type PipeTransform, ValidationPipe } from '@nestjs/common';
-import { registerDecorator, type ValidationError, type ValidatorConstraintInterface } from 'class-validator';
+import {
+  registerDecorator,
+  ValidateIf,
+  type ValidationError,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
 import { errors, type FieldError } from './errors.js';
 
 /** All problems of a body or query, nested fields as `credentials.api_key`, list items as `rules.0.hosts`. */
@@ -50,6 +55,9 @@ function rule(name: string, check: (value: unknown) => boolean, message: string)
       } satisfies ValidatorConstraintInterface,
     });
 }
+
+/** A field that may be left out, but is never null, which `IsOptional` lets pass. */
+export const IsOmittable = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined);
 
 /** A date and time in ISO 8601. */
 export const IsTime = (): PropertyDecorator =>

@@ -77,6 +77,14 @@ export const creator =
   ) =>
     runner.createTable(new Table({ name, columns: cols, indices, foreignKeys, engine: tableEngine(runner) }), true);
 
+/** Adds nullable columns that are not there yet. TypeORM would copy the whole table on SQLite. */
+export async function addColumns(runner: QueryRunner, table: string, cols: TableColumnOptions[]): Promise<void> {
+  for (const { name, type, length } of cols) {
+    if (await runner.hasColumn(table, name)) continue;
+    await runner.query(`ALTER TABLE ${table} ADD COLUMN ${name} ${length ? `${type}(${length})` : type}`);
+  }
+}
+
 /** Tables hold any Unicode text and compare it exactly, whatever the server's default is. */
 export const tableEngine = (runner: QueryRunner): string | undefined =>
   ['mysql', 'mariadb'].includes(runner.dataSource.options.type)

@@ -7,7 +7,7 @@ import { Limit } from '../security/limit.entity.js';
 import { Challenge, Identity, Passkey, RecoveryCode, SecondFactor } from '../security/security.entity.js';
 import { Setting } from '../settings/setting.entity.js';
 import { Team, TeamMember } from '../teams/team.entity.js';
-import { ApiToken } from '../tokens/token.entity.js';
+import { ApiToken, TokenUse } from '../tokens/token.entity.js';
 import { Session } from '../users/session.entity.js';
 import { User } from '../users/user.entity.js';
 import { Lease } from './lease.entity.js';
@@ -24,6 +24,7 @@ export const ENTITIES = [
   Challenge,
   Mail,
   ApiToken,
+  TokenUse,
   Team,
   TeamMember,
   DnsAccount,

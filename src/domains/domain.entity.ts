@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { DnsAccount } from '../accounts/account.entity.js';
-import { Id, Int, Str, Utc } from '../database/columns.js';
+import { Bool, Id, Int, Str, Utc } from '../database/columns.js';
 import { Team } from '../teams/team.entity.js';
 import { User } from '../users/user.entity.js';
 
@@ -38,6 +38,7 @@ export class Domain {
 @Entity('domain_permissions')
 @Index('domain_permissions_team_ix', ['team_id', 'domain_name', 'domain_id'])
 @Index('domain_permissions_domain_ix', ['domain_id', 'team_id'])
+@Index('domain_permissions_count_ix', ['team_id', 'repeated'])
 export class DomainPermission {
   @Id() id!: number;
   @Int() team_id!: number;
@@ -53,4 +54,6 @@ export class DomainPermission {
   /** read, write */
   @Str(8) permission!: string;
   @Str(255, { nullable: true }) host!: string | null;
+  /** true when the team has another permission on this domain that counts: lists count each domain once without comparing */
+  @Bool({ nullable: true }) repeated!: boolean | null;
 }

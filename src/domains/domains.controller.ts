@@ -3,8 +3,9 @@ import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, OnDomain, signedIn } from '../common/access.js';
 import { pageHeaders, pageOf } from '../common/paging.dto.js';
+import { WRITE } from './access-rights.js';
 import { DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
-import { type OpenDomain, WRITE } from './domain-policy.js';
+import type { OpenDomain } from './domain-policy.js';
 import { DomainsService, domainView } from './domains.service.js';
 
 @ApiTags('Domains')
@@ -14,7 +15,7 @@ export class DomainsController {
 
   /** The domains that the caller may read; all of them unless `limit` is given. The total is in `X-Total-Count`. */
   @Get()
-  @Access({ narrowed: true })
+  @Access({ narrowed: true, scope: 'domains:read' })
   async list(
     @Query() query: DomainQuery,
     @Me() me: Caller,
@@ -35,10 +36,10 @@ export class DomainsController {
 
   /** One domain. */
   @Get(':id')
-  @Access({ domain: 'read' })
+  @Access({ domain: 'read', scope: 'domains:read' })
   @ApiParam({ name: 'id', type: 'integer' })
   get(@OnDomain() domain: OpenDomain): DomainView {
-    return domainView(domain, domain.level ?? 0);
+    return domainView(domain, domain.access.level);
   }
 
   /** Changes remark or expiry. */

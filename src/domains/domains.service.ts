@@ -12,9 +12,10 @@ import { parseTime } from '../common/validation.js';
 import { Db, isDuplicate, marks } from '../database/db.js';
 import { toUnicode, zoneName } from '../dns/names.js';
 import type { RemoteZone } from '../providers/provider.js';
+import { WRITE } from './access-rights.js';
 import type { DomainInput, DomainPatch, DomainView } from './domain.dto.js';
 import { Domain } from './domain.entity.js';
-import { DOMAIN_COLUMNS, DomainPolicy, type OpenDomain, WRITE } from './domain-policy.js';
+import { DOMAIN_COLUMNS, DomainPolicy, type DomainRow } from './domain-policy.js';
 
 const SORTS = {
   id: 'mine.id',
@@ -24,7 +25,7 @@ const SORTS = {
   expires_at: 'd.expires_at',
 };
 
-export const domainView = (row: OpenDomain, level: number): DomainView => ({
+export const domainView = (row: DomainRow, level: number): DomainView => ({
   id: row.id,
   name: row.name,
   unicode_name: toUnicode(row.name),
@@ -45,7 +46,7 @@ export const domainView = (row: OpenDomain, level: number): DomainView => ({
 @Injectable()
 export class DomainsService {
   /** What follows the creation of a domain, such as reading its records; a failure there does not undo the creation. */
-  private readonly followUps: ((domain: OpenDomain) => Promise<void>)[] = [];
+  private readonly followUps: ((domain: DomainRow) => Promise<void>)[] = [];
 
   constructor(
     @InjectRepository(Domain) private readonly domains: Repository<Domain>,
@@ -56,7 +57,7 @@ export class DomainsService {
     private readonly audit: AuditService,
   ) {}
 
-  afterCreate(work: (domain: OpenDomain) => Promise<void>): void {
+  afterCreate(work: (domain: DomainRow) => Promise<void>): void {
     this.followUps.push(work);
   }
 
@@ -64,23 +65,30 @@ export class DomainsService {
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: DomainView[] }> {
     const order = orderBy(query.sort, SORTS, 'name', 'mine.id');
     if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
-    const { mine, where, values } = this.policy.readable(me);
-    const filter = query.keyword ? `${where} AND mine.name LIKE ? ESCAPE '!'` : where;
-    const all = query.keyword ? [...values, contains(query.keyword)] : values;
-    const [end, page] = pageSql(pageOf(query));
+    const page = pageOf(query);
+    const [end, cut] = pageSql(page);
+    const byName = page && !query.keyword && order.startsWith('mine.name');
+    const most = page ? page.page * page.limit : 0;
+    const first = byName ? await this.policy.firstReadable(me, most, order.endsWith('DESC') ? 'DESC' : 'ASC') : null;
+    const all = first?.all ?? this.policy.readable(me);
+    const { mine, where, values } = first ?? all;
+    const [more, words] = query.keyword ? [" AND mine.name LIKE ? ESCAPE '!'", [contains(query.keyword)]] : ['', []];
     const rest = 'JOIN domains d ON d.id = mine.id JOIN dns_accounts a ON a.id = d.account_id';
     // by name, the page is known before a row of domains is read
     const from = order.includes('d.')
-      ? `${mine} ${rest} WHERE ${filter} ORDER BY ${order}${end}`
-      : `(SELECT mine.id, mine.name FROM ${mine} WHERE ${filter} ORDER BY ${order}${end}) mine ${rest} ORDER BY ${order}`;
-    const rows = await this.db.rows<OpenDomain>(`SELECT ${DOMAIN_COLUMNS} FROM ${from}`, [...all, ...page]);
+      ? `${mine} ${rest} WHERE ${where}${more} ORDER BY ${order}${end}`
+      : `(SELECT mine.id, mine.name FROM ${mine} WHERE ${where}${more} ORDER BY ${order}${end}) mine ${rest} ORDER BY ${order}`;
+    const rows = await this.db.rows<DomainRow>(`SELECT ${DOMAIN_COLUMNS} FROM ${from}`, [...values, ...words, ...cut]);
     const levels = await this.policy.levels(
       me,
       rows.map((row) => row.id),
     );
     const list = rows.map((row) => domainView(row, levels.get(row.id) ?? 0));
     if (!end) return { total: list.length, list };
-    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${mine} WHERE ${filter}`, all);
+    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${all.mine} WHERE ${all.where}${more}`, [
+      ...all.values,
+      ...words,
+    ]);
     return { total: Number(count?.n), list };
   }
 
@@ -98,7 +106,7 @@ export class DomainsService {
    * Adds a zone that exists at the account's provider (or, with `create`, makes it there).
    * @throws AppError 403001, 404001 unknown account or zone, 409001 known already, 501001 the provider cannot create zones
    */
-  async create(caller: Caller, input: DomainInput): Promise<OpenDomain> {
+  async create(caller: Caller, input: DomainInput): Promise<DomainRow> {
     const me = signedIn(caller);
     const name = zoneName(input.name);
     await this.assertMayUseAccount(me, input.account_id);
@@ -136,7 +144,7 @@ export class DomainsService {
     return this.reload(id);
   }
 
-  async update(caller: Caller, domain: OpenDomain, patch: DomainPatch): Promise<OpenDomain> {
+  async update(caller: Caller, domain: DomainRow, patch: DomainPatch): Promise<DomainRow> {
     const changes: Partial<Domain> = {};
     if (patch.remark !== undefined) changes.remark = patch.remark ?? '';
     if (patch.expires_at !== undefined) changes.expires_at = patch.expires_at ? parseTime(patch.expires_at) : null;
@@ -157,7 +165,7 @@ export class DomainsService {
   }
 
   /** Forgets a domain and its cache; nothing happens at the provider. */
-  async remove(caller: Caller, domain: OpenDomain): Promise<void> {
+  async remove(caller: Caller, domain: DomainRow): Promise<void> {
     await this.db.transaction(async (manager) => {
       await this.removal.run(manager, [domain.id]);
       await manager.delete(Domain, { id: domain.id });
@@ -171,8 +179,8 @@ export class DomainsService {
   }
 
   /** A domain without asking who wants it: for jobs, and after the guard has asked. @throws AppError 404 */
-  async reload(id: number): Promise<OpenDomain> {
-    const row = await this.db.row<OpenDomain>(
+  async reload(id: number): Promise<DomainRow> {
+    const row = await this.db.row<DomainRow>(
       `SELECT ${DOMAIN_COLUMNS} FROM domains d JOIN dns_accounts a ON a.id = d.account_id WHERE d.id = ?`,
       [id],
     );

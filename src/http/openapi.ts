@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { ACCESS, type AccessRule, AUDITED, Role } from '../common/access.js';
+import { ACCESS, type AccessRule, AUDITED, type Right, Role } from '../common/access.js';
 import { CODES } from '../common/errors.js';
 import type { Config } from '../config/config.js';
 
@@ -12,6 +12,15 @@ const ROLE_NAMES: Record<Role, string> = {
   [Role.Admin]: 'administrator',
   [Role.Super]: 'super administrator',
 };
+
+const DOMAIN_RIGHTS: Record<Right, string> = {
+  read: 'read permission on the domain',
+  records: 'write permission on the domain, or on the host of the record',
+  write: 'write permission on the whole domain',
+};
+
+const scopeOf = ({ scope }: AccessRule) =>
+  scope === null ? ' Any API token may.' : ` API tokens need the scope \`${scope ?? '*'}\`.`;
 
 const INTRO = `Zoneward manages DNS zones at many providers through one API.
 
@@ -107,7 +116,7 @@ function complete(operation: Operation, path: string, method: string, { rule, ac
   if (secured) kinds.push('unauthenticated', 'forbidden', 'tooMany');
   if (path.includes('{')) kinds.push('notFound');
   if (operation.requestBody) kinds.push('tooLarge');
-  if (['post', 'put'].includes(method) && secured) kinds.push('conflict');
+  if (method !== 'get' && secured) kinds.push('conflict');
   if (rule?.rate) kinds.push('unauthenticated', 'forbidden', 'tooMany');
   if (SECRETS.test(path)) kinds.push('locked', 'tooMany');
   if (path.includes('oauth') && method !== 'get') kinds.push('notFound', 'conflict');
@@ -124,11 +133,11 @@ function complete(operation: Operation, path: string, method: string, { rule, ac
   }
   operation.security = secured ? [{ bearer: [] }] : [];
   const needs = rule?.domain
-    ? `${rule.domain} permission on the domain`
+    ? DOMAIN_RIGHTS[rule.domain]
     : secured
       ? ROLE_NAMES[rule.role ?? Role.User]
       : 'no credential';
-  const tokens = secured && rule.noTokens ? ' API tokens are refused.' : '';
+  const tokens = secured ? (rule.noTokens ? ' API tokens are refused.' : scopeOf(rule)) : '';
   const audit = action ? ` Audited as \`${action}\`.` : '';
   // a handler's comment: its first sentence is the title, the rest belongs to the description
   const [, title, more] = /^(.+?[.:])\s+(.*)$/s.exec(`${operation.summary ?? ''} `) ?? ['', operation.summary, ''];

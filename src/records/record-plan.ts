@@ -1,6 +1,8 @@
 import type { EntityManager } from 'typeorm';
+import type { Action, RecordState } from '../common/token-rules.js';
 import type { Db } from '../database/db.js';
 import type { DnsRecord, RemoteRecord } from '../dns/record.js';
+import { assertMay } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import type { Change, ProviderDefinition } from '../providers/provider.js';
 import { derivedId } from '../providers/rrset.js';
@@ -59,8 +61,9 @@ const plain = (row: StoredRecord): DnsRecord => ({
 });
 
 /**
- * Checks one edit against the rules and the cached records of the names it touches (read under their locks).
- * @throws AppError 400001, 409001; NoSuchRecord
+ * Checks one edit against the rights of who asks, the rules of DNS and the cached records of the names it touches (read under their locks).
+ * An update must be allowed for the old and for the new state, and, where the TTL belongs to the set, for the neighbours whose TTL changes with it.
+ * @throws AppError 400001, 403001, 409001; NoSuchRecord
  */
 export function planEdit(
   edit: Edit,
@@ -75,14 +78,25 @@ export function planEdit(
     const sibling = at.find((o) => o.type === record.type && o.enabled);
     if (capabilities.granularity === 'rrset' && sibling) record.ttl = sibling.ttl;
   };
+  const may = (action: Action, state: RecordState) => assertMay(domain.access, domain.id, action, state);
+  const mayMoveTtl = (record: DnsRecord, at: StoredRecord[]) => {
+    if (capabilities.granularity !== 'rrset') return;
+    for (const sibling of at.filter((o) => o.type === record.type && o.enabled && o.ttl !== record.ttl)) {
+      may('update', sibling);
+      may('update', { ...sibling, ttl: record.ttl });
+    }
+  };
   if (edit.op === 'create') {
     const after = newRecord(definition, domain.name, edit.input, edit.defaultTtl);
     if ((edit.input.ttl ?? null) === null) join(after, others(after.host));
+    may('create', after);
+    mayMoveTtl(after, others(after.host));
     assertFits(after, others(after.host));
     return { change: { op: 'create', after }, before: null, after, remark: edit.input.remark ?? '' };
   }
   const before = rows.find((r) => r.id === edit.id);
   if (!before) throw new NoSuchRecord();
+  may(edit.op === 'delete' ? 'delete' : 'update', before);
   assertEditable(before);
   const here = before.remote_id === null; // disabled where the provider cannot hold such
   if (edit.op === 'delete') {
@@ -97,6 +111,8 @@ export function planEdit(
     const after = mergedRecord(definition, domain.name, before, edit.patch);
     const moves = after.host !== before.host || after.type !== before.type;
     if (moves && (edit.patch.ttl ?? null) === null) join(after, others(after.host, before.id));
+    may('update', after);
+    mayMoveTtl(after, others(after.host, before.id));
     assertFits(after, others(after.host, before.id));
     const change: Change | null = here ? null : { op: 'update', before: remote(before), after };
     return { change, before, after, remark: edit.patch.remark ?? before.remark };

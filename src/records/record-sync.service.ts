@@ -6,7 +6,7 @@ import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
-import type { OpenDomain } from '../domains/domain-policy.js';
+import type { DomainRow } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Intents } from './intents.js';
 import { difference } from './reconcile.js';
@@ -62,7 +62,7 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
    * @returns how many rows were touched
    * @throws ProviderError
    */
-  async refresh(domain: OpenDomain): Promise<number> {
+  async refresh(domain: DomainRow): Promise<number> {
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async () => {
       const { ids: settled, expected } = await this.intents.settleable(domain.id);
       const { revision } = await this.domains.reload(domain.id);
@@ -110,7 +110,7 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Audit entry of a refresh. */
-  async report(actor: Actor, domain: OpenDomain, touched: number): Promise<void> {
+  async report(actor: Actor, domain: DomainRow, touched: number): Promise<void> {
     await this.audit.append(actor, {
       action: 'record.settle',
       domain,

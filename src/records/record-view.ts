@@ -1,10 +1,10 @@
 import { toUnicode } from '../dns/names.js';
-import type { OpenDomain } from '../domains/domain-policy.js';
+import type { DomainRow } from '../domains/domain-policy.js';
 import type { RecordView } from './record.dto.js';
 import type { StoredRecord } from './record-cache.js';
 
 /** A record as the API shows it. It was last seen at the provider at the domain's last sync, or when it was written. */
-export const recordView = (row: StoredRecord, domain: Pick<OpenDomain, 'synced_at'>): RecordView => ({
+export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at'>): RecordView => ({
   id: row.id,
   host: row.host,
   type: row.type,

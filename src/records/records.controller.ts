@@ -16,7 +16,7 @@ export class RecordsController {
 
   /** Records of a domain from the cache. Without `limit` all of them, up to 10 000; beyond that a `page` is required. */
   @Get()
-  @Access({ domain: 'read' })
+  @Access({ domain: 'read', scope: 'records:read' })
   async list(
     @OnDomain() domain: OpenDomain,
     @Query() query: RecordQuery,
@@ -32,7 +32,7 @@ export class RecordsController {
    * provider refuses. Where the TTL belongs to the record set, a TTL that is given changes that of the whole set.
    */
   @Post()
-  @Access({ domain: 'write' })
+  @Access({ domain: 'records', scope: 'records:write' })
   @Audited('record.create')
   create(@OnDomain() domain: OpenDomain, @Body() body: RecordInput, @Me() me: Caller): Promise<RecordId> {
     return this.records.create(me, domain, body);
@@ -40,14 +40,14 @@ export class RecordsController {
 
   /** One record. */
   @Get(':recordId')
-  @Access({ domain: 'read' })
+  @Access({ domain: 'read', scope: 'records:read' })
   get(@OnDomain() domain: OpenDomain, @Param('recordId', IdPipe) id: number): Promise<RecordView> {
     return this.records.get(domain, id);
   }
 
   /** Changes what is given; what is left out stays. The other values of the same name and type are kept. */
   @Put(':recordId')
-  @Access({ domain: 'write' })
+  @Access({ domain: 'records', scope: 'records:write' })
   @Audited('record.update')
   update(
     @OnDomain() domain: OpenDomain,
@@ -60,7 +60,7 @@ export class RecordsController {
 
   /** Deletes the record at the provider, then here; the other values of its name and type are kept. */
   @Delete(':recordId')
-  @Access({ domain: 'write' })
+  @Access({ domain: 'records', scope: 'records:write' })
   @Audited('record.delete')
   remove(@OnDomain() domain: OpenDomain, @Param('recordId', IdPipe) id: number, @Me() me: Caller): Promise<void> {
     return this.records.remove(me, domain, id);
@@ -68,7 +68,7 @@ export class RecordsController {
 
   /** Takes a record out of DNS, or puts it back. Where the provider cannot disable records it is removed there, kept here, and created again. */
   @Patch(':recordId/status')
-  @Access({ domain: 'write' })
+  @Access({ domain: 'records', scope: 'records:write' })
   @Audited('record.status')
   setEnabled(
     @OnDomain() domain: OpenDomain,

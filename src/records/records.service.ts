@@ -4,6 +4,7 @@ import { errors } from '../common/errors.js';
 import { contains, orderBy } from '../common/paging.dto.js';
 import { Db, type SqlValue } from '../database/db.js';
 import { toAscii } from '../dns/names.js';
+import { assertMay, judge } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import type { RecordInput, RecordList, RecordPatch, RecordQuery, RecordView } from './record.dto.js';
@@ -40,7 +41,7 @@ export class RecordsService {
     let domain = opened;
     if (query.refresh) {
       await this.sync.refresh(domain);
-      domain = await this.domains.reload(domain.id);
+      domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
     }
     const order = orderBy(query.sort, SORTS, 'id', 'id');
     if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
@@ -49,14 +50,10 @@ export class RecordsService {
     const paged = asked !== undefined || query.page !== undefined;
     const limit = asked ?? (paged ? DEFAULT_LIMIT : MAX_UNPAGED);
     const page = query.page ?? 1;
+    if (domain.access.rules) return this.allowed(domain, [where, values], order, { paged, page, limit });
     // the stored count is exact: every write of the cache keeps it in its own transaction
     const total = values.length === 1 ? domain.records_count : await this.count(where, values);
-    if (!paged && total > MAX_UNPAGED) {
-      throw errors.field(
-        'page',
-        `is required: ${total} records match, more than the ${MAX_UNPAGED} that fit one answer`,
-      );
-    }
+    if (!paged) assertFitsOneAnswer(total);
     const rows = await this.db.rows<StoredRecord>(
       `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
       [...values, limit, (page - 1) * limit],
@@ -68,6 +65,7 @@ export class RecordsService {
   async get(domain: OpenDomain, id: number): Promise<RecordView> {
     const row = await this.cache.one(domain.id, id);
     if (!row) throw errors.notFound('Record');
+    assertMay(domain.access, domain.id, 'read', row);
     return recordView(row, domain);
   }
 
@@ -77,7 +75,7 @@ export class RecordsService {
 
   async update(me: Caller, domain: OpenDomain, id: number, patch: RecordPatch): Promise<RecordView> {
     await this.writer.one(me, domain, { op: 'update', id, patch });
-    return this.get(domain, id);
+    return this.written(domain, id);
   }
 
   async remove(me: Caller, domain: OpenDomain, id: number): Promise<void> {
@@ -86,7 +84,31 @@ export class RecordsService {
 
   async setEnabled(me: Caller, domain: OpenDomain, id: number, enabled: boolean): Promise<RecordView> {
     await this.writer.one(me, domain, { op: 'status', id, enabled });
-    return this.get(domain, id);
+    return this.written(domain, id);
+  }
+
+  /** What the caller has just written, which is no secret to who may write but not read. */
+  private async written(domain: OpenDomain, id: number): Promise<RecordView> {
+    const row = await this.cache.one(domain.id, id);
+    if (!row) throw errors.notFound('Record');
+    return recordView(row, domain);
+  }
+
+  /** The list of a token with rules: what they let it read is not for SQL to say. */
+  private async allowed(
+    domain: OpenDomain,
+    [where, values]: [string, SqlValue[]],
+    order: string,
+    { paged, page, limit }: { paged: boolean; page: number; limit: number },
+  ): Promise<RecordList & { page: number; limit: number }> {
+    const rows = await this.db.rows<StoredRecord>(
+      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order}`,
+      values,
+    );
+    const mine = rows.map(stored).filter((row) => judge(domain.access, domain.id, 'read', row).allowed);
+    if (!paged) assertFitsOneAnswer(mine.length);
+    const list = mine.slice((page - 1) * limit, page * limit).map((row) => recordView(row, domain));
+    return { total: mine.length, list, page, limit };
   }
 
   private async count(where: string, values: SqlValue[]): Promise<number> {
@@ -94,6 +116,12 @@ export class RecordsService {
       (await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM dns_records WHERE ${where}`, values))?.n,
     );
   }
+}
+
+/** @throws AppError 400001: nothing is cut silently */
+function assertFitsOneAnswer(total: number): void {
+  if (total <= MAX_UNPAGED) return;
+  throw errors.field('page', `is required: ${total} records match, more than the ${MAX_UNPAGED} that fit one answer`);
 }
 
 function filter(domainId: number, query: RecordQuery): [string, SqlValue[]] {

@@ -1,17 +1,43 @@
+import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
+  ArrayMinSize,
   ArrayUnique,
   IsArray,
   IsBoolean,
+  IsIn,
   IsInt,
+  IsIP,
+  IsNotEmpty,
   IsOptional,
   IsString,
   Matches,
   Max,
   MaxLength,
   Min,
+  ValidateNested,
 } from 'class-validator';
-import { IsTime, MAX_ID } from '../common/validation.js';
+import { SCOPES } from '../common/access.js';
+import { ACTIONS, type Action } from '../common/token-rules.js';
+import { Check, IsTime, MAX_ID } from '../common/validation.js';
+import { isCidr } from '../settings/checks.js';
+import { RuleInput } from './token-rule.dto.js';
+
+export const PRESETS = ['acme', 'ddns', 'read-only'] as const;
+export type PresetName = (typeof PRESETS)[number];
+
+export class PresetInput {
+  /** acme: TXT at `_acme-challenge`; ddns: A and AAAA at one host; read-only: nothing but reading */
+  @IsIn(PRESETS)
+  name!: PresetName;
+
+  /** acme: the host that wants a certificate (default `@`); ddns: the host (needed); read-only: a glob of hosts (default: all) */
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(253)
+  host?: string;
+}
 
 export class TokenInput {
   /** label */
@@ -29,6 +55,43 @@ export class TokenInput {
   @Min(1, { each: true })
   @Max(MAX_ID, { each: true })
   allowed_domains?: number[];
+
+  /** scopes; `*` (the default) = everything that its creator may */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(SCOPES, { each: true })
+  allowed_services?: string[];
+
+  /** addresses or CIDRs that it may be used from; empty or left out = all */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @Check((value) => Array.isArray(value) && value.every(isCidr), 'must be addresses or CIDRs')
+  allowed_cidrs?: string[];
+
+  /** refused when it was not used for so many days; null = never */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(3650)
+  max_unused_days?: number | null;
+
+  /** what it may do with records; left out: everything that its creator may. With rules, what none allows is denied, and deny beats allow */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(50)
+  @ValidateNested({ each: true })
+  @Type(() => RuleInput)
+  rules?: RuleInput[];
+
+  /** rules for a usual case, in place of `rules` */
+  @IsOptional()
+  @ValidateNested()
+  @Transform(({ value }) => (typeof value === 'string' ? Object.assign(new PresetInput(), { name: value }) : value))
+  @Type(() => PresetInput)
+  preset?: PresetInput;
 
   /** ISO 8601; before it the token is refused */
   @IsOptional()
@@ -52,6 +115,13 @@ export class TokenView {
   name!: string;
   allowed_domains!: number[];
   allowed_services!: string[];
+  /** networks that it may be used from; empty = all */
+  allowed_cidrs!: string[];
+  max_unused_days!: number | null;
+  /** what it may do with records; null = no rules */
+  rules!: RuleInput[] | null;
+  /** the preset that its rules were made of */
+  preset!: string | null;
   start_time!: string | null;
   end_time!: string | null;
   /** role of the creator when the token was made; the effective role is never above the creator's present one */
@@ -60,6 +130,10 @@ export class TokenView {
   created_at!: string;
   /** written at most once a minute; null until first use */
   last_used_at!: string | null;
+  /** network of the use that `last_used_at` tells of: IPv4 address or IPv6 /64 */
+  last_used_network!: string | null;
+  /** until when the secret before the last rotation works; null = it does not */
+  previous_until!: string | null;
 }
 
 export class TokenCreated {
@@ -74,4 +148,79 @@ export class GrantableDomain {
   account_name!: string;
   /** read or write */
   permission!: string;
+}
+
+export class TokenSelf extends TokenView {
+  /** what it counts as now: the role of its creator, at most `max_role` */
+  role!: number;
+  username!: string;
+}
+
+export class RotateInput {
+  /** minutes for which the old secret works, too */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(1440)
+  overlap_minutes?: number;
+}
+
+export class TokenUseView {
+  /** of UTC */
+  day!: string;
+  /** IPv4 address or IPv6 /64 */
+  network!: string;
+  count!: number;
+}
+
+/** What somebody might want to do. */
+export class ExplainInput {
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  domain_id!: number;
+
+  /** with a record: read, create, update (also enabling and disabling) or delete */
+  @IsIn(ACTIONS)
+  action!: Action;
+
+  /** `@` for the apex */
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(253)
+  host!: string;
+
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(16)
+  type!: string;
+
+  /** left out: any value. Of MX and SRV with the priority in front, or without */
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(66000)
+  value?: string;
+
+  /** left out: that of the settings */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(2147483647)
+  ttl?: number;
+
+  /** from where; left out: your own address */
+  @IsOptional()
+  @IsIP()
+  ip?: string;
+}
+
+export class Explanation {
+  allowed!: boolean;
+  /** in words */
+  reason!: string;
+  /** index of the rule that decided; null: none did */
+  rule!: number | null;
+  /** which limit decided: token (its state, domains or rules), creator (the person's own right), scope, window (times) or network */
+  source!: string;
 }

@@ -1,10 +1,12 @@
-import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import type { TokenRule } from '../common/token-rules.js';
 import { Bool, Id, Int, Json, Str, Utc } from '../database/columns.js';
 import { User } from '../users/user.entity.js';
 
 @Entity('api_tokens')
 @Index('api_tokens_hash_uq', ['token_hash'], { unique: true })
 @Index('api_tokens_user_ix', ['user_id'])
+@Index('api_tokens_previous_ix', ['previous_hash'])
 export class ApiToken {
   @Id() id!: number;
   @Int() user_id!: number;
@@ -24,4 +26,29 @@ export class ApiToken {
   @Bool() is_active!: boolean;
   @Utc() created_at!: string;
   @Utc({ nullable: true }) last_used_at!: string | null;
+  /** networks that it may be used from; null: all */
+  @Json({ nullable: true }) allowed_cidrs!: string[] | null;
+  /** null: no rules */
+  @Json({ nullable: true }) rules!: TokenRule[] | null;
+  /** refused when it was not used for so many days */
+  @Int({ nullable: true }) max_unused_days!: number | null;
+  /** name of the preset that its rules were made of */
+  @Str(64, { nullable: true }) preset!: string | null;
+  /** the secret before the last rotation, and until when it still works */
+  @Str(64, { nullable: true }) previous_hash!: string | null;
+  @Utc({ nullable: true }) previous_until!: string | null;
+  /** network of the use that `last_used_at` tells of */
+  @Str(64, { nullable: true }) last_used_network!: string | null;
+}
+
+/** How often a token was used on a day (UTC) from a network. */
+@Entity('token_uses')
+export class TokenUse {
+  @PrimaryColumn({ type: Number }) token_id!: number;
+  @ManyToOne(() => ApiToken, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'token_id', foreignKeyConstraintName: 'token_uses_token_fk' })
+  token?: ApiToken;
+  @PrimaryColumn({ type: 'varchar', length: 10 }) day!: string;
+  @PrimaryColumn({ type: 'varchar', length: 64 }) network!: string;
+  @Int() hits!: number;
 }

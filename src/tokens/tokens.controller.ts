@@ -4,14 +4,29 @@ import type { Response } from 'express';
 import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
-import { GrantableDomain, TokenCreated, TokenInput, TokenStatus, TokenView } from './token.dto.js';
+import { ExplainService } from './explain.service.js';
+import {
+  ExplainInput,
+  Explanation,
+  GrantableDomain,
+  RotateInput,
+  TokenCreated,
+  TokenInput,
+  TokenSelf,
+  TokenStatus,
+  TokenUseView,
+  TokenView,
+} from './token.dto.js';
 import { TokensService } from './tokens.service.js';
 
 @ApiTags('API tokens')
 @Access({ noTokens: true })
 @Controller('tokens')
 export class TokensController {
-  constructor(private readonly tokens: TokensService) {}
+  constructor(
+    private readonly tokens: TokensService,
+    private readonly explanations: ExplainService,
+  ) {}
 
   /** The caller's tokens, without their plaintext. */
   @Get()
@@ -42,6 +57,35 @@ export class TokensController {
     const { total, list } = await this.tokens.grantable(signedIn(me), query);
     pageHeaders(response, total, pageOf(query));
     return list;
+  }
+
+  /** What the API token of this very request may do. */
+  @Get('self')
+  @Access({ scope: null, narrowed: true })
+  self(@Me() me: Caller): Promise<TokenSelf> {
+    return this.tokens.self(me);
+  }
+
+  /** How often a token was used, by day and network, in the last 90 days; the newest first. */
+  @Get(':id/uses')
+  uses(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<TokenUseView[]> {
+    return this.tokens.usesOf(me, id);
+  }
+
+  /** A new secret, shown this once. The old one works for `overlap_minutes` more (default 0). */
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @Audited('token.rotate')
+  rotate(@Param('id', IdPipe) id: number, @Body() body: RotateInput, @Me() me: Caller): Promise<TokenCreated> {
+    return this.tokens.rotate(me, id, body.overlap_minutes ?? 0);
+  }
+
+  /** Whether a token may do something with a record, and which limit or rule decides. Nothing is done. */
+  @Post(':id/explain')
+  @HttpCode(200)
+  @Audited('token.explain')
+  explain(@Param('id', IdPipe) id: number, @Body() body: ExplainInput, @Me() me: Caller): Promise<Explanation> {
+    return this.explanations.ofToken(me, id, body);
   }
 
   /** The token is refused from the very next request on. */

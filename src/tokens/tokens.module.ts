@@ -1,8 +1,16 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
+import { ExplainService } from './explain.service.js';
+import { TokenUses } from './token-uses.service.js';
 import { TokensController } from './tokens.controller.js';
 import { TokensService } from './tokens.service.js';
+import { UserExplainController } from './user-explain.controller.js';
 
-@Module({ imports: [AccountsModule, DomainsModule], controllers: [TokensController], providers: [TokensService] })
+@Module({
+  imports: [AccountsModule, DomainsModule],
+  controllers: [TokensController, UserExplainController],
+  providers: [TokensService, TokenUses, ExplainService],
+  exports: [TokenUses],
+})
 export class TokensModule {}

@@ -8,11 +8,15 @@ import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
 import { contains, type PageQuery, pageOf } from '../common/paging.dto.js';
+import type { TokenRule } from '../common/token-rules.js';
 import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { DomainsService } from '../domains/domains.service.js';
-import type { GrantableDomain, TokenCreated, TokenInput, TokenView } from './token.dto.js';
+import { presetRules } from './presets.js';
+import type { GrantableDomain, TokenCreated, TokenInput, TokenSelf, TokenUseView, TokenView } from './token.dto.js';
 import { ApiToken } from './token.entity.js';
+import type { RuleInput } from './token-rule.dto.js';
+import { TokenUses } from './token-uses.service.js';
 
 const MAX_PER_USER = 100;
 const SORTS = ['id', 'name', 'created_at', 'last_used_at'];
@@ -23,13 +27,25 @@ const view = (t: ApiToken): TokenView => ({
   name: t.name,
   allowed_domains: t.allowed_domains,
   allowed_services: t.allowed_services,
+  allowed_cidrs: t.allowed_cidrs ?? [],
+  max_unused_days: t.max_unused_days,
+  rules: t.rules,
+  preset: t.preset,
   start_time: t.start_time,
   end_time: t.end_time,
   max_role: t.max_role,
   is_active: t.is_active,
   created_at: t.created_at,
   last_used_at: t.last_used_at,
+  last_used_network: t.last_used_network,
+  previous_until: t.previous_until && t.previous_until > now() ? t.previous_until : null,
 });
+
+const freshToken = () => `svc_${randomHex(32)}`;
+
+/** Rules without the fields that were left out, as they are stored and shown. */
+const plainRules = (rules: RuleInput[] | undefined): TokenRule[] | null =>
+  rules ? JSON.parse(JSON.stringify(rules)) : null;
 
 const target = (t: ApiToken) => ({ type: 'token', id: t.id, name: t.name });
 
@@ -40,6 +56,7 @@ export class TokensService implements OnModuleInit {
     private readonly db: Db,
     private readonly domains: DomainsService,
     private readonly removal: DomainRemoval,
+    private readonly uses: TokenUses,
     private readonly audit: AuditService,
   ) {}
 
@@ -72,21 +89,34 @@ export class TokensService implements OnModuleInit {
     const end = input.end_time ? parseTime(input.end_time) : null;
     if (start && end && start >= end) throw errors.field('end_time', 'must be later than start_time');
     const allowed = input.allowed_domains ?? [];
-    await this.assertGrantable(me, allowed);
-    const token = `svc_${randomHex(32)}`;
+    if (input.rules && input.preset) throw errors.field('preset', 'stands for rules; send one of the two');
+    if (input.rules?.length === 0)
+      throw errors.field('rules', 'must not be empty: it would allow nothing; leave it out');
+    const rules = input.preset ? presetRules(input.preset) : plainRules(input.rules);
+    await this.assertGrantable(me, allowed, 'allowed_domains');
+    const named = [...new Set(rules?.flatMap((rule) => rule.domains ?? []))];
+    await this.assertGrantable(me, named, 'rules');
+    const token = freshToken();
     const row: Omit<ApiToken, 'id' | 'user'> = {
       user_id: me.userId,
       name: input.name.trim(),
       token_hash: sha256(token),
       narrowed: allowed.length > 0,
       allowed_domains: allowed,
-      allowed_services: ['*'],
+      allowed_services: input.allowed_services ?? ['*'],
+      allowed_cidrs: input.allowed_cidrs?.length ? input.allowed_cidrs : null,
+      max_unused_days: input.max_unused_days ?? null,
+      rules,
+      preset: input.preset?.name ?? null,
       start_time: start,
       end_time: end,
       max_role: me.role,
       is_active: true,
       created_at: now(),
       last_used_at: null,
+      last_used_network: null,
+      previous_hash: null,
+      previous_until: null,
     };
     return this.db.transaction(async (manager) => {
       // locks the creator's row: parallel creations would all count before any of them inserts
@@ -111,6 +141,43 @@ export class TokensService implements OnModuleInit {
       await manager.delete(ApiToken, { id });
       await this.audit.write(manager, caller, { action: 'token.delete', target: target(row), before: view(row) });
     });
+  }
+
+  /**
+   * A new secret for the same token. The old one works for `overlapMinutes` more, so that a pipeline can be changed without a gap.
+   * @throws AppError 404001
+   */
+  async rotate(caller: Caller, id: number, overlapMinutes: number): Promise<TokenCreated> {
+    const row = await this.own(caller, id);
+    const token = freshToken();
+    const previous = overlapMinutes
+      ? { previous_hash: row.token_hash, previous_until: now(overlapMinutes * 60_000) }
+      : { previous_hash: null, previous_until: null };
+    await this.db.transaction(async (manager) => {
+      // of two rotations at once one wins, and the loser's secret is never given out
+      const where = { id, token_hash: row.token_hash };
+      const { affected } = await manager.update(ApiToken, where, { token_hash: sha256(token), ...previous });
+      if (!affected) throw errors.conflict('The token was rotated just now');
+      await this.audit.write(manager, caller, {
+        action: 'token.rotate',
+        target: target(row),
+        after: { overlap_minutes: overlapMinutes, previous_until: previous.previous_until },
+      });
+    });
+    return { token, tokenData: view({ ...row, ...previous }) };
+  }
+
+  /** How often a token was used. @throws AppError 404001 */
+  async usesOf(caller: Caller, id: number): Promise<TokenUseView[]> {
+    await this.own(caller, id);
+    return this.uses.of(id);
+  }
+
+  /** The token of this very request. @throws AppError 403001 for a login */
+  async self(caller: Caller): Promise<TokenSelf> {
+    const { token, role, username } = signedIn(caller);
+    if (!token) throw errors.forbidden('Only an API token can ask what it may do; GET /api/tokens lists yours');
+    return { ...view(await this.tokens.findOneByOrFail({ id: token.id })), role, username };
   }
 
   async setActive(caller: Caller, id: number, is_active: boolean): Promise<TokenView> {
@@ -146,13 +213,13 @@ export class TokensService implements OnModuleInit {
     return row;
   }
 
-  private async assertGrantable(me: Principal, ids: number[]): Promise<void> {
+  private async assertGrantable(me: Principal, ids: number[], path: string): Promise<void> {
     if (!ids.length) return;
     const mine = await this.domains.readableIds(me, ids);
     const foreign = ids.filter((id) => !mine.has(id));
     if (foreign.length) {
       const words = me.role >= Role.Admin ? 'no domain has the id' : 'you have no access to the domain';
-      throw errors.field('allowed_domains', `${words} ${foreign.slice(0, 10).join(', ')}`);
+      throw errors.field(path, `${words} ${foreign.slice(0, 10).join(', ')}`);
     }
   }
 

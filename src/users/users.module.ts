@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { SessionsService } from './sessions.service.js';
 import { SigningKey } from './signing-key.js';
+import { UserAdministration } from './user-administration.service.js';
+import { UsersController } from './users.controller.js';
 import { UsersService } from './users.service.js';
 
 @Module({
-  providers: [UsersService, SessionsService, SigningKey],
+  controllers: [UsersController],
+  providers: [UsersService, UserAdministration, SessionsService, SigningKey],
   exports: [UsersService, SessionsService, SigningKey],
 })
 export class UsersModule {}

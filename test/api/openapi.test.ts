@@ -61,6 +61,11 @@ const ROUTES = [
   'GET /api/tokens',
   'POST /api/tokens',
   'GET /api/tokens/domains',
+  'GET /api/tokens/self',
+  'GET /api/tokens/{id}/uses',
+  'POST /api/tokens/{id}/rotate',
+  'POST /api/tokens/{id}/explain',
+  'POST /api/users/{id}/explain',
   'DELETE /api/tokens/{id}',
   'PATCH /api/tokens/{id}/status',
   'GET /api/providers',
@@ -81,6 +86,23 @@ const ROUTES = [
   'PUT /api/domains/{id}/records/{recordId}',
   'DELETE /api/domains/{id}/records/{recordId}',
   'PATCH /api/domains/{id}/records/{recordId}/status',
+  'GET /api/users',
+  'POST /api/users',
+  'GET /api/users/{id}',
+  'PUT /api/users/{id}',
+  'DELETE /api/users/{id}',
+  'GET /api/teams',
+  'POST /api/teams',
+  'GET /api/teams/{id}',
+  'PUT /api/teams/{id}',
+  'DELETE /api/teams/{id}',
+  'GET /api/teams/{id}/members',
+  'POST /api/teams/{id}/members',
+  'PUT /api/teams/{id}/members/{userId}',
+  'DELETE /api/teams/{id}/members/{userId}',
+  'GET /api/teams/{id}/permissions',
+  'POST /api/teams/{id}/permissions',
+  'DELETE /api/teams/{id}/permissions/{permissionId}',
   'GET /api/audit/logs',
   'GET /api/audit/logs/{id}',
   'GET /api/audit/verify',
@@ -175,7 +197,7 @@ describe('OpenAPI document', () => {
     for (const { name, method, path, operation } of operations) {
       assert.match(
         operation.description,
-        /Needs: (no credential|any user|(super )?administrator|(read|write) permission on the domain)\./,
+        /Needs: (no credential|any user|(super )?administrator|(read|write) permission on the (whole )?domain(, or on the host of the record)?)\./,
         name,
       );
       const isPublic = /Needs: no credential/.test(operation.description);
@@ -235,6 +257,13 @@ describe('OpenAPI document', () => {
       'PATCH /api/tokens/{id}/status': ['is_active'],
       'POST /api/accounts': ['credentials', 'name', 'provider'],
       'PUT /api/accounts/{id}': [],
+      'POST /api/users': ['password', 'username'],
+      'PUT /api/users/{id}': [],
+      'POST /api/teams': ['name'],
+      'PUT /api/teams/{id}': [],
+      'POST /api/teams/{id}/members': ['user_id'],
+      'PUT /api/teams/{id}/members/{userId}': ['role'],
+      'POST /api/teams/{id}/permissions': ['domain_id', 'permission'],
       'POST /api/domains': ['account_id', 'name'],
       'PUT /api/domains/{id}': [],
       'POST /api/domains/{id}/records': ['type', 'value'],
@@ -281,14 +310,18 @@ describe('OpenAPI document', () => {
     const { admin, server, token } = service;
     const account = await addAccount(admin, 'zonefile', {});
     const domain = await addDomain(admin, account, 'example.com', true);
-    made(await admin.post('/api/tokens', { name: 'ci', allowed_domains: [domain] }));
+    const ci = made(await admin.post('/api/tokens', { name: 'ci', allowed_domains: [domain] })).token;
     const record = made(
       await admin.post(`/api/domains/${domain}/records`, { host: 'www', type: 'A', value: '192.0.2.1' }),
     ).id;
+    const team_id = made(await admin.post('/api/teams', { name: 'dns' })).id;
+    made(await admin.post(`/api/teams/${team_id}/permissions`, { domain_id: domain, permission: 'write' }));
+    assert.equal((await admin.put(`/api/accounts/${account}`, { team_id })).status, 200);
     for (const { name, path, operation } of operations.filter((o) => o.method === 'get')) {
       const [status, schema] = success(operation);
       const url = path.replace('{recordId}', record).replace(/\{\w+\}/, '1');
-      const response = await fetch(server.url + url, { headers: { authorization: `Bearer ${token}` } });
+      const credential = path.endsWith('/self') ? ci : token;
+      const response = await fetch(server.url + url, { headers: { authorization: `Bearer ${credential}` } });
       assert.equal(response.status, Number(status), name);
       assert.deepEqual(mismatches(await response.json(), schema, name), []);
     }
@@ -298,11 +331,15 @@ describe('OpenAPI document', () => {
     const { admin } = service;
     const BODIES: [string, object][] = [
       ['/api/tokens', { name: 'x' }],
+      ['/api/users', { username: 'ada', password: 'seven-green-lamps-42', role: 2 }],
+      ['/api/teams', { name: 'mail' }],
+      ['/api/teams/{id}/members', { user_id: 2 }],
+      ['/api/teams/{id}/permissions', { domain_id: 1, permission: 'write', host: '*.dev' }],
       ['/api/accounts', { provider: 'zonefile', name: 'more', credentials: { directory: 'more' } }],
       ['/api/domains', { name: 'new.example', account_id: 1, create: true }],
     ];
     for (const [path, body] of BODIES) {
-      const answer = await admin.post(path, body);
+      const answer = await admin.post(path.replace('{id}', '1'), body);
       const [status, schema] = success(document.paths[path].post);
       assert.equal(String(answer.status), status, path);
       const { code, data, msg } = answer;

@@ -60,12 +60,18 @@ for (const { kind, skip } of DATABASES) {
           name: 'deploy',
           allowed_domains: [],
           allowed_services: ['*'],
+          allowed_cidrs: [],
+          max_unused_days: null,
+          rules: null,
+          preset: null,
           start_time: null,
           end_time: null,
           max_role: 3,
           is_active: true,
           created_at: '',
           last_used_at: null,
+          last_used_network: null,
+          previous_until: null,
         },
       );
       const listed = await admin.get('/api/tokens');

@@ -1,5 +1,5 @@
 import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
-import { columns, creator, foreign, index } from '../columns.js';
+import { addColumns, columns, creator, foreign, index } from '../columns.js';
 
 const TABLES = ['second_factors', 'recovery_codes', 'passkeys', 'identities', 'challenges', 'mails'];
 
@@ -13,17 +13,11 @@ export class Identity1763700000000 implements MigrationInterface {
     const optional = { isNullable: true };
     const create = creator(runner);
 
-    for (const column of [
+    await addColumns(runner, 'users', [
       c.str('theme', 16, optional),
       c.str('timezone', 64, optional),
       c.bool('email_verified', optional),
-    ]) {
-      if (!(await runner.hasColumn('users', column.name))) {
-        // TypeORM would copy the whole table on SQLite
-        const type = column.length ? `${column.type}(${column.length})` : column.type;
-        await runner.query(`ALTER TABLE users ADD COLUMN ${column.name} ${type}`);
-      }
-    }
+    ]);
     const audit = await runner.getTable('audit_logs');
     if (!audit?.indices.some((i) => i.name === 'audit_logs_action_time_ix')) {
       await runner.createIndex(

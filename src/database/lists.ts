@@ -1,0 +1,35 @@
+import { errors } from '../common/errors.js';
+import { contains, orderBy, type PageQuery, pageOf, pageSql } from '../common/paging.dto.js';
+import type { Db, SqlValue } from './db.js';
+
+/** What a list is made of. */
+export interface ListSql {
+  columns: string;
+  from: string;
+  where: string;
+  /** of `from` and `where` */
+  values: readonly SqlValue[];
+  /** what `sort` may name, and the column behind it */
+  sorts: Record<string, string>;
+  fallback: string;
+  /** breaks ties */
+  id: string;
+  /** columns in lower case that `keyword` is looked for in */
+  search: readonly string[];
+}
+
+/** The page of a list that a query asks for, and how many entries match. @throws AppError 400001 for an unknown `sort` */
+export async function listRows<T>(db: Db, query: PageQuery, sql: ListSql): Promise<{ total: number; list: T[] }> {
+  const order = orderBy(query.sort, sql.sorts, sql.fallback, sql.id);
+  if (!order) throw errors.field('sort', `must be one of ${Object.keys(sql.sorts).join(', ')}`);
+  const words = query.keyword ? sql.search : [];
+  const like = words.map((column) => `${column} LIKE ? ESCAPE '!'`).join(' OR ');
+  const from = `${sql.from} WHERE ${sql.where}${like && ` AND (${like})`}`;
+  const values = [...sql.values, ...words.map(() => contains(query.keyword as string))];
+  const page = pageOf(query);
+  const [end, cut] = pageSql(page);
+  const list = await db.rows<T>(`SELECT ${sql.columns} FROM ${from} ORDER BY ${order}${end}`, [...values, ...cut]);
+  if (!page) return { total: list.length, list };
+  const count = await db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${from}`, values);
+  return { total: Number(count?.n), list };
+}

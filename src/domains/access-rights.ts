@@ -1,0 +1,66 @@
+import { type AppError, errors } from '../common/errors.js';
+import { globMatches } from '../common/patterns.js';
+import { type Action, judgeByRules, type RecordState, type TokenRule } from '../common/token-rules.js';
+
+export const READ = 1;
+/** The level of access to a whole domain: 1 read, 2 write. */
+export const WRITE = 2;
+
+/** What somebody may do in one domain, as found out for one request. */
+export interface DomainAccess {
+  /** READ or WRITE, of the whole domain */
+  level: number;
+  /** globs of hosts under which a write is allowed beyond `level` */
+  hosts: readonly string[];
+  /** of a token; null: no rules */
+  rules: readonly TokenRule[] | null;
+  /** who asks, for the words of a refusal */
+  asker: 'user' | 'token' | 'system';
+}
+
+/** What jobs may do: what the service itself decided on. */
+export const SYSTEM_ACCESS: DomainAccess = { level: WRITE, hosts: [], rules: null, asker: 'system' };
+
+/** Which of the limits decided: `creator` is the right of the person behind a token, or of the user. */
+export type Source = 'token' | 'creator' | 'scope' | 'window' | 'network';
+
+/** An answer to "may they?", with its reason. */
+export interface Verdict {
+  allowed: boolean;
+  reason: string;
+  /** index of the token's rule that decided */
+  rule: number | null;
+  source: Source;
+}
+
+/** Whether one state of a record may be touched so: the one decision for every change and every reading of records. */
+export function judge(access: DomainAccess, domainId: number, action: Action, state: RecordState): Verdict {
+  const whole = action === 'read' ? access.level >= READ : access.level >= WRITE;
+  if (!whole && (action === 'read' || !access.hosts.some((glob) => globMatches(glob, state.host)))) {
+    const reason = access.hosts.length
+      ? `Writing is limited to ${access.hosts.join(', ')}`
+      : `No ${action === 'read' ? 'read' : 'write'} permission on this domain`;
+    return { allowed: false, reason, rule: null, source: 'creator' };
+  }
+  if (!access.rules)
+    return { allowed: true, reason: 'The permission on the domain allows it', rule: null, source: 'creator' };
+  const { allowed, rule } = judgeByRules(access.rules, domainId, action, state);
+  const what = `${action} ${state.type} at ${state.host}`;
+  const reason =
+    rule === null
+      ? `No rule of the token allows: ${what}`
+      : `Rule ${rule} of the token ${allowed ? 'allows' : 'denies'}: ${what}`;
+  return { allowed, reason, rule, source: 'token' };
+}
+
+/** The right that a refusal names in `data.required`: `record:create:TXT:_acme-challenge`. */
+export const rightOf = (action: Action, { type, host }: RecordState): string => `record:${action}:${type}:${host}`;
+
+/** @throws AppError 403001 naming the missing right */
+export function assertMay(access: DomainAccess, domainId: number, action: Action, state: RecordState): void {
+  const verdict = judge(access, domainId, action, state);
+  if (!verdict.allowed) throw refusal(verdict, rightOf(action, state));
+}
+
+export const refusal = ({ reason, rule }: Pick<Verdict, 'reason' | 'rule'>, required: string): AppError =>
+  errors.forbidden(reason, { required, ...(rule === null ? {} : { rule }) });

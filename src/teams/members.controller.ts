@@ -1,0 +1,54 @@
+import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
+import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
+import { IdPipe } from '../common/validation.js';
+import { MembersService } from './members.service.js';
+import { MemberInput, MemberRole, MemberView } from './team.dto.js';
+
+@ApiTags('Teams')
+@Access({})
+@Controller('teams/:id/members')
+export class MembersController {
+  constructor(private readonly members: MembersService) {}
+
+  /** The members of a team. */
+  @Get()
+  async list(
+    @Param('id', IdPipe) id: number,
+    @Query() query: PageQuery,
+    @Me() me: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<MemberView[]> {
+    const { total, list } = await this.members.list(signedIn(me), id, query);
+    pageHeaders(response, total, pageOf(query));
+    return list;
+  }
+
+  /** Takes a user into the team. For its owners and managers, and administrators; 409001 for who is a member already. */
+  @Post()
+  @Audited('member.create')
+  create(@Param('id', IdPipe) id: number, @Body() body: MemberInput, @Me() me: Caller): Promise<MemberView> {
+    return this.members.add(me, id, body);
+  }
+
+  /** Gives a member another role. For owners of the team, and administrators; 409001 for the last owner. */
+  @Put(':userId')
+  @Audited('member.update')
+  update(
+    @Param('id', IdPipe) id: number,
+    @Param('userId', IdPipe) userId: number,
+    @Body() { role }: MemberRole,
+    @Me() me: Caller,
+  ): Promise<MemberView> {
+    return this.members.setRole(me, id, userId, role);
+  }
+
+  /** Removes a member, or leaves the team. Managers remove ordinary members only; 409001 for the last owner. */
+  @Delete(':userId')
+  @Audited('member.delete')
+  remove(@Param('id', IdPipe) id: number, @Param('userId', IdPipe) userId: number, @Me() me: Caller): Promise<void> {
+    return this.members.remove(me, id, userId);
+  }
+}

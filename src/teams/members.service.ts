@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AuditService } from '../audit/audit.service.js';
+import { type Caller, type Principal, signedIn } from '../common/access.js';
+import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
+import type { PageQuery } from '../common/paging.dto.js';
+import { Db } from '../database/db.js';
+import { listRows } from '../database/lists.js';
+import type { MemberInput, MemberView, TeamRole } from './team.dto.js';
+import { TeamMember } from './team.entity.js';
+import { assertRight, TeamsService } from './teams.service.js';
+
+const COLUMNS = 'm.user_id, u.username, u.nickname, m.role, m.joined_at';
+const FROM = 'team_members m JOIN users u ON u.id = m.user_id';
+const SORTS = { username: 'u.username_key', user_id: 'm.user_id', role: 'm.role', joined_at: 'm.joined_at' };
+
+const target = (member: MemberView) => ({ type: 'member', id: member.user_id, name: member.username });
+
+/** Who belongs to a team. A team that has an owner keeps one. */
+@Injectable()
+export class MembersService {
+  constructor(
+    private readonly db: Db,
+    private readonly teams: TeamsService,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** @throws AppError 400001, 403001, 404001 */
+  async list(me: Principal, teamId: number, query: PageQuery): Promise<{ total: number; list: MemberView[] }> {
+    await this.teams.open(me, teamId, 'see');
+    return listRows<MemberView>(this.db, query, {
+      columns: COLUMNS,
+      from: FROM,
+      where: 'm.team_id = ?',
+      values: [teamId],
+      sorts: SORTS,
+      fallback: 'username',
+      id: 'm.user_id',
+      search: ['u.username_key', 'LOWER(u.nickname)'],
+    });
+  }
+
+  /** @throws AppError 400001 no such user, 403001, 404001, 409001 a member already */
+  add(caller: Caller, teamId: number, { user_id, role = 'member' }: MemberInput): Promise<MemberView> {
+    return this.teams.change(caller, teamId, role === 'member' ? 'manage' : 'own', async (manager, team) => {
+      // locks: the user may be deleted or disabled at this moment
+      await this.db.run('UPDATE users SET status = status WHERE id = ?', [user_id], manager);
+      const user = await this.db.row<{ username: string; nickname: string }>(
+        'SELECT username, nickname FROM users WHERE id = ? AND status = 1',
+        [user_id],
+        manager,
+      );
+      if (!user) throw errors.field('user_id', 'is no active user');
+      if (await this.find(manager, teamId, user_id)) throw errors.conflict('user_id: is a member of the team already');
+      const joined_at = now();
+      await manager.insert(TeamMember, { team_id: teamId, user_id, role, joined_at });
+      const member = { user_id, ...user, role, joined_at };
+      const after = { team: team.name, team_id: teamId, ...member };
+      await this.audit.write(manager, caller, { action: 'member.create', target: target(member), after });
+      return member;
+    });
+  }
+
+  /** @throws AppError 403001, 404001, 409001 for the last owner */
+  setRole(caller: Caller, teamId: number, userId: number, role: TeamRole): Promise<MemberView> {
+    return this.teams.change(caller, teamId, 'own', async (manager, team) => {
+      const member = await this.member(manager, teamId, userId);
+      await manager.update(TeamMember, { team_id: teamId, user_id: userId }, { role });
+      await this.assertOwnerLeft(manager, teamId, member);
+      const after = { ...member, role };
+      await this.audit.write(manager, caller, {
+        action: 'member.update',
+        target: target(member),
+        before: { team: team.name, team_id: teamId, ...member },
+        after: { team: team.name, team_id: teamId, ...after },
+      });
+      return after;
+    });
+  }
+
+  /** Removes a member; everybody may leave. @throws AppError 403001, 404001, 409001 for the last owner */
+  remove(caller: Caller, teamId: number, userId: number): Promise<void> {
+    const me = signedIn(caller);
+    const leaving = me.userId === userId;
+    return this.teams.change(caller, teamId, leaving ? 'see' : 'manage', async (manager, team) => {
+      const member = await this.member(manager, teamId, userId);
+      if (!leaving && member.role !== 'member') assertRight(me, team, 'own');
+      await manager.delete(TeamMember, { team_id: teamId, user_id: userId });
+      await this.assertOwnerLeft(manager, teamId, member);
+      await this.audit.write(manager, caller, {
+        action: 'member.delete',
+        target: target(member),
+        before: { team: team.name, team_id: teamId, ...member },
+      });
+    });
+  }
+
+  private async assertOwnerLeft(manager: EntityManager, teamId: number, before: MemberView): Promise<void> {
+    if (before.role !== 'owner') return;
+    const sql = `SELECT user_id FROM team_members WHERE team_id = ? AND role = 'owner' LIMIT 1`;
+    if (!(await this.db.row(sql, [teamId], manager))) {
+      throw errors.conflict('This is the last owner of the team; make another one first, or delete the team');
+    }
+  }
+
+  private async member(manager: EntityManager, teamId: number, userId: number): Promise<MemberView> {
+    const member = await this.find(manager, teamId, userId);
+    if (!member) throw errors.notFound('Member');
+    return member;
+  }
+
+  private find(manager: EntityManager, teamId: number, userId: number): Promise<MemberView | undefined> {
+    const sql = `SELECT ${COLUMNS} FROM ${FROM} WHERE m.team_id = ? AND m.user_id = ?`;
+    return this.db.row<MemberView>(sql, [teamId, userId], manager);
+  }
+}

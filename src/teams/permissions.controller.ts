@@ -1,0 +1,46 @@
+import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
+import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
+import { IdPipe } from '../common/validation.js';
+import { PermissionsService } from './permissions.service.js';
+import { PermissionInput, PermissionView } from './team.dto.js';
+
+@ApiTags('Teams')
+@Access({})
+@Controller('teams/:id/permissions')
+export class PermissionsController {
+  constructor(private readonly permissions: PermissionsService) {}
+
+  /** What the team may do with domains. */
+  @Get()
+  async list(
+    @Param('id', IdPipe) id: number,
+    @Query() query: PageQuery,
+    @Me() me: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PermissionView[]> {
+    const { total, list } = await this.permissions.list(signedIn(me), id, query);
+    pageHeaders(response, total, pageOf(query));
+    return list;
+  }
+
+  /** Gives the team a right on a domain. For its owners and managers, and administrators, who hold write on the whole domain themselves. */
+  @Post()
+  @Audited('permission.create')
+  create(@Param('id', IdPipe) id: number, @Body() body: PermissionInput, @Me() me: Caller): Promise<PermissionView> {
+    return this.permissions.create(me, id, body);
+  }
+
+  /** Takes a right away. It counts from the members' next request on. */
+  @Delete(':permissionId')
+  @Audited('permission.delete')
+  remove(
+    @Param('id', IdPipe) id: number,
+    @Param('permissionId', IdPipe) permissionId: number,
+    @Me() me: Caller,
+  ): Promise<void> {
+    return this.permissions.remove(me, id, permissionId);
+  }
+}

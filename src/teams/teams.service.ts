@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AuditService } from '../audit/audit.service.js';
+import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
+import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
+import type { PageQuery } from '../common/paging.dto.js';
+import { Db } from '../database/db.js';
+import { listRows } from '../database/lists.js';
+import type { TeamAccount, TeamDetail, TeamInput, TeamPatch, TeamView } from './team.dto.js';
+import { Team, TeamMember } from './team.entity.js';
+
+type Row = Omit<TeamView, 'member_count'> & { member_count: number | string };
+
+/** See the team; manage its members and permissions; own it: delete it, make owners and managers. */
+export type TeamRight = 'see' | 'manage' | 'own';
+
+const HOLDERS: Record<TeamRight, readonly (string | null)[]> = {
+  see: ['owner', 'manager', 'member'],
+  manage: ['owner', 'manager'],
+  own: ['owner'],
+};
+
+const COLUMNS = `t.id, t.name, t.description, t.created_by, t.created_at,
+  (SELECT COUNT(*) FROM team_members c WHERE c.team_id = t.id) AS member_count, m.role AS my_role`;
+const SORTS = { id: 't.id', name: 't.name', created_at: 't.created_at' };
+
+const MINE = 'team_members m ON m.team_id = t.id AND m.user_id = ?';
+
+const view = ({ member_count, ...row }: Row): TeamView => ({ ...row, member_count: Number(member_count) });
+const target = ({ id, name }: Pick<TeamView, 'id' | 'name'>) => ({ type: 'team', id, name });
+
+/** @throws AppError 403001 unless the caller holds this right on the team, as its member or as an administrator */
+export function assertRight(me: Principal, team: Pick<TeamView, 'id' | 'my_role'>, need: TeamRight): void {
+  if (me.role < Role.Admin && !HOLDERS[need].includes(team.my_role)) {
+    throw errors.forbidden(undefined, { required: `team:${team.id}:${need}` });
+  }
+}
+
+/** Teams, and who may do what with one. */
+@Injectable()
+export class TeamsService {
+  constructor(
+    private readonly db: Db,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** A page of the caller's teams (administrators: of all), and how many there are. @throws AppError 400001 */
+  async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TeamView[] }> {
+    const { total, list } = await listRows<Row>(this.db, query, {
+      columns: COLUMNS,
+      from: `teams t ${me.role >= Role.Admin ? 'LEFT' : 'INNER'} JOIN ${MINE}`,
+      where: '1 = 1',
+      values: [me.userId],
+      sorts: SORTS,
+      fallback: 'name',
+      id: 't.id',
+      search: ['LOWER(t.name)'],
+    });
+    return { total, list: list.map(view) };
+  }
+
+  /** @throws AppError 403001, 404001 */
+  async get(me: Principal, id: number): Promise<TeamDetail> {
+    const team = await this.open(me, id, 'see');
+    const accounts = await this.db.rows<TeamAccount>(
+      'SELECT id, name, provider FROM dns_accounts WHERE team_id = ? ORDER BY name, id',
+      [id],
+    );
+    return { ...team, accounts };
+  }
+
+  /** A new team that the caller owns. */
+  create(caller: Caller, { name, description = '' }: TeamInput): Promise<TeamView> {
+    const created_by = signedIn(caller).userId;
+    const row = { name: name.trim(), description: description.trim(), created_by, created_at: now() };
+    return this.db.transaction(async (manager) => {
+      const { identifiers } = await manager.insert(Team, row);
+      const id = Number(identifiers[0]?.id);
+      const owner = { team_id: id, user_id: created_by, role: 'owner', joined_at: row.created_at };
+      await manager.insert(TeamMember, owner);
+      const team = { id, ...row, member_count: 1, my_role: 'owner' };
+      await this.audit.write(manager, caller, { action: 'team.create', target: target(team), after: team });
+      return team;
+    });
+  }
+
+  /** @throws AppError 403001, 404001 */
+  async update(caller: Caller, id: number, { name, description }: TeamPatch): Promise<TeamDetail> {
+    await this.change(caller, id, 'manage', async (manager, before) => {
+      const after = {
+        ...before,
+        name: name?.trim() ?? before.name,
+        description: description?.trim() ?? before.description,
+      };
+      await manager.update(Team, { id }, { name: after.name, description: after.description });
+      await this.audit.write(manager, caller, { action: 'team.update', target: target(after), before, after });
+    });
+    return this.get(signedIn(caller), id);
+  }
+
+  /** Deletes a team; the keys of the database take members and permissions along, and leave its accounts without team. @throws AppError 403001, 404001 */
+  remove(caller: Caller, id: number): Promise<void> {
+    return this.change(caller, id, 'own', async (manager, before) => {
+      await manager.delete(Team, { id });
+      await this.audit.write(manager, caller, { action: 'team.delete', target: target(before), before });
+    });
+  }
+
+  /** The team as the caller sees it. @throws AppError 403001 (for strangers also when there is no such team: ids tell nothing), 404001 */
+  async open(me: Principal, id: number, need: TeamRight, manager?: EntityManager): Promise<TeamView> {
+    const sql = `SELECT ${COLUMNS} FROM teams t LEFT JOIN ${MINE} WHERE t.id = ?`;
+    const row = await this.db.row<Row>(sql, [me.userId, id], manager);
+    assertRight(me, row ?? { id, my_role: null }, need);
+    if (!row) throw errors.notFound('Team');
+    return view(row);
+  }
+
+  /** A transaction that changes something of a team: they follow each other, and each sees what the one before left. @throws AppError 403001, 404001 */
+  change<T>(
+    caller: Caller,
+    id: number,
+    need: TeamRight,
+    work: (manager: EntityManager, team: TeamView) => Promise<T>,
+  ): Promise<T> {
+    return this.db.transaction(async (manager) => {
+      // locks
+      await this.db.run('UPDATE teams SET name = name WHERE id = ?', [id], manager);
+      return work(manager, await this.open(signedIn(caller), id, need, manager));
+    });
+  }
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { type Caller, type Principal, type Role, signedIn } from '../common/access.js';
+import { errors } from '../common/errors.js';
+import type { RecordState } from '../common/token-rules.js';
+import { Db } from '../database/db.js';
+import { hostName } from '../dns/names.js';
+import { dnsRecord } from '../dns/record.js';
+import { judge, type Verdict } from '../domains/access-rights.js';
+import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
+import { SettingsService } from '../settings/settings.service.js';
+import type { ExplainInput, Explanation } from './token.dto.js';
+import { hasScope, judgeToken, SELECT_TOKEN, type TokenRow, tokenPrincipal } from './token-access.js';
+
+/** The scope that a route for this action demands. */
+const scopeFor = (action: ExplainInput['action']) => (action === 'read' ? 'records:read' : 'records:write');
+
+/** Answers "may they?" with the very functions that decide a request, in the order in which a request meets them. */
+@Injectable()
+export class ExplainService {
+  constructor(
+    private readonly db: Db,
+    private readonly policy: DomainPolicy,
+    private readonly settings: SettingsService,
+  ) {}
+
+  /** @throws AppError 400001 no such record, 404001 not one's own token */
+  async ofToken(caller: Caller, id: number, question: ExplainInput): Promise<Explanation> {
+    const row = await this.db.row<TokenRow>(`${SELECT_TOKEN} WHERE t.id = ? AND t.user_id = ?`, [
+      id,
+      signedIn(caller).userId,
+    ]);
+    if (!row) throw errors.notFound('Token');
+    const usable = judgeToken(row, question.ip ?? caller.ip);
+    if (!usable.allowed) return usable;
+    const principal = tokenPrincipal(row);
+    const scope = scopeFor(question.action);
+    if (!hasScope(principal.token?.allowedServices ?? [], scope))
+      return { allowed: false, reason: `The token lacks the scope ${scope}`, rule: null, source: 'scope' };
+    return this.inDomain(principal, question);
+  }
+
+  /** What a user may do when signed in. @throws AppError 400001, 404001 */
+  async ofUser(id: number, question: ExplainInput): Promise<Explanation> {
+    const user = await this.db.row<{ username: string; role: Role; status: number }>(
+      'SELECT username, role, status FROM users WHERE id = ?',
+      [id],
+    );
+    if (!user) throw errors.notFound('User');
+    const { username, role } = user;
+    if (user.status !== 1) return { allowed: false, reason: 'The user is disabled', rule: null, source: 'creator' };
+    const person = { kind: 'user', userId: id, username, role, sessionId: null, token: null } as const;
+    const verdict = await this.inDomain({ ...person, lacksSecondFactor: false, ratePerMinute: 0 }, question);
+    return { ...verdict, reason: `${verdict.reason} (${await this.grants(id, role, question.domain_id)})` };
+  }
+
+  private async inDomain(me: Principal, question: ExplainInput): Promise<Verdict> {
+    const { domain_id, action } = question;
+    const domain = await this.policy.look(me, domain_id);
+    const opened = this.policy.judge(me, domain_id, domain, action === 'read' ? 'read' : 'records');
+    if (!opened.allowed || !domain) return opened;
+    return judge(domain.access, domain_id, action, await this.state(question, domain));
+  }
+
+  /** The question's record in canonical form. @throws AppError 400001 */
+  private async state({ host, type, value, ttl: given }: ExplainInput, { name }: OpenDomain): Promise<RecordState> {
+    const ttl = given ?? (await this.settings.read('general')).default_ttl;
+    if (value === undefined) return { host: hostName(host, name), type: type.toUpperCase(), value: null, ttl };
+    return dnsRecord({ host, type, value, ttl }, name);
+  }
+
+  /** What gives a user rights on a domain, in words. */
+  private async grants(userId: number, role: Role, domainId: number): Promise<string> {
+    if (role > 1) return 'administrator: everything';
+    const owned = await this.db.row('SELECT id FROM domains WHERE id = ? AND owner_id = ?', [domainId, userId]);
+    const teams = await this.db.rows<{ name: string; permission: string; host: string | null }>(
+      `SELECT t.name, p.permission, p.host FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
+         JOIN teams t ON t.id = m.team_id WHERE m.user_id = ? AND p.domain_id = ? ORDER BY t.name, p.id`,
+      [userId, domainId],
+    );
+    const words = teams.map((t) => `team ${t.name}: ${t.permission}${t.host ? ` under ${t.host}` : ''}`);
+    return [...(owned ? ['owner of the domain'] : []), ...words].join(', ') || 'no grant';
+  }
+}

@@ -1,0 +1,27 @@
+import { errors } from '../common/errors.js';
+import { isHostGlob } from '../common/patterns.js';
+import type { TokenRule } from '../common/token-rules.js';
+import { toAscii } from '../dns/names.js';
+import type { PresetInput } from './token.dto.js';
+
+const EVERYTHING = ['read', 'create', 'update', 'delete'] as const;
+
+/** The rules of a usual case. @throws AppError 400001 naming `preset.host` */
+export function presetRules({ name, host }: PresetInput): TokenRule[] {
+  const given = host === undefined ? undefined : toAscii(host);
+  if (given !== undefined && !isHostGlob(given)) throw errors.field('preset.host', 'must be a host such as www or @');
+  const actions = [...EVERYTHING];
+  switch (name) {
+    case 'acme': {
+      // RFC 8555, section 8.4: the challenge is a TXT record at _acme-challenge below the name; a certificate of *.example.com asks there, too
+      const base = (given ?? '@').replace(/^\*\./, '');
+      const challenge = base === '@' || base === '*' ? '_acme-challenge' : `_acme-challenge.${base}`;
+      return [{ effect: 'allow', hosts: [challenge], types: ['TXT'], actions }];
+    }
+    case 'ddns':
+      if (given === undefined) throw errors.field('preset.host', 'is needed: the host whose address changes');
+      return [{ effect: 'allow', hosts: [given], types: ['A', 'AAAA'], actions }];
+    case 'read-only':
+      return [{ effect: 'allow', ...(given === undefined ? {} : { hosts: [given] }), actions: ['read'] }];
+  }
+}

@@ -1,0 +1,151 @@
+import { Transform, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { isHostGlob, isPattern } from '../common/patterns.js';
+import { ACTIONS, type Action } from '../common/token-rules.js';
+import { Check, MAX_ID } from '../common/validation.js';
+import { toAscii } from '../dns/names.js';
+import { isKnownType } from '../dns/record.js';
+import { isCidr } from '../settings/checks.js';
+
+const MOST = 100;
+
+const each = (check: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(check);
+
+/** Lower case and A-labels, as hosts are stored. */
+const Lower = () =>
+  Transform(({ value }) =>
+    Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? toAscii(item) : item)) : value,
+  );
+const Upper = () =>
+  Transform(({ value }) =>
+    Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item.trim().toUpperCase() : item)) : value,
+  );
+
+const isSuffix = (value: unknown) =>
+  typeof value === 'string' && isHostGlob(value) && !value.includes('*') && value !== '@';
+
+export class TextRule {
+  /** characters */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(66000)
+  min_length?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(66000)
+  max_length?: number;
+
+  /** regular expression (RE2 syntax, up to 256 characters) for the whole text */
+  @IsOptional()
+  @IsString()
+  @Check(isPattern, 'must be a regular expression in RE2 syntax of up to 256 characters')
+  pattern?: string;
+}
+
+/** Speaks only of the types that it fits; a rule with `values` does not match others. */
+export class ValuesRule {
+  /** of A and AAAA: networks that the address must lie in */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST)
+  @Check(each(isCidr), 'must be addresses or CIDRs')
+  cidrs?: string[];
+
+  /** of CNAME, MX, NS, SRV, PTR and ALIAS: names that the target must be, or lie below */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST)
+  @Lower()
+  @Check(each(isSuffix), 'must be host names without final dot')
+  suffixes?: string[];
+
+  /** of TXT */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => TextRule)
+  text?: TextRule;
+}
+
+export class TtlRule {
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(2147483647)
+  min?: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(2147483647)
+  max?: number;
+}
+
+/** What is left out matches everything. An update must be allowed for the old and the new state of the record. */
+export class RuleInput {
+  @IsIn(['allow', 'deny'])
+  effect!: 'allow' | 'deny';
+
+  /** domain ids */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(1000)
+  @IsInt({ each: true })
+  @Min(1, { each: true })
+  @Max(MAX_ID, { each: true })
+  domains?: number[];
+
+  /** globs: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST)
+  @Lower()
+  @Check(each(isHostGlob), 'must be hosts such as www, *.dev or @')
+  hosts?: string[];
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MOST)
+  @Upper()
+  @Check(
+    each((value) => typeof value === 'string' && isKnownType(value)),
+    'must be record types',
+  )
+  types?: string[];
+
+  /** enabling and disabling a record is an update */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @IsIn(ACTIONS, { each: true })
+  actions?: Action[];
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => ValuesRule)
+  values?: ValuesRule;
+
+  /** seconds */
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => TtlRule)
+  ttl?: TtlRule;
+}

@@ -1,0 +1,54 @@
+import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
+import { IdPipe } from '../common/validation.js';
+import { UserInput, UserPatch, UserView } from './user.dto.js';
+import { UserAdministration } from './user-administration.service.js';
+
+@ApiTags('Users')
+@Controller('users')
+export class UsersController {
+  constructor(private readonly users: UserAdministration) {}
+
+  /** All users; `keyword` looks in user name, nickname and e-mail. */
+  @Get()
+  @Access({ role: Role.Admin })
+  async list(@Query() query: PageQuery, @Res({ passthrough: true }) response: Response): Promise<UserView[]> {
+    const { total, list } = await this.users.list(query);
+    pageHeaders(response, total, pageOf(query));
+    return list;
+  }
+
+  /** A new user with a password. 409001 when the name or the address belongs to somebody, in any case. */
+  @Post()
+  @Access({ role: Role.Super, noTokens: true })
+  @Audited('user.create')
+  create(@Body() body: UserInput, @Me() me: Caller): Promise<UserView> {
+    return this.users.create(me, body);
+  }
+
+  /** One user. */
+  @Get(':id')
+  @Access({ role: Role.Admin })
+  get(@Param('id', IdPipe) id: number): Promise<UserView> {
+    return this.users.get(id);
+  }
+
+  /** Changes what is given. 409001 for what would leave no active super administrator. */
+  @Put(':id')
+  @Access({ role: Role.Super, noTokens: true })
+  @Audited('user.update')
+  update(@Param('id', IdPipe) id: number, @Body() body: UserPatch, @Me() me: Caller): Promise<UserView> {
+    return this.users.update(me, id, body);
+  }
+
+  /** Deletes a user with its sessions and API tokens. Its domains stay, without owner; 409001 for the last active super administrator. */
+  @Delete(':id')
+  @Access({ role: Role.Super, noTokens: true })
+  @Audited('user.delete')
+  remove(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<void> {
+    return this.users.remove(me, id);
+  }
+}

@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { now } from '../../src/common/clock.js';
+import type { Db } from '../../src/database/db.js';
+import { addTeam, addUser, openDatabase } from '../support/database.js';
+import { startService } from '../support/server.js';
+import { addAccount, addDomain, made } from '../support/world.js';
+
+/**
+ * Who asks. Users: what they have on the one domain. Tokens: of the super administrator, or of the reader, narrowed in one way each.
+ */
+const ACTORS = [
+  'stranger',
+  'user without rights',
+  'user who reads',
+  'user who writes under a host',
+  'user who writes',
+  'user who owns',
+  'administrator',
+  'super administrator',
+  'token *',
+  'token * of the reader',
+  'token * of role 2',
+  'token domains:read',
+  'token records:read',
+  'token records:write',
+  'token accounts:read',
+  'token audit:read',
+  'token of the domain',
+  'token of another domain',
+  'token with a rule',
+  'token with a rule that denies',
+] as const;
+type Actor = (typeof ACTORS)[number];
+
+const USERS = ACTORS.slice(1, 8);
+const TOKENS = ACTORS.slice(8);
+const SIGNED_IN = ACTORS.slice(1);
+/** tokens that are narrowed by nothing but their creator's rights */
+const BROAD: Actor[] = ['token *', 'token * of the reader', 'token * of role 2'];
+const ADMINS: Actor[] = ['administrator', 'super administrator'];
+const WRITERS: Actor[] = ['user who writes', 'user who owns', ...ADMINS];
+const READERS: Actor[] = ['user who reads', 'user who writes under a host', ...WRITERS];
+const IN_DOMAIN: Actor[] = ['token of the domain', 'token with a rule'];
+
+/** What a route demands, and who has it. Whoever is not named gets 403, strangers 401. */
+const CLASSES: Record<string, readonly Actor[]> = {
+  everybody: ACTORS,
+  nobody: [],
+  'signed in': [...USERS, ...BROAD],
+  'signed in, any scope': [...USERS, ...BROAD, ...TOKENS.filter((t) => /:/.test(t))],
+  'token itself': TOKENS,
+  login: USERS,
+  'login, role 2': ADMINS,
+  'login, role 3': ['super administrator'],
+  'role 2': [...ADMINS, 'token *', 'token * of role 2'],
+  'role 2, accounts:read': [...ADMINS, 'token *', 'token * of role 2', 'token accounts:read'],
+  'role 2, audit:read': [...ADMINS, 'token *', 'token * of role 2', 'token audit:read'],
+  'role 3': ['super administrator', 'token *'],
+  'list of domains': [
+    ...USERS,
+    ...BROAD,
+    'token domains:read',
+    'token of the domain',
+    'token of another domain',
+    'token with a rule',
+    'token with a rule that denies',
+  ],
+  'reads the domain': [...READERS, ...BROAD, ...IN_DOMAIN, 'token domains:read'],
+  'reads records': [...READERS, ...BROAD, ...IN_DOMAIN, 'token records:read'],
+  'reads the record': [...READERS, ...BROAD, ...IN_DOMAIN, 'token records:read'],
+  'writes the record': [
+    'user who writes under a host',
+    ...WRITERS,
+    'token *',
+    'token * of role 2',
+    ...IN_DOMAIN,
+    'token records:write',
+  ],
+  'writes the domain': [...WRITERS, 'token *', 'token * of role 2', 'token of the domain'],
+  'of a team': [...ADMINS, 'user who owns', 'token *', 'token * of role 2'],
+};
+
+/** Every route, and what it demands. A route without a row fails the test. `{team}`: a team that the owner of the domain leads. */
+const ROUTES: Record<string, keyof typeof CLASSES> = {
+  'GET /health/live': 'everybody',
+  'GET /health/ready': 'everybody',
+  'GET /api/init/status': 'everybody',
+  'POST /api/init/test-db': 'nobody',
+  'POST /api/init/database': 'nobody',
+  'POST /api/init/admin': 'nobody',
+  'POST /api/auth/login': 'everybody',
+  'POST /api/auth/register': 'nobody',
+  'POST /api/auth/password-reset': 'everybody',
+  'POST /api/auth/password-reset/confirm': 'everybody',
+  'POST /api/auth/webauthn/login/start': 'everybody',
+  'POST /api/auth/webauthn/login/finish': 'everybody',
+  'GET /api/auth/oauth/status': 'everybody',
+  'POST /api/auth/oauth/start': 'everybody',
+  'POST /api/auth/oauth/callback': 'everybody',
+  'GET /api/auth/me': 'signed in, any scope',
+  'POST /api/auth/logout': 'login',
+  'POST /api/auth/refresh': 'login',
+  'POST /api/auth/password': 'login',
+  'POST /api/auth/2fa/setup': 'login',
+  'POST /api/auth/2fa/verify': 'login',
+  'POST /api/auth/2fa/disable': 'login',
+  'GET /api/auth/sessions': 'login',
+  'DELETE /api/auth/sessions/others': 'login',
+  'DELETE /api/auth/sessions/{id}': 'login',
+  'GET /api/auth/webauthn': 'login',
+  'POST /api/auth/webauthn/register/start': 'login',
+  'POST /api/auth/webauthn/register/finish': 'login',
+  'PATCH /api/auth/webauthn/{id}': 'login',
+  'DELETE /api/auth/webauthn/{id}': 'login',
+  'GET /api/security/profile': 'login',
+  'PUT /api/security/profile': 'login',
+  'POST /api/security/email-code': 'login',
+  'GET /api/security/bind-oauth': 'login',
+  'POST /api/security/bind-oauth': 'login',
+  'DELETE /api/security/bind-oauth/{provider}': 'login',
+  'GET /api/tokens': 'login',
+  'POST /api/tokens': 'login',
+  'GET /api/tokens/domains': 'login',
+  'GET /api/tokens/self': 'token itself',
+  'GET /api/tokens/{id}/uses': 'login',
+  'POST /api/tokens/{id}/rotate': 'login',
+  'POST /api/tokens/{id}/explain': 'login',
+  'DELETE /api/tokens/{id}': 'login',
+  'PATCH /api/tokens/{id}/status': 'login',
+  'GET /api/users': 'role 2',
+  'POST /api/users': 'login, role 3',
+  'GET /api/users/{id}': 'role 2',
+  'PUT /api/users/{id}': 'login, role 3',
+  'DELETE /api/users/{id}': 'login, role 3',
+  'POST /api/users/{id}/explain': 'role 2',
+  'GET /api/teams': 'signed in',
+  'POST /api/teams': 'signed in',
+  'GET /api/teams/{id}': 'of a team',
+  'PUT /api/teams/{id}': 'of a team',
+  'DELETE /api/teams/{id}': 'of a team',
+  'GET /api/teams/{id}/members': 'of a team',
+  'POST /api/teams/{id}/members': 'of a team',
+  'PUT /api/teams/{id}/members/{userId}': 'of a team',
+  'DELETE /api/teams/{id}/members/{userId}': 'of a team',
+  'GET /api/teams/{id}/permissions': 'of a team',
+  'POST /api/teams/{id}/permissions': 'of a team',
+  'DELETE /api/teams/{id}/permissions/{permissionId}': 'of a team',
+  'GET /api/providers': 'signed in, any scope',
+  'GET /api/accounts': 'role 2, accounts:read',
+  'POST /api/accounts': 'role 2',
+  'GET /api/accounts/{id}': 'role 2, accounts:read',
+  'PUT /api/accounts/{id}': 'role 2',
+  'DELETE /api/accounts/{id}': 'role 2',
+  'POST /api/accounts/{id}/sync': 'role 2',
+  'GET /api/domains': 'list of domains',
+  'POST /api/domains': 'signed in',
+  'GET /api/domains/{id}': 'reads the domain',
+  'PUT /api/domains/{id}': 'writes the domain',
+  'DELETE /api/domains/{id}': 'writes the domain',
+  'GET /api/domains/{id}/records': 'reads records',
+  'POST /api/domains/{id}/records': 'writes the record',
+  'GET /api/domains/{id}/records/{recordId}': 'reads the record',
+  'PUT /api/domains/{id}/records/{recordId}': 'writes the record',
+  'DELETE /api/domains/{id}/records/{recordId}': 'writes the record',
+  'PATCH /api/domains/{id}/records/{recordId}/status': 'writes the record',
+  'GET /api/audit/logs': 'role 2, audit:read',
+  'GET /api/audit/logs/{id}': 'role 2, audit:read',
+  'GET /api/audit/verify': 'role 2, audit:read',
+  'GET /api/settings': 'role 2',
+  'PUT /api/settings': 'login, role 2',
+  'GET /api/settings/security': 'role 2',
+  'PUT /api/settings/security': 'login, role 2',
+  'GET /api/settings/smtp': 'role 2',
+  'PUT /api/settings/smtp': 'login, role 2',
+  'POST /api/settings/smtp/test': 'login, role 2',
+  'GET /api/settings/oauth': 'role 2',
+  'PUT /api/settings/oauth': 'login, role 2',
+  'GET /api/system/login-stats': 'role 3',
+  'POST /api/system/unlock-account': 'login, role 3',
+};
+
+const DATABASE = { type: 'sqlite', sqlite: { path: 'x.db' } };
+const PERSON = { username: 'new', password: 'violet-harbour-92' };
+
+/** Bodies where `{}` would be refused before the right is looked at. */
+const BODIES: Record<string, object> = {
+  'POST /api/init/test-db': DATABASE,
+  'POST /api/init/database': DATABASE,
+  'POST /api/init/admin': PERSON,
+  'POST /api/auth/register': { ...PERSON, email: 'new@example.com' },
+  'POST /api/teams/{id}/members': { user_id: 999_999 },
+  'PUT /api/teams/{id}/members/{userId}': { role: 'member' },
+  'POST /api/teams/{id}/permissions': { domain_id: 1, permission: 'read' },
+  'POST /api/domains/{id}/records': { host: 'app.dev', type: 'TXT', value: 'exists' },
+  'PUT /api/domains/{id}/records/{recordId}': { value: 'exists' },
+  'PATCH /api/domains/{id}/records/{recordId}/status': { enabled: true },
+};
+
+describe('every route, for everybody', () => {
+  let service: Awaited<ReturnType<typeof startService>>;
+  let db: Db;
+  let close: () => Promise<void>;
+  let domain: number;
+  let team: number;
+  let account: number;
+  let record: number;
+  let routes: string[];
+  const people = new Map<Actor, { id: number; login: { username: string; password: string } }>();
+  const tokens = new Map<Actor, string>();
+
+  const idOf = (actor: Actor) => people.get(actor)?.id as number;
+  /** Gives a team of one person a right on a domain. */
+  const grant = async (actor: Actor, permission: string, host: string | null, on: number, name: string) => {
+    const of = await addTeam(db, `${actor} ${on}`, [idOf(actor)]);
+    const sql =
+      'INSERT INTO domain_permissions (team_id, domain_id, domain_name, permission, host) VALUES (?, ?, ?, ?, ?)';
+    await db.run(sql, [of, on, name, permission, host]);
+  };
+  const share = async (on: number, name: string) => {
+    await grant('user who reads', 'read', null, on, name);
+    await grant('user who writes under a host', 'write', 'app.dev', on, name);
+    await grant('user who writes', 'write', null, on, name);
+    await db.run('UPDATE domains SET owner_id = ? WHERE id = ?', [idOf('user who owns'), on]);
+  };
+  /** A signed-in session of its own for each call: some calls end sessions. */
+  const credential = (actor: Actor): Promise<string | undefined> | string | undefined =>
+    actor === 'stranger' ? undefined : (tokens.get(actor) ?? service.server.login(people.get(actor)?.login));
+
+  before(async () => {
+    service = await startService('sqlite');
+    const { admin, server } = service;
+    ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
+    await admin.put('/api/settings/security', { rate_limits: { login: 0, public: 0 } });
+    account = await addAccount(admin, 'zonefile', {});
+    domain = await addDomain(admin, account, 'matrix.example', true);
+    const other = await addDomain(admin, account, 'other.example', true);
+    record = made(await admin.post(`/api/domains/${domain}/records`, BODIES['POST /api/domains/{id}/records'])).id;
+    for (const [i, actor] of USERS.entries()) {
+      const login = { username: `actor${i}`, password: 'correct-horse-battery-9' };
+      const role = actor === 'administrator' ? 2 : actor === 'super administrator' ? 3 : 1;
+      people.set(actor, { id: await addUser(db, login, role), login });
+    }
+    await share(domain, 'matrix.example');
+    team = await addTeam(db, 'led', []);
+    await db.run("INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (?, ?, 'owner', ?)", [
+      team,
+      idOf('user who owns'),
+      now(),
+    ]);
+    const make = async (actor: Actor, of: Actor, more: object = {}) => {
+      const creator = server.as(await server.login(people.get(of)?.login));
+      tokens.set(actor, made(await creator.post('/api/tokens', { name: actor, ...more })).token);
+    };
+    await make('token *', 'super administrator');
+    await make('token * of the reader', 'user who reads');
+    await make('token * of role 2', 'administrator');
+    for (const actor of TOKENS.filter((t) => /:/.test(t)))
+      await make(actor, 'super administrator', { allowed_services: [actor.slice(6)] });
+    await make('token of the domain', 'super administrator', { allowed_domains: [domain] });
+    await make('token of another domain', 'super administrator', { allowed_domains: [other] });
+    await make('token with a rule', 'super administrator', {
+      rules: [{ effect: 'allow', domains: [domain], hosts: ['app.dev'], types: ['TXT'] }],
+    });
+    await make('token with a rule that denies', 'super administrator', {
+      rules: [{ effect: 'allow', domains: [other] }, { effect: 'deny' }],
+    });
+    const response = await fetch(`${server.url}/api/openapi.json`);
+    const document = (await response.json()) as { paths: Record<string, object> };
+    routes = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+  });
+  after(async () => {
+    await close?.();
+    await service?.stop();
+  });
+
+  it('has a row for every route, and no other', () => {
+    assert.deepEqual(routes.toSorted(), Object.keys(ROUTES).toSorted());
+  });
+
+  /** A fresh thing to delete, so that the next one to ask finds it as it was. */
+  const target = async (route: string, path: string): Promise<string> => {
+    const deletes = route.startsWith('DELETE ');
+    if (deletes && path === '/api/domains/{id}') {
+      const name = `gone${Math.random()}.example`;
+      const sql = `INSERT INTO domains (name, account_id, remote_id, status, remark, records_count, revision, created_at) VALUES (?, ?, ?, 'active', '', 0, 0, ?)`;
+      await db.run(sql, [name, account, name, now()]);
+      const id = Number((await db.row<{ id: number }>('SELECT id FROM domains WHERE name = ?', [name]))?.id);
+      await share(id, name);
+      await db.run('UPDATE api_tokens SET allowed_domains = ? WHERE name = ?', [
+        JSON.stringify([domain, id]),
+        'token of the domain',
+      ]);
+      return path.replace('{id}', String(id));
+    }
+    if (path.startsWith('/api/domains/')) {
+      // a record that is there is what decides; deleted, it is made again
+      const [row] = await db.rows<{ id: number }>('SELECT id FROM dns_records WHERE domain_id = ? AND host = ?', [
+        domain,
+        'app.dev',
+      ]);
+      if (!row && route !== 'POST /api/domains/{id}/records') {
+        const body = BODIES['POST /api/domains/{id}/records'];
+        record = made(await service.admin.post(`/api/domains/${domain}/records`, body)).id;
+      } else record = row?.id ?? record;
+      return path.replace('{id}', String(domain)).replace('{recordId}', String(record));
+    }
+    if (path.startsWith('/api/teams/')) {
+      const led = deletes && path === '/api/teams/{id}' ? await addTeam(db, `led${Math.random()}`, []) : team;
+      if (led !== team)
+        await db.run("INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (?, ?, 'owner', ?)", [
+          led,
+          idOf('user who owns'),
+          now(),
+        ]);
+      return path.replace('{id}', String(led)).replaceAll(/\{\w+\}/g, '999999');
+    }
+    if (route === 'GET /api/audit/logs/{id}') return path.replace('{id}', '1');
+    return path.replace('{provider}', 'none').replaceAll(/\{\w+\}/g, '999999');
+  };
+
+  for (const [route, demand] of Object.entries(ROUTES)) {
+    it(`${route}: ${demand}`, async () => {
+      const [method, path] = route.split(' ') as [string, string];
+      const body = method === 'GET' ? undefined : (BODIES[route] ?? {});
+      for (const actor of ACTORS) {
+        const url = await target(route, path);
+        const { status, msg } = await service.server.call(method, url, body, await credential(actor));
+        const may = (CLASSES[demand] as readonly Actor[]).includes(actor);
+        const cell = `${actor}: ${status} ${msg}`;
+        if (demand === 'nobody') assert.equal(status, 403, cell);
+        // an answer of the route itself: done, or what is wrong with the request; public routes refuse wrong secrets with 401
+        else if (may)
+          assert.ok(demand === 'everybody' ? status < 500 : ![401, 403].includes(status) && status < 500, cell);
+        else assert.equal(status, actor === 'stranger' ? 401 : 403, cell);
+      }
+    });
+  }
+
+  it('asks somebody of every role, right, scope and rule', () => {
+    assert.equal(SIGNED_IN.length, people.size + tokens.size);
+  });
+});
