@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Db } from '../../src/database/db.js';
+import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
+import { startService } from '../support/server.js';
+import { addAccount, addDomain, done, made, until } from '../support/world.js';
+
+const COUNTER = pathToFileURL(join(import.meta.dirname, '../../../test/support/count-queries.mjs')).href;
+const MOST = 3;
+
+describe('what a request costs before its work begins', () => {
+  let service: Awaited<ReturnType<typeof startService>>;
+  let db: Db;
+  let close: () => Promise<void>;
+  let path: string;
+  const credentials = new Map<string, string>();
+
+  before(async () => {
+    service = await startService('sqlite', { LOG_LEVEL: 'error', NODE_OPTIONS: `--import=${COUNTER}` });
+    const { admin, server, token } = service;
+    ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
+    const domain = await addDomain(admin, await addAccount(admin, 'zonefile', {}), 'one.example', true);
+    path = `/api/domains/${domain}`;
+    const login = { username: 'ada', password: 'ada-secret' };
+    await grant(db, await addTeam(db, 'dns', [await addUser(db, login)]), domain, 'write');
+    const ada = await server.login(login);
+    const rules = [{ effect: 'allow', domains: [domain] }];
+    credentials.set('administrator', token);
+    credentials.set('user of a team', ada);
+    credentials.set('token', made(await server.as(ada).post('/api/tokens', { name: 'x' })).token);
+    credentials.set('token with rules', made(await server.as(ada).post('/api/tokens', { name: 'x', rules })).token);
+  });
+  after(async () => {
+    await close?.();
+    await service?.stop();
+  });
+
+  it(`is ${MOST} queries at most, each by an index, and nothing is kept for the next request`, async () => {
+    for (const [who, credential] of credentials) {
+      // the first use is written down
+      done(await service.server.as(credential).get(path));
+      const seen = service.server.log.length;
+      done(await service.server.as(credential).get(path));
+      await until('the queries are told', async () => service.server.log.slice(seen).includes('FROM domains d'));
+      // the answer is made of what the check has read, so these are all of it
+      const queries = [...service.server.log.slice(seen).matchAll(/^\[query\] (.*)$/gm)].map(
+        ([, sql]) => sql as string,
+      );
+      assert.ok(queries.length > 0 && queries.length <= MOST, `${who}:\n${queries.join('\n')}`);
+      assert.ok(
+        queries.some((sql) => /FROM (sessions|api_tokens)/.test(sql)) &&
+          queries.some((sql) => sql.includes('FROM domains d')),
+        who,
+      );
+      for (const sql of queries) {
+        const plan = await db.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll('?', "'1'")}`);
+        // `g` is what the grants of this one domain are
+        const scans = plan.filter(({ detail }) => /^SCAN (?!g\b|\(|CONSTANT)/.test(detail));
+        assert.deepEqual(
+          scans.map(({ detail }) => detail),
+          [],
+          `${who}: ${sql}`,
+        );
+      }
+    }
+  });
+});
