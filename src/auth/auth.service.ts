@@ -31,9 +31,9 @@ const nameRule = (limit: LoginLimit): LimitRule => ({
   maxBlockS: limit.max_lock_minutes * 60,
 });
 
-/** Failures of one network on any names. */
+/** Failures of one network on any names. They are counted when they have happened, so the one that fills the window blocks. */
 const networkRule = ({ network_failures, window_minutes }: LoginLimit): LimitRule => ({
-  max: network_failures,
+  max: network_failures - 1,
   windowS: window_minutes * 60,
   blockS: window_minutes * 60,
   maxBlockS: window_minutes * 60,
