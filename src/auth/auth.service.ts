@@ -19,6 +19,7 @@ import { type LoginMethod, SessionsService } from '../users/sessions.service.js'
 import { SigningKey } from '../users/signing-key.js';
 import type { UserView } from '../users/user.dto.js';
 import { User } from '../users/user.entity.js';
+import { userPrincipal } from '../users/user-principal.js';
 import { userView } from '../users/user-view.js';
 import type { LoginInput, LoginResult } from './auth.dto.js';
 import { assertNetwork } from './strategies.js';
@@ -110,16 +111,7 @@ export class AuthService {
     const session = await this.db.transaction(async (manager) => {
       const known = !mails || (await this.knowsDevice(user, caller.userAgent, manager));
       const created = await this.sessions.create(manager, user.id, caller, method, secondFactor, security.session);
-      caller.principal = {
-        kind: 'user',
-        userId: user.id,
-        username: user.username,
-        role: user.role,
-        sessionId: created.id,
-        lacksSecondFactor: false,
-        ratePerMinute: 0,
-        token: null,
-      };
+      caller.principal = userPrincipal(user, created.id);
       await manager.update(User, { id: user.id }, { last_login_at: created.created_at });
       const { ip, userAgent } = caller;
       const values = { username: user.username, time: created.created_at, ip, userAgent };

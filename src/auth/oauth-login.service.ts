@@ -13,6 +13,7 @@ import { SignInRefused } from '../security/oauth/sign-in-refused.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { SessionsService } from '../users/sessions.service.js';
 import { User } from '../users/user.entity.js';
+import { userPrincipal } from '../users/user-principal.js';
 import { AuthService } from './auth.service.js';
 import type { OauthResult } from './oauth-login.dto.js';
 import { assertNetwork } from './strategies.js';
@@ -91,16 +92,6 @@ export class OauthLogin {
     const live = user ? await this.sessions.list(userId, session) : [];
     if (!user || !live.some(({ id }) => Number(id) === sessionId))
       throw new SignInRefused('the session that began has ended', 'Your session has ended; sign in and bind again');
-    const { username, role } = user;
-    caller.principal = {
-      kind: 'user',
-      userId,
-      username,
-      role,
-      sessionId,
-      lacksSecondFactor: false,
-      ratePerMinute: 0,
-      token: null,
-    };
+    caller.principal = userPrincipal(user, sessionId);
   }
 }

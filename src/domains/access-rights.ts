@@ -14,12 +14,7 @@ export interface DomainAccess {
   hosts: readonly string[];
   /** of a token; null: no rules */
   rules: readonly TokenRule[] | null;
-  /** who asks, for the words of a refusal */
-  asker: 'user' | 'token' | 'system';
 }
-
-/** What jobs may do: what the service itself decided on. */
-export const SYSTEM_ACCESS: DomainAccess = { level: WRITE, hosts: [], rules: null, asker: 'system' };
 
 /** Which of the limits decided: `creator` is the right of the person behind a token, or of the user. */
 export type Source = 'token' | 'creator' | 'scope' | 'window' | 'network';

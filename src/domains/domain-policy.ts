@@ -88,8 +88,7 @@ export class DomainPolicy {
     const [{ level: _level, host: _host, ...row }] = rows as [(typeof rows)[0]];
     const level = Math.max(...rows.map((grant) => Number(grant.level ?? 0)));
     const hosts = level >= WRITE ? [] : rows.flatMap((grant) => grant.host ?? []);
-    const asker = me.token ? 'token' : 'user';
-    return { ...row, access: { level, hosts, rules: me.token?.rules ?? null, asker } };
+    return { ...row, access: { level, hosts, rules: me.token?.rules ?? null } };
   }
 
   /** Whether this right on a domain that was looked at is held, and why (not). */

@@ -1,9 +1,9 @@
 import { Check } from '../common/validation.js';
-import { isRecipient } from './transport.js';
+import { isEmail } from '../settings/checks.js';
 
 export class SmtpTestInput {
   /** one address, such as me@example.com */
-  @Check(isRecipient, 'must be one mail address such as me@example.com')
+  @Check(isEmail, 'must be one mail address such as me@example.com')
   to!: string;
 }
 

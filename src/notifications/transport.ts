@@ -21,9 +21,6 @@ export interface Delivery {
   secrets?: readonly string[];
 }
 
-/** One address without control characters. */
-export const isRecipient = (value: unknown): boolean => isEmail(value) && oneLine(value as string) === value;
-
 /** `Name <a@b>` or `a@b` in parts, so that no parser finds more in it than one address. */
 function mailbox(text: string): { name: string; address: string } {
   const [, name = '', address = text] = /^([^<]*)<([^<>]+)>$/.exec(text) ?? [];
@@ -42,7 +39,7 @@ export async function deliver(
   limitMs: number,
 ): Promise<void> {
   const server = `${smtp.host}:${smtp.port}`;
-  if (!isRecipient(to)) throw new MailError('The recipient is no mail address', true);
+  if (!isEmail(to)) throw new MailError('The recipient is no mail address', true);
   if (smtp.username && !smtp.password) throw new MailError('A password is needed for the user name', false);
   const signal = AbortSignal.timeout(limitMs);
   const late = new Promise<never>((_, reject) => {

@@ -8,6 +8,7 @@ import { dnsRecord } from '../dns/record.js';
 import { judge, type Verdict } from '../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
 import { SettingsService } from '../settings/settings.service.js';
+import { userPrincipal } from '../users/user-principal.js';
 import type { ExplainInput, Explanation } from './token.dto.js';
 import { hasScope, judgeToken, SELECT_TOKEN, type TokenRow, tokenPrincipal } from './token-access.js';
 
@@ -48,8 +49,7 @@ export class ExplainService {
     if (!user) throw errors.notFound('User');
     const { username, role } = user;
     if (user.status !== 1) return { allowed: false, reason: 'The user is disabled', rule: null, source: 'creator' };
-    const person = { kind: 'user', userId: id, username, role, sessionId: null, token: null } as const;
-    const verdict = await this.inDomain({ ...person, lacksSecondFactor: false, ratePerMinute: 0 }, question);
+    const verdict = await this.inDomain(userPrincipal({ id, username, role }, null), question);
     return { ...verdict, reason: `${verdict.reason} (${await this.grants(id, role, question.domain_id)})` };
   }
 

@@ -69,7 +69,6 @@ function allowed(rights: Rights, { domain, action, state, ip }: Request): boolea
     level: admin ? 2 : rights.level,
     hosts: admin ? [] : rights.hosts,
     rules: me.token?.rules ?? null,
-    asker: 'token' as const,
   };
   const opened = { id: domain, access } as unknown as OpenDomain;
   if (!policy.judge(me, domain, opened, action === 'read' ? 'read' : 'records').allowed) return false;
