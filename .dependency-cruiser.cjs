@@ -8,7 +8,7 @@ const above = {
   notifications: ['common', 'config', 'database', 'audit', 'settings', 'providers'],
   users: ['common', 'config', 'database', 'audit', 'settings'],
   security: ['common', 'config', 'database', 'audit', 'settings', 'notifications', 'users', 'providers'],
-  teams: ['common', 'database', 'audit', 'settings', 'dns', 'users', 'domains'],
+  teams: ['common', 'database', 'audit', 'settings', 'dns', 'users', 'domains', 'security'],
   audit: ['common', 'database'],
   accounts: ['common', 'config', 'database', 'audit', 'providers', 'users', 'teams'],
   domains: ['common', 'config', 'database', 'audit', 'providers', 'dns', 'users', 'teams', 'accounts'],
@@ -27,7 +27,7 @@ const above = {
     'tokens',
   ],
   system: ['common', 'config', 'database', 'audit', 'settings', 'users', 'security'],
-  init: ['common', 'config', 'database', 'audit', 'users', 'auth'],
+  init: ['common', 'config', 'database', 'audit', 'users', 'auth', 'providers'],
 };
 
 module.exports = {

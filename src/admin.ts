@@ -14,9 +14,11 @@ import { NotificationsModule } from './notifications/notifications.module.js';
 import { SecondFactorService } from './security/second-factor.service.js';
 import { SecurityModule } from './security/security.module.js';
 import { SettingsModule } from './settings/settings.module.js';
+import { SettingsService } from './settings/settings.service.js';
 import { LoginsService } from './system/logins.service.js';
 import { SystemModule } from './system/system.module.js';
 import { hashPassword } from './users/passwords.js';
+import { SessionsService } from './users/sessions.service.js';
 import { User } from './users/user.entity.js';
 import { UsersModule } from './users/users.module.js';
 import { UsersService } from './users/users.service.js';
@@ -27,6 +29,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
   npm run admin -- unlock <username>           takes away all locks after failed logins
   npm run admin -- disable-2fa <username>      removes the authenticator app, the recovery codes and the passkeys
   npm run admin -- create-admin <username>     makes a super administrator, prints the password once
+  npm run admin -- reset-security              puts limits, networks and the like (settings, security) back to the defaults
 `;
 
 @Module({
@@ -46,10 +49,13 @@ class AdminModule {}
 /** Words of the command are wrong, or name nobody. */
 class UsageError extends Error {}
 
-async function main([command, username, ...rest]: string[]): Promise<void> {
+/** Commands that are about nobody in particular. */
+const NAMELESS = ['reset-security'];
+
+async function main([command, username = '', ...rest]: string[]): Promise<void> {
   configureLogger('error');
   if (!command || command === 'help' || command === '--help') return void process.stdout.write(USAGE);
-  if (!username || rest.length) throw new UsageError(USAGE);
+  if (Boolean(username) === NAMELESS.includes(command) || rest.length) throw new UsageError(USAGE);
   const app = await NestFactory.createApplicationContext(AdminModule, { logger: false, abortOnError: false });
   try {
     const database = app.get(DatabaseService);
@@ -85,12 +91,17 @@ async function main([command, username, ...rest]: string[]): Promise<void> {
           const removed = user.password_hash ? await db.run(sql, [user.id], manager) : 0;
           if (!removed && !user.totp_enabled) throw new UsageError(`${user.username} has no second factor.`);
           await app.get(SecondFactorService).disable(manager, user.id);
+          if (removed) await app.get(SessionsService).forget(manager, user.id, ['passkey']);
           const target = { type: 'user', id: user.id, name: user.username };
           const after = { passkeys_removed: removed };
           await app.get(AuditService).write(manager, 'system', { action: 'auth.2fa_disable', target, after });
           return removed;
         });
         return `${user.username} signs in without a second factor now; ${passkeys} passkeys were removed.`;
+      },
+      'reset-security': async () => {
+        await app.get(SettingsService).resetSecurity('system');
+        return 'The security settings are the defaults again.';
       },
       'create-admin': async () => {
         const fresh = password();

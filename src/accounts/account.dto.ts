@@ -1,5 +1,6 @@
 import { IsBoolean, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { ToBoolean } from '../common/paging.dto.js';
+import { TakesBack } from '../common/read-only.js';
 import { MAX_ID } from '../common/validation.js';
 
 class AccountFields {
@@ -34,25 +35,6 @@ export class AccountInput extends AccountFields {
   credentials!: Record<string, unknown>;
 }
 
-export class AccountPatch extends AccountFields {
-  /** must stay what it is; accepted so that an account's answer can be sent back */
-  @IsOptional()
-  @IsString()
-  @MaxLength(32)
-  provider?: string;
-
-  @IsOptional()
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(128)
-  name?: string;
-
-  /** fields left out keep their value, null clears one */
-  @IsOptional()
-  @IsObject()
-  credentials?: Record<string, unknown>;
-}
-
 export class CheckQuery {
   /** `false`: store the credentials without trying them at the provider */
   @IsOptional()
@@ -67,6 +49,14 @@ export class ForceQuery {
   @ToBoolean()
   @IsBoolean()
   force?: boolean;
+}
+
+export class SyncQuery {
+  /** `true`: the provider's list of zones is right, even where it is suspiciously short */
+  @IsOptional()
+  @ToBoolean()
+  @IsBoolean()
+  confirm?: boolean;
 }
 
 export class AccountView {
@@ -84,6 +74,20 @@ export class AccountView {
   created_at!: string;
 }
 
+@TakesBack(AccountView)
+export class AccountPatch extends AccountFields {
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(128)
+  name?: string;
+
+  /** fields left out keep their value, null clears one; when an `address` changes, all secrets must be there */
+  @IsOptional()
+  @IsObject()
+  credentials?: Record<string, unknown>;
+}
+
 export class SyncResult {
   /** domains that are new here */
   added!: number;
@@ -91,7 +95,7 @@ export class SyncResult {
   updated!: number;
   /** domains that the provider no longer lists: kept, and flagged `missing` */
   missing!: number;
-  /** domains whose records could not be read; their cache is unchanged */
+  /** domains whose records could not be read, or lack suspiciously many; their cache is unchanged, the account's `last_error` names them */
   failed!: number;
   /** domains whose records are still being read (the answer is 202 then) */
   pending!: number;
@@ -102,18 +106,19 @@ class CredentialFieldView {
   label!: string;
   secret!: boolean;
   required!: boolean;
-  /** text, number, url or list */
-  kind!: string;
+  kind!: 'text' | 'number' | 'url' | 'list';
+  /** says where the secrets are sent: an account's secrets are sent again when it changes */
+  address?: boolean;
   help?: string;
   default?: string;
   values?: string[];
 }
 
-class CapabilitiesView {
+export class CapabilitiesView {
   /** record types that can be written */
   types!: string[];
   /** `record`, or `rrset`: the TTL belongs to all values of a name and type */
-  granularity!: string;
+  granularity!: 'record' | 'rrset';
   /** records can be disabled at the provider itself */
   toggle!: boolean;
   proxy!: boolean;

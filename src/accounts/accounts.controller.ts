@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { Access, Audited, type Caller, Makes, Me, Role } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { AccountInput, AccountPatch, AccountView, CheckQuery, ForceQuery, ProviderView } from './account.dto.js';
@@ -25,6 +25,7 @@ export class AccountsController {
   /** Stores an account after trying its credentials at the provider (500002 when it refuses them). */
   @Post()
   @Audited('account.create')
+  @Makes<AccountView>(({ id }) => id)
   create(@Body() body: AccountInput, @Query() { check }: CheckQuery, @Me() me: Caller): Promise<AccountView> {
     return this.accounts.create(me, body, check ?? true);
   }
@@ -36,7 +37,10 @@ export class AccountsController {
     return this.accounts.get(id);
   }
 
-  /** Changes what is given. Credential fields left out keep their value, null clears one; changed credentials are tried first. */
+  /**
+   * Changes what is given. Credential fields left out keep their value, null clears one; changed credentials are tried first (500002). When an address among
+   * them changes, all secrets must be sent again: 400001 naming each, and nothing is sent anywhere.
+   */
   @Put(':id')
   @Audited('account.update')
   update(
@@ -57,7 +61,7 @@ export class AccountsController {
 }
 
 @ApiTags('Accounts')
-@Access({ scope: null })
+@Access({ scope: null, narrowed: true })
 @Controller('providers')
 export class ProvidersController {
   constructor(private readonly accounts: AccountsService) {}

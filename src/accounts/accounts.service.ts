@@ -4,12 +4,16 @@ import type { Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
+import { allOf, errors, type FieldError, fieldErrorsOf } from '../common/errors.js';
 import { contains, orderBy, type PageQuery, pageOf, pageSql } from '../common/paging.dto.js';
+import { assertUnchanged, same } from '../common/read-only.js';
+import { alsoJudge } from '../common/validation.js';
 import { Db } from '../database/db.js';
+import { unknownSort } from '../database/lists.js';
 import { PROVIDERS } from '../providers/registry.js';
-import type { AccountInput, AccountPatch, AccountView, ProviderView } from './account.dto.js';
+import { AccountInput, type AccountPatch, type AccountView, type ProviderView } from './account.dto.js';
 import { DnsAccount } from './account.entity.js';
+import { capabilitiesView } from './capabilities-view.js';
 import { readCredentials, shownCredentials } from './credentials.js';
 import { DomainRemoval } from './domain-removal.js';
 import { ProviderConnections } from './provider-connections.js';
@@ -27,33 +31,24 @@ export class AccountsService {
     private readonly connections: ProviderConnections,
     private readonly removal: DomainRemoval,
     private readonly audit: AuditService,
-  ) {}
+  ) {
+    alsoJudge(AccountInput, (input) => this.problems(input));
+  }
 
   /** Every provider kind with what it needs and can do. */
   providers(): ProviderView[] {
-    return PROVIDERS.map(({ kind, label, docs, credentials, capabilities }) => {
-      const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ...rest } = capabilities;
-      return {
-        kind,
-        label,
-        docs,
-        credentials: credentials as ProviderView['credentials'],
-        capabilities: {
-          ...rest,
-          types: [...types],
-          lines: [...lines],
-          min_ttl: minTtl,
-          max_ttl: maxTtl,
-          automatic_ttl: automaticTtl,
-          create_zone: createZone,
-        },
-      };
-    });
+    return PROVIDERS.map(({ kind, label, docs, credentials, capabilities }) => ({
+      kind,
+      label,
+      docs,
+      credentials: credentials as ProviderView['credentials'],
+      capabilities: capabilitiesView(capabilities),
+    }));
   }
 
   async list(query: PageQuery): Promise<{ total: number; list: AccountView[] }> {
     const order = orderBy(query.sort, SORTS, 'id', 'a.id');
-    if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
+    if (!order) throw unknownSort(SORTS);
     const where = query.keyword ? `WHERE LOWER(a.name) LIKE ? ESCAPE '!'` : '';
     const values = query.keyword ? [contains(query.keyword)] : [];
     const [end, page] = pageSql(pageOf(query));
@@ -71,9 +66,11 @@ export class AccountsService {
   /** Stores an account after its credentials proved good at the provider. @throws AppError 400001, 500002 */
   async create(caller: Caller, input: AccountInput, check: boolean): Promise<AccountView> {
     const definition = this.connections.definition(input.provider);
-    const credentials = readCredentials(definition, input.credentials);
+    const [credentials, team_id] = await allOf(
+      () => readCredentials(definition, input.credentials),
+      () => this.teamId(input.team_id),
+    );
     if (check) await this.connections.connect(definition, credentials).provider.check();
-    const team_id = await this.teamId(input.team_id);
     return this.db.transaction(async (manager) => {
       const row = {
         provider: definition.kind,
@@ -95,24 +92,42 @@ export class AccountsService {
     });
   }
 
+  /** What is wrong with the provider or the credentials of a new account, as far as they are given. */
+  private problems({ provider, credentials }: Partial<AccountInput>): FieldError[] {
+    try {
+      const definition = provider === undefined ? null : this.connections.definition(provider);
+      if (definition && credentials) readCredentials(definition, credentials);
+      return [];
+    } catch (error) {
+      return fieldErrorsOf(error);
+    }
+  }
+
   /** Changes what is given; changed credentials are tried first. @throws AppError 400001, 404001, 500002 */
   async update(caller: Caller, id: number, patch: AccountPatch, check: boolean): Promise<AccountView> {
     const row = await this.accounts.findOneBy({ id });
     if (!row) throw errors.notFound('Account');
-    if (patch.provider && patch.provider !== row.provider) {
-      throw errors.field('provider', 'cannot be changed; create another account');
-    }
-    const changes: Partial<DnsAccount> = { updated_at: now() };
+    const before = await this.get(id);
+    const definition = this.connections.definition(row.provider);
+    const stored = this.connections.open(row.credentials);
+    const [, credentials, team_id] = await allOf(
+      () => assertUnchanged(patch, before),
+      () => (patch.credentials ? readCredentials(definition, patch.credentials, stored) : stored),
+      () => this.teamId(patch.team_id),
+    );
+    const changes: Partial<DnsAccount> = {};
     if (patch.name !== undefined && patch.name !== null) changes.name = patch.name.trim();
     if (patch.remark !== undefined) changes.remark = patch.remark ?? '';
-    if (patch.team_id !== undefined) changes.team_id = await this.teamId(patch.team_id);
-    if (patch.credentials) {
-      const definition = this.connections.definition(row.provider);
-      const credentials = readCredentials(definition, patch.credentials, this.connections.open(row.credentials));
+    if (patch.team_id !== undefined) changes.team_id = team_id;
+    if (!same(credentials, stored)) {
       if (check) await this.connections.connect(definition, credentials).provider.check();
       changes.credentials = this.connections.seal(credentials);
     }
-    const before = await this.get(id);
+    if (same(row, { ...row, ...changes })) {
+      caller.audited = 'unneeded';
+      return before;
+    }
+    changes.updated_at = now();
     await this.db.transaction(async (manager) => {
       await manager.update(DnsAccount, { id }, changes);
       const after = this.view({ ...row, ...changes, domains_count: before.domains_count } as Row);

@@ -1,4 +1,4 @@
-import { errors, type FieldError } from '../common/errors.js';
+import { errors, type FieldError, fieldError } from '../common/errors.js';
 import type { CredentialField, Credentials, ProviderDefinition } from '../providers/provider.js';
 
 const PATH = 'credentials';
@@ -28,7 +28,7 @@ function asText(field: CredentialField, value: unknown): unknown {
 /**
  * Credentials that fit one of the provider's alternatives, defaults filled in. Empty and null values count as left out.
  * @param stored on a change: values that a field left out keeps; null clears
- * @throws AppError 400001 naming every wrong field
+ * @throws AppError 400001 naming every wrong field, and every stored secret that would now be sent elsewhere
  */
 export function readCredentials(
   definition: ProviderDefinition,
@@ -41,10 +41,9 @@ export function readCredentials(
   for (const [key, raw] of Object.entries(given)) {
     const field = fields.get(key);
     if (!field) {
-      problems.push({
-        path: `${PATH}.${key}`,
-        message: `is not a credential of ${definition.kind}: ${[...fields.keys()].join(', ')}`,
-      });
+      const known = [...fields.keys()];
+      const words = `is not a credential of ${definition.kind}: ${known.join(', ')}`;
+      problems.push(fieldError(`${PATH}.${key}`, words, 'unknown', { values: known }));
       continue;
     }
     const value = asText(field, raw);
@@ -56,7 +55,7 @@ export function readCredentials(
       continue;
     }
     const problem = problemOf(field, value);
-    if (problem) problems.push({ path: `${PATH}.${key}`, message: problem });
+    if (problem) problems.push(fieldError(`${PATH}.${key}`, problem));
     else values[key] = value as string;
   }
   if (problems.length) throw errors.validation(problems);
@@ -69,7 +68,7 @@ export function readCredentials(
     const closest = missing.reduce((a, b) => (b.length < a.length ? b : a));
     const hint = definition.credentials.length > 1 ? ` (alternatives: ${alternatives(definition)})` : '';
     throw errors.validation(
-      closest.map((f) => ({ path: `${PATH}.${f.key}`, message: `is required: ${f.label}${hint}` })),
+      closest.map((f) => fieldError(`${PATH}.${f.key}`, `is required: ${f.label}${hint}`, 'required')),
     );
   }
   const chosen = definition.credentials[best] as CredentialField[];
@@ -78,7 +77,43 @@ export function readCredentials(
   }
   // an alternative is taken whole: what belongs to another one would only confuse the next reader
   const keys = new Set(chosen.map((f) => f.key));
-  return Object.fromEntries(Object.entries(values).filter(([key]) => keys.has(key)));
+  const result = Object.fromEntries(Object.entries(values).filter(([key]) => keys.has(key)));
+  assertSecretsStay(definition, given, stored, result);
+  return result;
+}
+
+/** Secrets follow addresses: nobody has a stored secret sent to a place of their own. @throws AppError 400001 naming each secret */
+function assertSecretsStay(
+  definition: ProviderDefinition,
+  given: Record<string, unknown>,
+  stored: Credentials,
+  result: Credentials,
+): void {
+  const fields = definition.credentials.flat();
+  const placeOf = (field: CredentialField, values: Credentials) => place(values[field.key] ?? field.default);
+  const moved = fields.find((f) => f.address && placeOf(f, stored) !== placeOf(f, result));
+  // where another alternative is sent is the adapter's own affair
+  if (!moved && alternativeOf(definition, stored) === alternativeOf(definition, result)) return;
+  const kept = fields.filter((f) => f.secret && result[f.key] !== undefined && !isSent(given[f.key]));
+  const why = moved ? `${moved.key} changes` : 'the way to sign in changes';
+  const words = `must be sent again, because ${why}: it would go elsewhere`;
+  const keys = [...new Set(kept.map((f) => f.key))].filter((key) => stored[key] !== undefined);
+  if (keys.length) throw errors.validation(keys.map((key) => fieldError(`${PATH}.${key}`, words, 'required')));
+}
+
+/** `***` is what answers show: who sends it back need not know the secret. */
+const isSent = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '***';
+
+const alternativeOf = (definition: ProviderDefinition, values: Credentials): number =>
+  definition.credentials.findIndex((fields) => fields.every((f) => !f.required || values[f.key] !== undefined));
+
+/** One way to write each address: the same place is no change. */
+function place(value: string | undefined): string {
+  const bare = (text: string) => text.replace(/[/.]+$/, '');
+  if (!value) return '';
+  if (!/^https?:/i.test(value) || !URL.canParse(value)) return bare(value.toLowerCase());
+  const { protocol, host, pathname, search } = new URL(value);
+  return `${protocol}//${bare(host)}${pathname.replace(/\/+$/, '')}${search}`;
 }
 
 const alternatives = (definition: ProviderDefinition): string =>

@@ -5,12 +5,14 @@ import { Db, type SqlValue } from '../database/db.js';
 import type { AuditList, AuditQuery, AuditVerdict, AuditView } from './audit.dto.js';
 import type { AuditLog } from './audit.entity.js';
 import { entryHash } from './audit.service.js';
+import { type Pending, StrangersLog } from './strangers-log.service.js';
 
 const DEFAULT_LIMIT = 20;
 const BATCH = 1000;
+const FAILED = 'auth.login_failed';
 const DAY_MS = 86_400_000;
 const COLUMNS = `id, seq, created_at, actor_type, user_id, username, token_id, token_name, action, domain, domain_id, target,
-  state_before, state_after, result, error, ip, user_agent, request_id, prev_hash, hash`;
+  state_before, state_after, result, error, ip, user_agent, request_id, change_set_id, prev_hash, hash`;
 
 type Row = Omit<AuditLog, 'target' | 'state_before' | 'state_after'> &
   Record<'target' | 'state_before' | 'state_after', string | null>;
@@ -39,13 +41,17 @@ const view = (row: Row): AuditView => ({
   ip: row.ip,
   user_agent: row.user_agent,
   request_id: row.request_id,
+  change_set_id: row.change_set_id,
   prev_hash: row.prev_hash,
   hash: row.hash,
 });
 
 @Injectable()
 export class AuditReader {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly strangers: StrangersLog,
+  ) {}
 
   /** Newest first. @throws AppError 400001 */
   async list(query: AuditQuery): Promise<AuditList & { page: number; limit: number }> {
@@ -53,7 +59,9 @@ export class AuditReader {
     const limit = query.limit ?? DEFAULT_LIMIT;
     const page = query.page ?? 1;
     if (query.sort && !['created_at', '-created_at'].includes(query.sort)) {
-      throw errors.field('sort', 'must be created_at or -created_at');
+      throw errors.field('sort', 'must be created_at or -created_at', 'choice', {
+        values: ['created_at', '-created_at'],
+      });
     }
     const direction = query.sort === 'created_at' ? 'ASC' : 'DESC';
     const rows = await this.db.rows<Row>(
@@ -99,23 +107,41 @@ export class AuditReader {
 
   /** Sign-ins (`auth.login`) and failed ones (`auth.login_failed`) by hour of UTC (`2026-01-02T03`), since a moment. */
   async loginsByHour(since: string): Promise<{ hour: string; action: string; count: number }[]> {
-    const rows = await this.db.rows<{ hour: string; action: string; n: number }>(
-      `SELECT substr(created_at, 1, 13) AS hour, action, COUNT(*) AS n FROM audit_logs
-        WHERE action IN ('auth.login', 'auth.login_failed') AND created_at >= ?
-        GROUP BY substr(created_at, 1, 13), action`,
-      [since],
-    );
-    return rows.map(({ hour, action, n }) => ({ hour, action, count: Number(n) }));
+    const hour = (time: string) => time.slice(0, 13);
+    const rows = await this.logins('substr(created_at, 1, 13)', since, (pending) => hour(pending.created_at));
+    return rows.map(({ by, ...counts }) => ({ hour: by, ...counts }));
   }
 
   /** The same by client address. */
   async loginsByAddress(since: string): Promise<{ ip: string; action: string; count: number }[]> {
-    const rows = await this.db.rows<{ ip: string; action: string; n: number }>(
-      `SELECT ip, action, COUNT(*) AS n FROM audit_logs
-        WHERE action IN ('auth.login', 'auth.login_failed') AND created_at >= ? GROUP BY ip, action`,
+    const rows = await this.logins('ip', since, (pending) => pending.ip);
+    return rows.map(({ by, ...counts }) => ({ ip: by, ...counts }));
+  }
+
+  /** A row that stands for several failures counts as many as it says; those that have no row yet count, too. A group may come in parts. */
+  private async logins(
+    by: string,
+    since: string,
+    of: (pending: Pending) => string,
+  ): Promise<{ by: string; action: string; count: number }[]> {
+    const rows = await this.db.rows<{ grouped: string; action: string; n: number }>(
+      `SELECT ${by} AS grouped, action, COUNT(*) AS n FROM audit_logs
+        WHERE action IN ('auth.login', '${FAILED}') AND created_at >= ? GROUP BY ${by}, action`,
       [since],
     );
-    return rows.map(({ ip, action, n }) => ({ ip, action, count: Number(n) }));
+    const several = await this.db.rows<{ grouped: string; state_after: string; n: number }>(
+      `SELECT ${by} AS grouped, state_after, COUNT(*) AS n FROM audit_logs
+        WHERE action = '${FAILED}' AND created_at >= ? AND state_after IS NOT NULL GROUP BY ${by}, state_after`,
+      [since],
+    );
+    return [
+      ...rows.map(({ grouped, action, n }) => ({ by: grouped, action, count: Number(n) })),
+      ...several.map(({ grouped, state_after, n }) => {
+        const { count = 1 } = JSON.parse(state_after) as { count?: number };
+        return { by: grouped, action: FAILED, count: Number(n) * (count - 1) };
+      }),
+      ...this.strangers.pending(FAILED).map((pending) => ({ by: of(pending), action: FAILED, count: pending.count })),
+    ];
   }
 
   private async exists(seq: number): Promise<boolean> {
@@ -150,9 +176,12 @@ function filter(query: AuditQuery): [string, SqlValue[]] {
     where.push('created_at <= ?');
     values.push(until);
   }
-  if (query.result) {
-    where.push('result = ?');
-    values.push(query.result);
+  const { user: username, token_id, request_id, change_set_id, result } = query;
+  const exact = { username, token_id, request_id, change_set_id, result };
+  for (const [column, value] of Object.entries(exact)) {
+    if (value === undefined) continue;
+    where.push(`${column} = ?`);
+    values.push(value);
   }
   if (query.keyword) {
     where.push(`(LOWER(username) LIKE ? ESCAPE '!' OR LOWER(target) LIKE ? ESCAPE '!')`);

@@ -1,5 +1,6 @@
-import { IsIn, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import { PageQuery } from '../common/paging.dto.js';
+import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { PageQuery, ToNumber } from '../common/paging.dto.js';
+import { MAX_ID } from '../common/validation.js';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -9,6 +10,34 @@ export class AuditQuery extends PageQuery {
   @IsString()
   @MaxLength(253)
   domain?: string;
+
+  /** user name, exact: what this person did, also through API tokens */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  user?: string;
+
+  /** what this API token did */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  token_id?: number;
+
+  /** the `X-Request-Id` of an answer */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  request_id?: string;
+
+  /** record changes that were written together, as one list */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  change_set_id?: number;
 
   /** `record.create`, or with `*`: `record.*` */
   @IsOptional()
@@ -26,14 +55,14 @@ export class AuditQuery extends PageQuery {
   @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
   end_date?: string;
 
+  /** only what succeeded, or only what failed */
   @IsOptional()
   @IsIn(['ok', 'failed'])
   result?: string;
 }
 
 class AuditActor {
-  /** user, token or system */
-  type!: string;
+  type!: 'user' | 'token' | 'system';
   user_id!: number | null;
   username!: string | null;
   token_id!: number | null;
@@ -58,13 +87,15 @@ export class AuditView {
   domain_id!: number | null;
   target!: AuditTarget | null;
   before!: Record<string, unknown> | null;
+  /** of what a stranger repeated within a minute: `count`, how often this one row stands for */
   after!: Record<string, unknown> | null;
-  /** ok or failed */
-  result!: string;
+  result!: 'ok' | 'failed';
   error!: string | null;
   ip!: string;
   user_agent!: string;
   request_id!: string;
+  /** of a record change: the number of the list in which it was written, the same for all of the list; null where no provider was asked */
+  change_set_id!: number | null;
   prev_hash!: string;
   hash!: string;
 }

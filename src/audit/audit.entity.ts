@@ -16,11 +16,15 @@ export class AuditChain {
 @Index('audit_logs_domain_ix', ['domain', 'id'])
 @Index('audit_logs_action_ix', ['action', 'id'])
 @Index('audit_logs_action_time_ix', ['action', 'created_at'])
+@Index('audit_logs_user_ix', ['username', 'id'])
+@Index('audit_logs_token_ix', ['token_id', 'id'])
+@Index('audit_logs_request_ix', ['request_id'])
+@Index('audit_logs_changes_ix', ['change_set_id', 'id'])
 export class AuditLog {
   @Id() id!: number;
   @Int() seq!: number;
   @Utc() created_at!: string;
-  @Str(8) actor_type!: string;
+  @Str(8) actor_type!: 'user' | 'token' | 'system';
   @Int({ nullable: true }) user_id!: number | null;
   @Str(64, { nullable: true }) username!: string | null;
   @Int({ nullable: true }) token_id!: number | null;
@@ -31,11 +35,12 @@ export class AuditLog {
   @Json({ nullable: true }) target!: unknown;
   @Json({ nullable: true }) state_before!: unknown;
   @Json({ nullable: true }) state_after!: unknown;
-  @Str(8) result!: string;
+  @Str(8) result!: 'ok' | 'failed';
   @Text({ nullable: true }) error!: string | null;
   @Str(45) ip!: string;
   @Str(255) user_agent!: string;
   @Str(64) request_id!: string;
+  @Int({ nullable: true }) change_set_id!: number | null;
   @Str(64) prev_hash!: string;
   @Str(64) hash!: string;
 }

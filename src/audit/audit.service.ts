@@ -16,6 +16,8 @@ export interface AuditEntry {
   after?: unknown;
   result?: 'ok' | 'failed';
   error?: string | null;
+  /** number of the list of record changes that it belongs to */
+  changeSet?: number | null;
 }
 
 /** Who did it: a request's caller, or `system` for jobs. */
@@ -58,11 +60,13 @@ export const HASHED = [
   'request_id',
 ] as const;
 
-type Hashed = Pick<AuditLog, (typeof HASHED)[number]>;
+type Hashed = Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id'>;
 
-/** Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array. */
-export const entryHash = (previous: string, row: Hashed): string =>
-  sha256(previous + JSON.stringify(HASHED.map((column) => row[column] ?? null)));
+/** Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array; `change_set_id` only where it is set, since older entries have none. */
+export const entryHash = (previous: string, row: Hashed): string => {
+  const more = row.change_set_id === null ? [] : [row.change_set_id];
+  return sha256(previous + JSON.stringify([...HASHED.map((column) => row[column] ?? null), ...more]));
+};
 
 /** Appends to the audit log. Rows are numbered without gaps and chained by hash. */
 @Injectable()
@@ -101,6 +105,7 @@ export class AuditService {
       ip: caller?.ip ?? '',
       user_agent: caller?.userAgent ?? '',
       request_id: caller?.requestId ?? '',
+      change_set_id: entry.changeSet ?? null,
     };
     const hash = entryHash(end.hash, row);
     await manager.insert(AuditLog, { ...row, prev_hash: end.hash, hash } as never);

@@ -5,6 +5,7 @@ import {
   ACCESS,
   type AccessRule,
   AUDITED,
+  hasScope,
   type Principal,
   Role,
   type TokenLimits,
@@ -14,12 +15,13 @@ import { errors } from '../common/errors.js';
 import { positiveId } from '../common/validation.js';
 import { DatabaseService } from '../database/database.service.js';
 import { DomainPolicy } from '../domains/domain-policy.js';
-import { hasScope } from '../tokens/token-access.js';
 import { SigningKey } from '../users/signing-key.js';
 import { bearer, isApiToken } from './strategies.js';
 
 /** Routes that work while the service is not initialised. */
 export const BEFORE_SETUP = 'zoneward:before-setup';
+
+const NO_SECOND_FACTOR = 'Your role must show a second factor: set one up, or sign in again with the one that you have';
 
 /** Passport throws our own words instead of its own. */
 const words = <T>(error: unknown, principal: T | false, message: string): T => {
@@ -73,7 +75,7 @@ export class AccessGuard implements CanActivate {
     const principal = request.user as Principal;
     request.caller.principal = principal;
     if (principal.lacksSecondFactor && !rule.unproven) {
-      throw errors.forbidden('Your role must have a second factor; set one up first', { required: '2fa' });
+      throw errors.forbidden(NO_SECOND_FACTOR, { required: '2fa' });
     }
     const role = rule.role ?? Role.User;
     if (principal.role < role) throw errors.forbidden(undefined, { required: `role:${role}` });

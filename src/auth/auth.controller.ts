@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Me } from '../common/access.js';
+import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { alsoJudge } from '../common/validation.js';
 import { UserView } from '../users/user.dto.js';
 import { UsersService } from '../users/users.service.js';
 import {
@@ -10,9 +11,11 @@ import {
   RegisterInput,
   ResetConfirmInput,
   ResetInput,
+  SecondFactorInput,
   TokenResult,
 } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
+import { OauthLogin } from './oauth-login.service.js';
 import { PasswordService } from './password.service.js';
 
 @ApiTags('Authentication')
@@ -20,13 +23,17 @@ import { PasswordService } from './password.service.js';
 export class AuthController {
   constructor(
     private readonly auth: AuthService,
+    private readonly oauth: OauthLogin,
     private readonly passwords: PasswordService,
     private readonly users: UsersService,
-  ) {}
+  ) {
+    alsoJudge(RegisterInput, (input) => users.problems(input, Role.User));
+  }
 
   /**
-   * Password login. Answers 401001 for a wrong name, password or code, 423001 while the name is locked in your network, 429001 over the rate limit. When the
-   * second factor is on and no code was sent, the answer is HTTP 200 with `code` -2 and `data.types`: send the same again with `totpCode` or `recoveryCode`.
+   * Password login. Answers 401001 for a wrong name, password or code, 403001 in a network that may not sign in, 423001 while the name is locked in your
+   * network, 429001 over the rate limit. When the second factor is on and no code was sent, the answer is HTTP 200 with `code` -2 and `data.types`: send
+   * the same again with `totpCode` or `recoveryCode`.
    */
   @Post('login')
   @HttpCode(200)
@@ -36,7 +43,19 @@ export class AuthController {
     return this.auth.login(body, me);
   }
 
-  /** Makes an account (role 1) for oneself, where the settings allow it. Answers 403001 where they do not. */
+  /**
+   * Ends a sign-in at a provider that answered `code` -2, with the `challenge_id` of that answer and a code. Answers 401001 for a challenge that is unknown, used or older
+   * than five minutes, and for a wrong code, which counts as a failed login: 423001 while the name is locked in your network, 429001 over the rate limit.
+   */
+  @Post('second-factor')
+  @HttpCode(200)
+  @Access({ public: true, rate: 'login' })
+  @Audited('auth.login_failed')
+  secondFactor(@Body() body: SecondFactorInput, @Me() me: Caller): Promise<LoginResult> {
+    return this.oauth.secondFactor(body, me);
+  }
+
+  /** Makes an account (role 1) for oneself, where the settings allow it. Answers 403001 where they do not, 409001 when the name or the address is taken. */
   @Post('register')
   @Access({ public: true, rate: 'public' })
   @Audited('auth.register')
@@ -69,7 +88,10 @@ export class AuthController {
     return this.auth.refresh(me);
   }
 
-  /** Changes one's own password and ends all other sessions. A wrong old password is 401001 and counts as a failed login. */
+  /**
+   * Changes one's own password and ends all other sessions. A wrong old password is 401001 and counts as a failed login; 423001 after too many. Who has none
+   * yet sets the first one within five minutes of signing in (`old_password` may then be anything), else 403001.
+   */
   @Post('password')
   @HttpCode(200)
   @Access({ noTokens: true })

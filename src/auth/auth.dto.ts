@@ -1,21 +1,12 @@
 import { IsEmail, IsNotEmpty, IsOptional, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { ONE_LINE } from '../settings/checks.js';
+import type { Shown } from '../users/sessions.service.js';
 import { UserView } from '../users/user.dto.js';
 
 const LONGEST = 1024;
 
-export class LoginInput {
-  /** login name, any case */
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(64)
-  username!: string;
-
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(LONGEST)
-  password!: string;
-
-  /** six digits of the authenticator app; only on the second call, when the first answered code -2 */
+export class Codes {
+  /** six digits of the authenticator app; at a login only on the second call, when the first answered code -2 */
   @IsOptional()
   @IsString()
   @MaxLength(16)
@@ -26,6 +17,34 @@ export class LoginInput {
   @IsString()
   @MaxLength(64)
   recoveryCode?: string;
+}
+
+export class LoginInput extends Codes {
+  /** login name, any case */
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(64)
+  username!: string;
+
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(LONGEST)
+  password!: string;
+}
+
+/** What proves that it is the owner, not somebody at a session that was left open. */
+export class Proof extends Codes {
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(LONGEST)
+  password?: string;
+}
+
+export class SecondFactorInput extends Codes {
+  /** of the answer with code -2; good for five minutes and one sign-in */
+  @Matches(/^[0-9a-f]{64}$/, { message: '$property must be the 64 characters of the answer with code -2' })
+  challenge_id!: string;
 }
 
 export class LoginResult {
@@ -59,6 +78,7 @@ export class RegisterInput {
   @IsOptional()
   @IsString()
   @MaxLength(128)
+  @Matches(ONE_LINE, { message: '$property must be one line' })
   nickname?: string;
 }
 
@@ -134,8 +154,13 @@ export class SessionView {
   expires_at!: string;
   ip!: string;
   user_agent!: string;
-  /** how it began: password, passkey or oauth */
-  method!: string;
+  /** how it began */
+  method!: 'password' | 'passkey' | 'oauth';
+  /**
+   * what was shown in it and still counts: password, totp, recovery, passkey, oauth; `mfa` stands for the second factor of a provider with `trusted_2fa`. One that
+   * was switched off since is left out
+   */
+  amr!: Shown[];
   /** whether it is the one of this request */
   current!: boolean;
 }

@@ -10,6 +10,7 @@ import { UsersModule } from '../users/users.module.js';
 import { AccessGuard } from './access.guard.js';
 import { AuthController } from './auth.controller.js';
 import { AuthService } from './auth.service.js';
+import { FreshnessService } from './freshness.service.js';
 import { OauthController } from './oauth.controller.js';
 import { OauthLogin } from './oauth-login.service.js';
 import { PasskeysController } from './passkeys.controller.js';
@@ -39,6 +40,7 @@ class RateStorageModule {}
   controllers: [AuthController, SecondFactorController, SessionsController, PasskeysController, OauthController],
   providers: [
     AuthService,
+    FreshnessService,
     PasswordService,
     OauthLogin,
     JwtStrategy,

@@ -3,7 +3,8 @@ import { JwtService } from '@nestjs/jwt';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
-import { type Caller, signedIn } from '../common/access.js';
+import { StrangersLog } from '../audit/strangers-log.service.js';
+import { type Caller, Role, signedIn } from '../common/access.js';
 import { networkOf } from '../common/cidr.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
@@ -14,14 +15,14 @@ import { type Counted, type LimitRule, LimitsService } from '../security/limits.
 import { SecondFactorService } from '../security/second-factor.service.js';
 import type { LoginLimit } from '../settings/settings.dto.js';
 import { SettingsService } from '../settings/settings.service.js';
-import { assertRoom, passwordMatches } from '../users/passwords.js';
-import { type LoginMethod, SessionsService } from '../users/sessions.service.js';
+import { assertRoom, hashPassword, isToBeRenewed, passwordMatches } from '../users/passwords.js';
+import { SessionsService, type Shown } from '../users/sessions.service.js';
 import { SigningKey } from '../users/signing-key.js';
 import type { UserView } from '../users/user.dto.js';
 import { User } from '../users/user.entity.js';
 import { userPrincipal } from '../users/user-principal.js';
-import { userView } from '../users/user-view.js';
-import type { LoginInput, LoginResult } from './auth.dto.js';
+import { USER_COLUMNS, userView } from '../users/user-view.js';
+import type { Codes, LoginInput, LoginResult } from './auth.dto.js';
 import { assertNetwork } from './strategies.js';
 
 /** Attempts on one name from one network: others' failures never lock the owner out. */
@@ -40,6 +41,9 @@ const networkRule = ({ network_failures, window_minutes }: LoginLimit): LimitRul
   maxBlockS: window_minutes * 60,
 });
 
+/** Which of the two is taken when both are sent. */
+export const codeKind = ({ totpCode }: Codes): 'totp' | 'recovery' => (totpCode ? 'totp' : 'recovery');
+
 /** Wrong second factors of one account from anywhere: they come from somebody who knows its password, so this locks out nobody without cause. */
 const CODES_ANYWHERE: LimitRule = { max: 20, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
@@ -56,6 +60,7 @@ export class AuthService {
     private readonly settings: SettingsService,
     private readonly mailer: Mailer,
     private readonly audit: AuditService,
+    private readonly strangers: StrangersLog,
   ) {}
 
   /**
@@ -63,19 +68,19 @@ export class AuthService {
    * @throws AppError 401 wrong name, password or code, 423 locked, 429 too many, code -2 when a code is missing
    */
   async login(input: LoginInput, caller: Caller): Promise<LoginResult> {
-    const { login_limit, ...security } = await this.settings.security();
-    assertNetwork({ login_limit, ...security }, caller.ip);
+    assertNetwork(await this.settings.securityFor(null), caller.ip);
     const username = input.username.trim().toLowerCase();
     const friend = await this.knowsNetwork(username, networkOf(caller.ip));
     assertRoom(friend);
-    const user = await this.guarded(username, caller, login_limit, async (attempts) => {
+    const user = await this.guarded(username, caller, async (attempts) => {
       const found = await this.users.findOneBy({ username_key: username });
       const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null, friend);
       if (!found || !good) throw errors.unauthenticated('Username or password is wrong');
       if (found.totp_enabled) await this.assertCode(found, input, attempts);
       return found;
     });
-    return this.signIn(user, caller, 'password', user.totp_enabled);
+    if (isToBeRenewed(user.password_hash, input.password)) await this.hashAnew(user, input.password);
+    return this.signIn(user, caller, user.totp_enabled ? ['password', codeKind(input)] : ['password']);
   }
 
   /**
@@ -89,9 +94,8 @@ export class AuthService {
     path: string,
     more: (user: User) => Promise<void> = async () => undefined,
   ): Promise<User> {
-    const { login_limit } = await this.settings.security();
     const user = await this.users.findOneByOrFail({ id: signedIn(caller).userId });
-    return this.guarded(user.username_key, caller, login_limit, async () => {
+    return this.guarded(user.username_key, caller, async () => {
       // who signs in at a provider only has none
       if (user.password_hash && !(await passwordMatches(password, user.password_hash, true)))
         throw errors.wrong(path, 'The password is wrong');
@@ -100,36 +104,49 @@ export class AuthService {
     });
   }
 
-  /** Session row, audit entry and JWT: the one way in which every kind of login ends. @throws AppError 401001 a disabled user, 403001 */
-  async signIn(user: User, caller: Caller, method: LoginMethod, secondFactor: boolean): Promise<LoginResult> {
-    const security = await this.settings.security();
+  /** Checks a code of the second factor; failures count as those of logins do. @throws AppError 401001 wrong or used, 423, 429 */
+  async checkCode(user: User, codes: Codes, caller: Caller): Promise<void> {
+    await this.guarded(user.username_key, caller, (attempts) => this.assertCode(user, codes, attempts));
+  }
+
+  /**
+   * Session row, audit entry and JWT: the one way in which every kind of login ends.
+   * @param amr what was shown, the way in first
+   * @throws AppError 401001 a disabled user, 403001
+   */
+  async signIn(user: User, caller: Caller, amr: [Shown, ...Shown[]]): Promise<LoginResult> {
+    const security = await this.settings.securityFor(user.role);
     assertNetwork(security, caller.ip);
     if (user.status !== 1) return this.refuse(caller, user.username, 'disabled', 'The sign-in was refused');
     const secret = await this.key.get();
     if (!secret) throw errors.notReady('Not initialised yet');
     const mails = Boolean(user.email) && (await this.mailer.enabled());
-    const session = await this.db.transaction(async (manager) => {
+    const { session, at } = await this.db.transaction(async (manager) => {
+      // locks: whoever changes the password, disables the user or revokes all at this moment comes before, and is seen here, or after, and ends this session
+      const still = 'UPDATE users SET last_login_at = ? WHERE id = ? AND status = 1 AND password_hash = ?';
+      const at = now();
+      if (!(await this.db.run(still, [at, user.id, user.password_hash], manager)))
+        throw errors.unauthenticated('The account was changed at this moment; sign in again');
       const known = !mails || (await this.knowsDevice(user, caller.userAgent, manager));
-      const created = await this.sessions.create(manager, user.id, caller, method, secondFactor, security.session);
+      const created = await this.sessions.create(manager, user.id, caller, amr, security.session);
       caller.principal = userPrincipal(user, created.id);
-      await manager.update(User, { id: user.id }, { last_login_at: created.created_at });
       const { ip, userAgent } = caller;
       const values = { username: user.username, time: created.created_at, ip, userAgent };
       if (!known) await this.mailer.queue(manager, user.email as string, 'new-device', user.language, values);
       await this.audit.write(manager, caller, {
         action: 'auth.login',
         target: { type: 'user', id: user.id, name: user.username },
-        after: { method },
+        after: { method: amr[0], amr },
       });
-      return created;
+      return { session: created, at };
     });
     const token = await this.sign(user.id, session.sid, session.expires_at, security.session.token_minutes);
-    return { token, user: userView({ ...user, last_login_at: session.created_at }) };
+    return { token, user: userView({ ...user, last_login_at: at }) };
   }
 
   /** A failed login of any kind: counted for the network and logged. @throws AppError 401001 */
   async refuse(caller: Caller, name: string, why: string, message: string): Promise<never> {
-    const { login_limit } = await this.settings.security();
+    const { login_limit } = await this.settings.securityFor(null);
     const network = networkOf(caller.ip);
     await this.limits.hit({ kind: 'failures', network }, networkRule(login_limit));
     await this.logged(caller, name, why);
@@ -138,8 +155,8 @@ export class AuthService {
 
   /** The next JWT of this session, while it lives. */
   async refresh(caller: Caller): Promise<{ token: string }> {
-    const { sessionId, userId } = signedIn(caller);
-    const { session } = await this.settings.security();
+    const { sessionId, userId, role } = signedIn(caller);
+    const { session } = await this.settings.securityFor(role);
     const row = await this.db.row<{ sid: string; expires_at: string }>(
       'SELECT sid, expires_at FROM sessions WHERE id = ?',
       [sessionId],
@@ -151,7 +168,10 @@ export class AuthService {
   /** The signed-in user as stored now. */
   async me(caller: Caller): Promise<UserView> {
     const { userId, role } = signedIn(caller);
-    return { ...userView(await this.users.findOneByOrFail({ id: userId })), role };
+    // asked by every console all the time: a statement that stays prepared, not one that TypeORM writes anew
+    const row = await this.db.row<User>(`SELECT ${USER_COLUMNS} FROM users WHERE id = ?`, [userId]);
+    if (!row) throw errors.unauthenticated('Invalid token');
+    return { ...userView(row), role };
   }
 
   /** Ends the session of this request; its JWT is worth nothing from then on, on every replica. */
@@ -184,17 +204,14 @@ export class AuthService {
    * Runs a check of a secret inside the limits. The attempt is counted before, so that parallel guesses do not all pass; a 401 of the check is a failure, and
    * a success forgets the failures before it.
    */
-  private async guarded<T>(
-    username: string,
-    caller: Caller,
-    limit: LoginLimit,
-    check: (attempts: Counted) => Promise<T>,
-  ): Promise<T> {
+  private async guarded<T>(username: string, caller: Caller, check: (attempts: Counted) => Promise<T>): Promise<T> {
     const network = networkOf(caller.ip);
+    const shared = networkRule((await this.settings.securityFor(null)).login_limit);
+    const own = nameRule(await this.limitOf(username));
     const throttled = await this.limits.blockedFor({ kind: 'failures', network });
     if (throttled) throw errors.tooMany('Too many failed logins from your network; try again later', throttled);
     const attempts = { kind: 'login', network, username };
-    const locked = await this.limits.hit(attempts, nameRule(limit));
+    const locked = await this.limits.hit(attempts, own);
     if (locked) {
       await this.logged(caller, username, 'locked');
       throw errors.locked('The account is locked after too many failed logins; try again later', locked);
@@ -209,8 +226,8 @@ export class AuthService {
         await this.limits.forgive(attempts); // nothing was found out: a code is missing, too many are waiting, the database is down
         throw error;
       }
-      await this.limits.hit({ kind: 'failures', network }, networkRule(limit));
-      const seconds = await this.limits.failed(attempts, nameRule(limit));
+      await this.limits.hit({ kind: 'failures', network }, shared);
+      const seconds = await this.limits.failed(attempts, own);
       // of those who are signed in the failure of the route itself is logged
       if (!caller.principal) await this.logged(caller, username, message);
       if (seconds) await this.beganLock(caller, username, network, seconds);
@@ -218,8 +235,14 @@ export class AuthService {
     }
   }
 
+  /** The limit of a name: what an administrator set locks no super administrator. */
+  private async limitOf(username: string): Promise<LoginLimit> {
+    const row = await this.db.row<{ role: number }>('SELECT role FROM users WHERE username_key = ?', [username]);
+    return (await this.settings.securityFor(row?.role ?? Role.User)).login_limit;
+  }
+
   /** @throws AppError code -2 without a code, 401001 with a wrong or used one, 423 */
-  private async assertCode(user: User, input: LoginInput, attempts: Counted): Promise<void> {
+  private async assertCode(user: User, input: Codes, attempts: Counted): Promise<void> {
     const { totpCode, recoveryCode } = input;
     if (!totpCode && !recoveryCode) throw errors.secondFactor();
     const anywhere = { kind: 'codes', network: 'anywhere', username: attempts.username as string };
@@ -234,6 +257,19 @@ export class AuthService {
     throw errors.wrong(totpCode ? 'totpCode' : 'recoveryCode', 'The code is wrong or was used before');
   }
 
+  /** The same password under today's hash; when too many are waiting, at the next login. */
+  private async hashAnew(user: User, password: string): Promise<void> {
+    const { id, password_hash } = user;
+    try {
+      const fresh = await hashPassword(password, true);
+      // one that was changed meanwhile stays
+      const { affected } = await this.users.update({ id, password_hash }, { password_hash: fresh });
+      if (affected) user.password_hash = fresh;
+    } catch (error) {
+      log().info({ user: id, err: error }, 'a password could not be hashed anew');
+    }
+  }
+
   private async sign(userId: number, sid: string, sessionEnds: string, minutes: number): Promise<string> {
     const secret = await this.key.get();
     const seconds = Math.min(minutes * 60, Math.floor((Date.parse(sessionEnds) - Date.now()) / 1000));
@@ -245,7 +281,7 @@ export class AuthService {
 
   private logged(caller: Caller, name: string, error: string): Promise<void> {
     const target = { type: 'user', id: null, name: name.slice(0, 64) };
-    return this.audit.append(caller, { action: 'auth.login_failed', target, result: 'failed', error });
+    return this.strangers.append(caller, { action: 'auth.login_failed', target, result: 'failed', error });
   }
 
   /** Logs the lock, and tells the owner: not waited for, or known names would take longer than unknown ones. */

@@ -5,7 +5,9 @@ import { AuditService } from '../audit/audit.service.js';
 import type { Caller } from '../common/access.js';
 import { networkOf } from '../common/cidr.js';
 import { errors } from '../common/errors.js';
+import { ChallengesService } from '../security/challenges.service.js';
 import { LimitsService } from '../security/limits.service.js';
+import type { Person } from '../security/oauth/claims.js';
 import { IdentitiesService } from '../security/oauth/identities.service.js';
 import type { OauthCallback } from '../security/oauth/oauth.dto.js';
 import { type Binder, OauthService, type Returned } from '../security/oauth/oauth.service.js';
@@ -14,9 +16,19 @@ import { SettingsService } from '../settings/settings.service.js';
 import { SessionsService } from '../users/sessions.service.js';
 import { User } from '../users/user.entity.js';
 import { userPrincipal } from '../users/user-principal.js';
-import { AuthService } from './auth.service.js';
+import type { LoginResult, SecondFactorInput } from './auth.dto.js';
+import { AuthService, codeKind } from './auth.service.js';
+import { FreshnessService } from './freshness.service.js';
 import type { OauthResult } from './oauth-login.dto.js';
 import { assertNetwork } from './strategies.js';
+
+const CODE_MINUTES = 5;
+
+/** What is remembered of a sign-in that waits for its code. */
+interface Asked {
+  provider: string;
+  person: Pick<Person, 'issuer' | 'subject'>;
+}
 
 /** What becomes of a flow at a provider: a session, or a binding. */
 @Injectable()
@@ -24,7 +36,9 @@ export class OauthLogin {
   constructor(
     @InjectRepository(User) private readonly users: Repository<User>,
     private readonly auth: AuthService,
+    private readonly freshness: FreshnessService,
     private readonly oauth: OauthService,
+    private readonly challenges: ChallengesService,
     private readonly identities: IdentitiesService,
     private readonly sessions: SessionsService,
     private readonly limits: LimitsService,
@@ -32,10 +46,10 @@ export class OauthLogin {
     private readonly audit: AuditService,
   ) {}
 
-  /** @throws AppError 400001, 401001, 403001, 409001, 429001, ProviderError */
+  /** @throws AppError code -2 with a challenge when a code is missing, 400001, 401001, 403001, 409001, 429001, ProviderError */
   async callback(input: OauthCallback, browser: string | null, caller: Caller): Promise<OauthResult> {
     if (!input.code && !input.error) throw errors.field('code', 'is needed, or error');
-    assertNetwork(await this.settings.security(), caller.ip);
+    assertNetwork(await this.settings.securityFor(null), caller.ip);
     const throttled = await this.limits.blockedFor({ kind: 'failures', network: networkOf(caller.ip) });
     if (throttled) throw errors.tooMany('Too many failed logins from your network; try again later', throttled);
     let returned: Returned | undefined;
@@ -58,19 +72,48 @@ export class OauthLogin {
     }
     userId ??= await this.identities.adopt(provider.key, person, caller);
     const user = await this.users.findOneByOrFail({ id: userId });
-    if (user.role > (await this.settings.trustIn('oauth'))) {
-      const words =
-        'An administrator below your role changed this way to sign in; sign in another way and save its settings once more';
-      throw new SignInRefused(`the settings were changed by a role below that of ${user.username}`, words);
+    // a disabled user is refused below, whatever the second factor
+    if (user.totp_enabled && user.status === 1 && !provider.trusted_2fa) {
+      const { issuer, subject } = person;
+      const asked: Asked = { provider: provider.key, person: { issuer, subject } };
+      throw errors.secondFactor(await this.challenges.open('second-factor', CODE_MINUTES, asked, user.id));
     }
-    const result = await this.auth.signIn(user, caller, 'oauth', false);
+    const result = await this.auth.signIn(user, caller, provider.trusted_2fa ? ['oauth', 'mfa'] : ['oauth']);
     await this.identities.used(person);
     return result;
+  }
+
+  /**
+   * Ends a sign-in that was asked for a code.
+   * @throws AppError 400001 without a code; 401001 an unknown, used or old challenge, or a wrong code; 403001, 423001, 429001
+   */
+  async secondFactor({ challenge_id, ...codes }: SecondFactorInput, caller: Caller): Promise<LoginResult> {
+    if (!codes.totpCode && !codes.recoveryCode)
+      throw errors.field('totpCode', 'is needed, or recoveryCode', 'required');
+    assertNetwork(await this.settings.securityFor(null), caller.ip);
+    const open = await this.challenges.look<Asked>('second-factor', challenge_id);
+    const user = open && (await this.users.findOneBy({ id: open.userId as number, status: 1 }));
+    // whoever was unbound meanwhile, or whose provider was taken out, does not come in
+    const bound = user && (await this.identities.owner(open.content.person)) === user.id;
+    const offered = (await this.settings.offeredProviders()).some(({ key }) => key === open?.content.provider);
+    if (!bound || !offered) return this.tooLate(caller, user?.username ?? '');
+    await this.auth.checkCode(user, codes, caller);
+    if (!(await this.challenges.take('second-factor', challenge_id))) return this.tooLate(caller, user.username);
+    const result = await this.auth.signIn(user, caller, ['oauth', codeKind(codes)]);
+    await this.identities.used(open.content.person);
+    return result;
+  }
+
+  private tooLate(caller: Caller, name: string): Promise<never> {
+    const words = 'The sign-in took too long or was used; start again';
+    return this.auth.refuse(caller, name, 'unknown, used or expired challenge', words);
   }
 
   private async bind({ provider, identify }: Returned, binder: Binder, caller: Caller): Promise<OauthResult> {
     try {
       await this.assertStill(binder, caller);
+      // it will stand for both factors, as a passkey does
+      if (provider.trusted_2fa) await this.freshness.assertOwner(caller, {});
       const person = await identify();
       // the provider took its time: a session that was ended meanwhile must not leave a way in behind
       await this.assertStill(binder, caller);
@@ -87,9 +130,8 @@ export class OauthLogin {
 
   /** That who began is signed in still; the request is theirs from then on. @throws SignInRefused */
   private async assertStill({ userId, sessionId }: Binder, caller: Caller): Promise<void> {
-    const { session } = await this.settings.security();
     const user = await this.users.findOneBy({ id: userId, status: 1 });
-    const live = user ? await this.sessions.list(userId, session) : [];
+    const live = user ? await this.sessions.list(userId, (await this.settings.securityFor(user.role)).session) : [];
     if (!user || !live.some(({ id }) => Number(id) === sessionId))
       throw new SignInRefused('the session that began has ended', 'Your session has ended; sign in and bind again');
     caller.principal = userPrincipal(user, sessionId);

@@ -26,8 +26,9 @@ export class OauthController {
   }
 
   /**
-   * Begins a sign-in at a provider (OpenID Connect or OAuth 2.0, authorization code with PKCE). Send the browser to `auth_url`. It comes back to `redirect` with
-   * `code` and `state` for `callback`. Sets a cookie, without which the callback is refused. Answers 404001 for an unknown provider and 500002 when it does not answer.
+   * Begins a sign-in at a provider (OpenID Connect or OAuth 2.0, authorization code with PKCE). Send the browser to `auth_url`. It comes back to
+   * `redirect` with `code` and `state` for `callback`. Sets a cookie, without which the callback is refused. Answers 404001 for an unknown provider and
+   * 500002 when it does not answer.
    */
   @Post('start')
   @HttpCode(200)
@@ -47,8 +48,10 @@ export class OauthController {
   }
 
   /**
-   * Finishes what `start` began, in the same browser and once. Answers `token` and `user`, or `bound` when it was begun by `POST /api/security/bind-oauth`. Answers 401001
-   * for whatever cannot be verified, 409001 when a binding is taken, and 500002 when the provider does not answer.
+   * Finishes what `start` began, in the same browser and once. Answers `token` and `user`, or `bound` when it was begun by `POST /api/security/bind-oauth`. When
+   * the account has an authenticator app and the provider no `trusted_2fa`, the answer is HTTP 200 with `code` -2 and `data: {types, challenge_id}`: send the
+   * code to `POST /api/auth/second-factor`. Answers 401001 for whatever cannot be verified, 403001 in a network that may not sign in, 404001 when the provider
+   * is gone, 409001 when a binding is taken, and 500002 when the provider does not answer.
    */
   @Post('callback')
   @HttpCode(200)

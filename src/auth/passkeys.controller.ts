@@ -13,8 +13,9 @@ import {
   PasskeyView,
 } from '../security/passkeys/passkeys.dto.js';
 import { PasskeysService } from '../security/passkeys/passkeys.service.js';
-import { LoginResult } from './auth.dto.js';
+import { LoginResult, Proof } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
+import { FreshnessService } from './freshness.service.js';
 
 @ApiTags('Authentication')
 @Controller('auth/webauthn')
@@ -23,6 +24,7 @@ export class PasskeysController {
     private readonly passkeys: PasskeysService,
     private readonly logins: PasskeyLoginService,
     private readonly auth: AuthService,
+    private readonly freshness: FreshnessService,
   ) {}
 
   /** One's own passkeys. */
@@ -33,14 +35,17 @@ export class PasskeysController {
   }
 
   /**
-   * Begins adding a passkey: options for `navigator.credentials.create`. Answers 409001 when one has 25 already. A login that lacks the second factor which its
-   * role must have may add the first passkey, no further ones (403001).
+   * Begins adding a passkey: options for `navigator.credentials.create`. A session that began more than five minutes ago needs `password`, `totpCode` or
+   * `recoveryCode` (403001 without, 401001 for wrong ones, which count as failed logins, 423001 after too many); who has an authenticator app and did not show
+   * a second factor in it always needs a code.
+   * Answers 409001 when one has 25 already. A login that lacks the second factor which its role must show may add the first passkey, no further ones (403001).
    */
   @Post('register/start')
   @HttpCode(200)
   @Access({ noTokens: true, unproven: true })
   @Audited('passkey.register_start')
-  registerStart(@Me() me: Caller): Promise<PasskeyStart> {
+  async registerStart(@Body() body: Proof, @Me() me: Caller): Promise<PasskeyStart> {
+    await this.freshness.assertOwner(me, body);
     return this.passkeys.start(me);
   }
 
@@ -74,6 +79,7 @@ export class PasskeysController {
   /**
    * Begins a login: options for `navigator.credentials.get`. Without a name the passkey says who it is; with one, only a passkey of that user is taken at
    * `finish`. The options never name passkeys (all of them are discoverable), so that the answer is the same whether there is such a user or not.
+   * Answers 409001 where the public address is no host name.
    */
   @Post('login/start')
   @HttpCode(200)
@@ -84,8 +90,8 @@ export class PasskeysController {
   }
 
   /**
-   * Login with a passkey, which stands for both factors. Answers one and the same 401001 whatever is wrong. The challenge works once, also when this call
-   * fails.
+   * Login with a passkey, which stands for both factors. Answers one and the same 401001 whatever is wrong, 403001 in a network that may not sign in. The
+   * challenge works once, also when this call fails. Answers 409001 where the public address is no host name.
    */
   @Post('login/finish')
   @HttpCode(200)
@@ -93,7 +99,7 @@ export class PasskeysController {
   @Audited('auth.login_failed')
   async loginFinish(@Body() body: PasskeyLoginFinish, @Me() me: Caller): Promise<LoginResult> {
     const found = await this.logins.verify(body);
-    if ('user' in found) return this.auth.signIn(found.user, me, 'passkey', true);
+    if ('user' in found) return this.auth.signIn(found.user, me, ['passkey']);
     return this.auth.refuse(me, found.name, found.refused, 'The passkey was refused');
   }
 }

@@ -8,6 +8,7 @@ import { ChallengesService } from '../security/challenges.service.js';
 import { type LimitRule, LimitsService } from '../security/limits.service.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { hashPassword } from '../users/passwords.js';
+import { SessionsService } from '../users/sessions.service.js';
 import { User } from '../users/user.entity.js';
 import { UsersService } from '../users/users.service.js';
 import type { PasswordInput, ResetConfirmInput, ResetInput } from './auth.dto.js';
@@ -23,6 +24,7 @@ export class PasswordService {
   constructor(
     private readonly db: Db,
     private readonly auth: AuthService,
+    private readonly sessions: SessionsService,
     private readonly users: UsersService,
     private readonly challenges: ChallengesService,
     private readonly limits: LimitsService,
@@ -30,9 +32,11 @@ export class PasswordService {
     private readonly mailer: Mailer,
   ) {}
 
-  /** @throws AppError 400001 weak, 401001 wrong old one */
+  /** @throws AppError 400001 weak, 401001 wrong old one, 403001 a first one in a session that is not fresh */
   async change({ old_password, new_password }: PasswordInput, caller: Caller): Promise<void> {
     const user = await this.auth.confirm(caller, old_password, 'old_password');
+    // a first one is a way in for good: not for whoever finds an old session open
+    if (!user.password_hash) await this.sessions.assertFresh(caller, 'Sign in again to set your first password');
     await this.users.assertGoodPassword(user, new_password, 'new_password');
     const hash = await hashPassword(new_password, true);
     await this.db.transaction((manager) =>
@@ -69,12 +73,12 @@ export class PasswordService {
   }
 
   private async mailReset({ username, email }: ResetInput): Promise<void> {
-    if (!(await this.mailer.enabled())) return;
+    if (!(await this.mailer.enabled('reset'))) return;
     const by = username
       ? { username_key: username.trim().toLowerCase() }
       : { email_key: email?.trim().toLowerCase() ?? '' };
     const user = await this.db.source.manager.findOneBy(User, { ...by, status: 1 });
-    if (!user?.email || user.role > (await this.settings.trustIn('smtp'))) return;
+    if (!user?.email) return;
     const counted = { kind: 'reset', network: 'mail', username: `#${user.id}` };
     if (await this.limits.hit(counted, RESET_MAILS)) return;
     const base = await this.settings.publicUrl();

@@ -1,6 +1,6 @@
 import { type ExecutionContext, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ThrottlerGuard, ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerRequest, ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
 import type { Redis } from 'ioredis';
 import { ACCESS, type AccessRule, type ZoneRequest } from '../common/access.js';
 import { networkOf } from '../common/cidr.js';
@@ -11,8 +11,12 @@ import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { SettingsService } from '../settings/settings.service.js';
 
+const WINDOW_S = 60;
+
 /** Which rate counts a request, and on whose account. */
 interface Bucket {
+  /** of the settings: login, public, user or token */
+  name: string;
   limit: number;
   key: string;
 }
@@ -30,7 +34,8 @@ export class RateGuard extends ThrottlerGuard {
     const { principal, ip } = request.caller;
     if (principal) {
       const { token, userId, ratePerMinute: limit } = principal;
-      if (limit) request.bucket = { limit, key: token ? `token|${token.id}` : `user|${userId}` };
+      const name = token ? 'token' : 'user';
+      if (limit) request.bucket = { name, limit, key: `${name}|${token?.id ?? userId}` };
       return !limit;
     }
     const rule = this.rules.getAllAndOverride<AccessRule | undefined>(ACCESS, [
@@ -38,28 +43,35 @@ export class RateGuard extends ThrottlerGuard {
       context.getClass(),
     ]);
     if (!rule?.rate) return true;
-    const limit = (await this.settings.security()).rate_limits[rule.rate];
-    if (limit) request.bucket = { limit, key: `${rule.rate}|${networkOf(ip)}` };
+    const limit = (await this.settings.securityFor(null)).rate_limits[rule.rate];
+    if (limit) request.bucket = { name: rule.rate, limit, key: `${rule.rate}|${networkOf(ip)}` };
     return !limit;
   }
 
-  protected override getTracker(request: Limited): Promise<string> {
-    return Promise.resolve(request.bucket?.key ?? '');
-  }
-
-  protected override generateKey(_context: ExecutionContext, key: string): string {
-    return sha256(key);
-  }
-
-  protected override throwThrottlingException(_context: ExecutionContext, { timeToBlockExpire = 1 }): Promise<void> {
-    throw errors.tooMany('Too many requests; try again later', Math.max(1, timeToBlockExpire));
+  /** Counts, and tells how many are left: in the fields of draft-ietf-httpapi-ratelimit-headers, and in those that clients know from before. */
+  protected override async handleRequest({ context, ttl }: ThrottlerRequest): Promise<boolean> {
+    const { bucket, res: response } = context.switchToHttp().getRequest<Limited>();
+    const { name, limit, key } = bucket as Bucket;
+    const hits = await this.storageService.increment(sha256(key), ttl, limit, ttl, name);
+    const left = hits.isBlocked ? 0 : Math.max(0, limit - hits.totalHits);
+    const seconds = Math.max(1, hits.isBlocked ? hits.timeToBlockExpire : hits.timeToExpire);
+    const fields = {
+      'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_S}`,
+      RateLimit: `"${name}";r=${left};t=${seconds}`,
+      'X-RateLimit-Limit': limit,
+      'X-RateLimit-Remaining': left,
+      'X-RateLimit-Reset': seconds,
+    };
+    for (const [field, value] of Object.entries(fields)) response?.setHeader(field, value);
+    if (hits.isBlocked) throw errors.tooMany('Too many requests; try again later', seconds);
+    return true;
   }
 }
 
 /** For `ThrottlerModule`: one throttler, whose limit the guard has found already. */
 export const THROTTLERS = [
   {
-    ttl: 60_000,
+    ttl: WINDOW_S * 1000,
     limit: (context: ExecutionContext) => context.switchToHttp().getRequest<Limited>().bucket?.limit ?? 0,
   },
 ];

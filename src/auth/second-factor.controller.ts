@@ -3,8 +3,9 @@ import { ApiTags } from '@nestjs/swagger';
 import { Access, Audited, type Caller, Me } from '../common/access.js';
 import { SecondFactorService } from '../security/second-factor.service.js';
 import { TotpSetup } from '../security/security.dto.js';
-import { CodeInput, DisableInput, RecoveryCodes } from './auth.dto.js';
+import { CodeInput, DisableInput, Proof, RecoveryCodes } from './auth.dto.js';
 import { AuthService } from './auth.service.js';
+import { FreshnessService } from './freshness.service.js';
 
 @ApiTags('Authentication')
 @Controller('auth/2fa')
@@ -12,18 +13,25 @@ export class SecondFactorController {
   constructor(
     private readonly secondFactor: SecondFactorService,
     private readonly auth: AuthService,
+    private readonly freshness: FreshnessService,
   ) {}
 
-  /** A fresh seed for an authenticator app. Nothing changes until `verify` gets its first code. Answers 409001 when it is on already. */
+  /**
+   * A fresh seed for an authenticator app. Nothing changes until `verify` gets its first code. A session that began more than five minutes ago needs `password`
+   * (403001 without, 401001 for a wrong one, 423001 after too many). Answers 409001 when it is on already.
+   */
   @Post('setup')
   @HttpCode(200)
   @Access({ noTokens: true, unproven: true })
   @Audited('auth.2fa_setup')
-  setup(@Me() me: Caller): Promise<TotpSetup> {
+  async setup(@Body() body: Proof, @Me() me: Caller): Promise<TotpSetup> {
+    await this.freshness.assertOwner(me, body);
     return this.secondFactor.setup(me);
   }
 
-  /** Turns the second factor on with a first code. Answers 401001 for a wrong code. */
+  /**
+   * Turns the second factor on with a first code. The session counts as having shown it. Answers 401001 for a wrong code, 409001 when no seed waits for it.
+   */
   @Post('verify')
   @HttpCode(200)
   @Access({ noTokens: true, unproven: true })
@@ -32,7 +40,10 @@ export class SecondFactorController {
     return { recovery_codes: await this.secondFactor.enable(code, me) };
   }
 
-  /** Turns the second factor off. Needs the password and a code; wrong ones are 401001 and count as failed logins. */
+  /**
+   * Turns the second factor off. Needs the password and a code; wrong ones are 401001 and count as failed logins (423001 after too many); 409001 when it
+   * is off. No session counts as having shown it any more: where the role must show one, all of them reach only what sets one up.
+   */
   @Post('disable')
   @HttpCode(200)
   @Access({ noTokens: true })

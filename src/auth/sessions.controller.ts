@@ -23,8 +23,8 @@ export class SessionsController {
   @Get()
   @Access({ noTokens: true })
   async list(@Me() me: Caller): Promise<SessionView[]> {
-    const { userId, sessionId } = signedIn(me);
-    const { session } = await this.settings.security();
+    const { userId, sessionId, role } = signedIn(me);
+    const { session } = await this.settings.securityFor(role);
     const rows = await this.sessions.list(userId, session);
     return rows.map((row) => ({ ...row, current: row.id === sessionId }));
   }

@@ -11,8 +11,9 @@ import { sha256 } from '../common/hash.js';
 import { Db } from '../database/db.js';
 import { securityFrom } from '../settings/documents.js';
 import type { SecuritySettings } from '../settings/settings.dto.js';
-import { judgeToken, SELECT_TOKEN, type TokenRow, tokenPrincipal } from '../tokens/token-access.js';
+import { judgeToken, NO_FACTOR, SELECT_TOKEN, type TokenRow, tokenPrincipal } from '../tokens/token-access.js';
 import { TokenUses } from '../tokens/token-uses.service.js';
+import { amrOf, showedSecondFactor } from '../users/sessions.service.js';
 import { SigningKey } from '../users/signing-key.js';
 
 /** `last_active_at` and `last_used_at` are written at most once in this time. */
@@ -37,10 +38,9 @@ interface SessionRow {
   id: number;
   user_id: number;
   last_active_at: string;
-  second_factor: boolean | number;
+  amr: string | null;
   username: string;
   role: number;
-  totp_enabled: boolean | number;
   security: string | null;
 }
 
@@ -68,14 +68,14 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
   async validate(request: ZoneRequest, payload: { sub?: string; sid?: string }): Promise<Principal | null> {
     if (!payload.sid || !payload.sub) return null;
     const row = await this.db.row<SessionRow>(
-      `SELECT s.id, s.user_id, s.last_active_at, s.second_factor, u.username, u.role, u.totp_enabled,
+      `SELECT s.id, s.user_id, s.last_active_at, s.amr, u.username, u.role,
               (SELECT content FROM settings WHERE name = 'security') AS security
          FROM sessions s JOIN users u ON u.id = s.user_id
         WHERE s.sid = ? AND s.expires_at > ? AND u.status = 1`,
       [payload.sid, now()],
     );
     if (!row || String(row.user_id) !== payload.sub) return null;
-    const security = securityFrom(row.security);
+    const security = securityFrom(row.security, row.role);
     if (row.last_active_at < now(-security.session.idle_minutes * 60_000)) return null;
     assertNetwork(security, request.caller.ip);
     if (row.last_active_at < now(-TOUCH_MS)) {
@@ -89,7 +89,7 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
       username,
       role,
       sessionId,
-      lacksSecondFactor: required !== null && role >= required && !row.totp_enabled && !row.second_factor,
+      lacksSecondFactor: required !== null && role >= required && !showedSecondFactor(amrOf(row.amr)),
       ratePerMinute: security.rate_limits.user,
       token: null,
     };
@@ -119,6 +119,7 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
     const { ip } = request.caller;
     const { allowed, source, reason } = judgeToken(row, ip);
     if (source === 'network' && !allowed) throw errors.forbidden(reason, { required: 'network' });
+    if (reason === NO_FACTOR) throw errors.forbidden(reason, { required: '2fa' });
     if (!allowed) return null;
     this.uses.count(row.id, ip);
     if (!row.last_used_at || row.last_used_at < now(-TOUCH_MS)) {

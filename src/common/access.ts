@@ -8,8 +8,8 @@ export enum Role {
   Super = 3,
 }
 
-/** On a domain: reading it, changing records (all, or those under some hosts), changing the domain itself. */
-export type Right = 'read' | 'records' | 'write';
+/** On a domain: reading it, changing records (all, or those under some hosts), changing the domain itself, and what is its owner's: deleting it, giving rights on it. */
+export type Right = 'read' | 'records' | 'write' | 'own';
 
 /** What a token may be limited to; `*` = everything. */
 export const SCOPES = [
@@ -34,7 +34,7 @@ export interface Principal {
   role: number;
   /** of a login */
   sessionId: number | null;
-  /** of a login: its role must have a second factor and it has none, so it reaches only the routes that set one up */
+  /** of a login: its role must show a second factor and this session did not, so it reaches only the routes that set one up */
   lacksSecondFactor: boolean;
   /** requests a minute that the settings allow, 0 = any number */
   ratePerMinute: number;
@@ -52,6 +52,10 @@ export interface TokenLimits {
   rules: TokenRule[] | null;
 }
 
+/** Whether the scopes of a token contain one; null: any token may. */
+export const hasScope = (services: readonly string[], scope: string | null): boolean =>
+  scope === null || services.includes('*') || services.includes(scope);
+
 /** Where a request comes from. */
 export interface Origin {
   /** the client's address, `X-Forwarded-For` honoured only from trusted proxies */
@@ -64,8 +68,8 @@ export interface Origin {
 /** The person or token behind a request, or behind a job (`system`). */
 export interface Caller extends Origin {
   principal: Principal | null;
-  /** which audit entry this request has already, so that the fallback writes none or only the failure */
-  audited: 'ok' | 'failed' | null;
+  /** which audit entry this request has already, so that the fallback writes none or only the failure; `unneeded`: nothing changed */
+  audited: 'ok' | 'failed' | 'unneeded' | null;
 }
 
 /** What a handler demands. Declared by `@Access` on every route; the guard refuses routes without a declaration. */
@@ -74,7 +78,7 @@ export interface AccessRule {
   public?: true;
   /** of public routes: which rate limit of the settings counts */
   rate?: 'login' | 'public';
-  /** reached by a login that still lacks the second factor that its role must have */
+  /** reached by a login that has not shown the second factor that its role must show */
   unproven?: true;
   /** at least this role */
   role?: Role;
@@ -96,6 +100,11 @@ export const Access = (rule: AccessRule) => SetMetadata(ACCESS, rule);
 
 /** Names the audit action of a changing route, `<noun>.<verb>`; the entry is written on success and on failure. */
 export const Audited = (action: string) => applyDecorators(SetMetadata(AUDITED, action));
+
+export const LOCATION = 'zoneward:location';
+
+/** A route that makes something names its address in `Location`: its own, and behind it what this finds in the answer. */
+export const Makes = <T>(id: (made: T) => number) => SetMetadata(LOCATION, id);
 
 /** What the guard and the middleware leave on a request. */
 export interface ZoneRequest extends Request {

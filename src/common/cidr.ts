@@ -3,22 +3,36 @@ import ipaddr from 'ipaddr.js';
 /** A network: address and prefix length, in either family. */
 export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Parses `address` or `address/bits`. @throws Error naming what is wrong */
+/** Parses `address` or `address/bits`; a network of IPv4-mapped addresses is the IPv4 network that it is. @throws Error naming what is wrong */
 export function parseCidr(entry: string): Cidr {
   const text = entry.trim();
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (ipaddr.isValidCIDR(text)) return plain(...ipaddr.parseCIDR(text));
   if (ipaddr.isValid(text)) {
     const ip = ipaddr.parse(text);
-    return [ip, ip.kind() === 'ipv4' ? 32 : 128];
+    return plain(ip, ip.kind() === 'ipv4' ? 32 : 128);
   }
   throw new Error(`"${text}" is not an address or CIDR`);
 }
 
+function plain(ip: Cidr[0], bits: number): Cidr {
+  const mapped = ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress() && bits >= 96;
+  return mapped ? [ip.toIPv4Address(), bits - 96] : [ip, bits];
+}
+
 /** Whether the address lies in one of the networks; an IPv4-mapped IPv6 address counts as the IPv4 address that it is. */
-export function inCidrs(address: string, networks: readonly Cidr[]): boolean {
-  if (!networks.length || !ipaddr.isValid(address)) return false;
+export const inCidrs = (address: string, networks: readonly Cidr[]): boolean =>
+  networks.length > 0 && ipaddr.isValid(address) && holds(networks, ipaddr.process(address));
+
+/** Whether one of the networks holds an address that was read before. */
+export const holds = (networks: readonly Cidr[], ip: Cidr[0]): boolean =>
+  networks.some(([net, bits]) => net.kind() === ip.kind() && ip.match(net, bits));
+
+/** The address, and the IPv4 address that a NAT64 (RFC 6052), translated (RFC 6145) or 6to4 address leads to; an IPv4-mapped one is it. None for what is no address. */
+export function addressForms(address: string): Cidr[0][] {
+  if (!ipaddr.isValid(address)) return [];
   const ip = ipaddr.process(address);
-  return networks.some(([net, bits]) => net.kind() === ip.kind() && ip.match(net, bits));
+  const embedded = { rfc6052: 12, rfc6145: 12, '6to4': 2 }[ip.range() as string];
+  return embedded === undefined ? [ip] : [ip, new ipaddr.IPv4(ip.toByteArray().slice(embedded, embedded + 4))];
 }
 
 /** The client's network for limits and locks: the IPv4 address, or the /64 of an IPv6 address. */

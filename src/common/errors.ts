@@ -1,10 +1,37 @@
-/** One wrong field of a request. */
+/** What is wrong with a field, for programs: a client translates by it. The list is part of the API; add to it, never change a meaning. */
+export const FIELD_CODES = {
+  required: 'must be given',
+  format: 'is not of the form that the message describes',
+  range: 'a number, or a time, outside of its bounds (`params.min`, `params.max`)',
+  length: 'a text or list too short or too long (`params.min`, `params.max`)',
+  choice: 'none of the allowed values (`params.values`)',
+  unknown: 'no such field',
+  read_only: 'cannot be changed, and differs from what is stored',
+  duplicate: 'there is one already (`params.id` of the one in the way, where the caller may see it)',
+  conflict: 'does not go together with another field, or with what is stored',
+  unsupported: 'the provider cannot hold it',
+  wrong: 'a password or code that is not right',
+} as const;
+export type FieldCode = keyof typeof FIELD_CODES;
+
+/** One wrong field of a request. A list of them has one entry a path. */
 export interface FieldError {
   /** Where it is, for example `value` or `credentials.api_key`. */
   path: string;
   /** What is wrong and what would be right. */
   message: string;
+  /** The same for programs. */
+  code: FieldCode;
+  /** What the message's words are made of: bounds, allowed values, ids. */
+  params?: Record<string, unknown>;
 }
+
+export const fieldError = (
+  path: string,
+  message: string,
+  code: FieldCode = 'format',
+  params?: FieldError['params'],
+): FieldError => ({ path, message, code, ...(params && { params }) });
 
 /** A failure that a client may see. Everything else is answered as 500001 without details. */
 export class AppError extends Error {
@@ -26,10 +53,30 @@ export class AppError extends Error {
   }
 }
 
-/** A record, name or value that DNS or the provider does not allow: 400001, naming the fields. */
+/** The wrong fields that a failure of validation names. @throws the error when it is something else */
+export function fieldErrorsOf(error: unknown): FieldError[] {
+  if (error instanceof AppError && error.code === CODES.validation.code) {
+    return (error.data as { errors: FieldError[] }).errors;
+  }
+  throw error;
+}
+
+/** The results of all parts; what is wrong with several of them is told together. @throws AppError 400001, or what else a part throws */
+export async function allOf<T extends unknown[]>(...parts: { [K in keyof T]: () => T[K] | Promise<T[K]> }): Promise<T> {
+  const ends = await Promise.allSettled(parts.map(async (part) => part()));
+  const list = ends.flatMap((end) => (end.status === 'rejected' ? fieldErrorsOf(end.reason) : []));
+  if (list.length) throw errors.validation(list);
+  return ends.map((end) => (end as PromiseFulfilledResult<unknown>).value) as T;
+}
+
+/** A record, name or value that DNS or the provider does not allow: 400001, naming the field, or all that are wrong. */
 export class InvalidRecord extends AppError {
-  constructor(path: string, message: string) {
-    super(400, 400001, `${path}: ${message}`, { errors: [{ path, message }] satisfies FieldError[] });
+  readonly mistakes: FieldError[];
+
+  constructor(where: string | FieldError[], message = '', code: FieldCode = 'format', params?: FieldError['params']) {
+    const mistakes = typeof where === 'string' ? [fieldError(where, message, code, params)] : where;
+    super(400, 400001, mistakes.map((e) => `${e.path}: ${e.message}`).join('; '), { errors: mistakes });
+    this.mistakes = mistakes;
   }
 }
 
@@ -40,7 +87,9 @@ export const CODES = {
   unauthenticated: { status: 401, code: 401001, meaning: 'token invalid or expired' },
   forbidden: { status: 403, code: 403001, meaning: 'insufficient permission' },
   notFound: { status: 404, code: 404001, meaning: 'resource does not exist' },
+  method: { status: 405, code: 405001, meaning: 'the path exists, but not with this method' },
   conflict: { status: 409, code: 409001, meaning: 'conflict with what exists' },
+  suspicious: { status: 409, code: 409002, meaning: 'suspicious: confirm that this is meant' },
   tooLarge: { status: 413, code: 413001, meaning: 'request body too large' },
   locked: { status: 423, code: 423001, meaning: 'account locked' },
   tooMany: { status: 429, code: 429001, meaning: 'too many requests' },
@@ -58,16 +107,29 @@ function make(kind: keyof typeof CODES, message: string, data?: unknown, retryAf
 export const errors = {
   validation: (list: FieldError[]) =>
     make('validation', list.map((e) => `${e.path}: ${e.message}`).join('; '), { errors: list }),
-  field: (path: string, message: string) => errors.validation([{ path, message }]),
-  malformed: (message: string) => make('validation', message),
-  secondFactor: () =>
-    make('secondFactor', 'Second factor needed: send totpCode or recoveryCode', { types: ['totp', 'recovery'] }),
+  field: (path: string, message: string, code: FieldCode = 'format', params?: FieldError['params']) =>
+    errors.validation([fieldError(path, message, code, params)]),
+  /** @param challenge_id of a sign-in that goes on at `POST /api/auth/second-factor` */
+  secondFactor: (challenge_id?: string) =>
+    make('secondFactor', 'Second factor needed: send totpCode or recoveryCode', {
+      types: ['totp', 'recovery'],
+      ...(challenge_id && { challenge_id }),
+    }),
   unauthenticated: (message: string) => make('unauthenticated', message),
   /** A password or code that is not right: 401001, naming the field. */
-  wrong: (path: string, message: string) => make('unauthenticated', message, { errors: [{ path, message }] }),
+  wrong: (path: string, message: string) =>
+    make('unauthenticated', message, { errors: [fieldError(path, message, 'wrong')] }),
   forbidden: (message = 'Insufficient permission', data?: unknown) => make('forbidden', message, data),
   notFound: (what: string) => make('notFound', `${what} does not exist`),
-  conflict: (message: string) => make('conflict', message),
+  /** @param methods those that the path has */
+  method: (method: string, methods: string[]) =>
+    make('method', `The path has no ${method}, but ${methods.join(', ')}`, { methods }),
+  conflict: (message: string, data?: unknown) => make('conflict', message, data),
+  /** Somebody or something has this already: 409001, naming the field. */
+  taken: (path: string, message: string, params?: FieldError['params']) =>
+    make('conflict', `${path}: ${message}`, { errors: [fieldError(path, message, 'duplicate', params)] }),
+  /** What was asked for would take away more than is usual: 409002 with what would go; `?confirm=true` accepts. */
+  suspicious: (message: string, data: unknown) => make('suspicious', message, data),
   tooLarge: () => make('tooLarge', 'The request body is larger than 1 MiB'),
   locked: (message: string, retryAfterSeconds: number) => make('locked', message, undefined, retryAfterSeconds),
   tooMany: (message: string, retryAfterSeconds: number) => make('tooMany', message, undefined, retryAfterSeconds),

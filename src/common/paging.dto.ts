@@ -55,8 +55,11 @@ export const pageOf = ({ page, limit }: PageQuery): { page: number; limit: numbe
 export const pageSql = (page: ReturnType<typeof pageOf>): [string, number[]] =>
   page ? [' LIMIT ? OFFSET ?', [page.limit, (page.page - 1) * page.limit]] : ['', []];
 
-/** LIKE pattern for "contains", with `!` as the escape character: `... LIKE ? ESCAPE '!'` */
-export const contains = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
+/** LIKE pattern for "contains exactly this", with `!` as the escape character: `... LIKE ? ESCAPE '!'` */
+export const likePattern = (text: string): string => `%${text.replace(/[!%_]/g, '!$&')}%`;
+
+/** The same for columns in lower case. */
+export const contains = (text: string): string => likePattern(text.toLowerCase());
 
 /**
  * ORDER BY for a `sort` parameter out of what the list allows (parameter -> column), with the id as tie-break.
@@ -76,15 +79,20 @@ export function orderBy(
   return column === id ? `${id} ${direction}` : `${column} ${direction}, ${id} ${direction}`;
 }
 
-/** `X-Total-Count`, and RFC 8288 `Link` headers to the neighbours, relative to the request's own address. */
+/**
+ * `X-Total-Count`, and RFC 8288 `Link` headers to the neighbours, relative to the request's own address: only what would be answered, and nothing that reads
+ * the provider once more. A list that came whole is its own first and last page.
+ */
 export function pageHeaders(response: Response, total: number, asked: ReturnType<typeof pageOf>): void {
-  const { page, limit } = asked ?? { page: 1, limit: Math.max(total, 1) };
   response.setHeader('X-Total-Count', String(total));
-  const last = Math.max(1, Math.ceil(total / limit));
+  const page = asked?.page ?? 1;
+  const last = asked ? Math.max(1, Math.ceil(total / asked.limit)) : 1;
   const [path, query = ''] = response.req.originalUrl.split('?');
-  const others = query.split('&').filter((part) => part && !/^(page|limit|pageSize)=/.test(part));
-  const link = (number: number, rel: string) =>
-    `<${path}?${[...others, `page=${number}`, `limit=${limit}`].join('&')}>; rel="${rel}"`;
+  const others = query.split('&').filter((part) => part && !/^(page|limit|pageSize|refresh|confirm)=/.test(part));
+  const link = (number: number, rel: string) => {
+    const parts = asked ? [...others, `page=${number}`, `limit=${asked.limit}`] : others;
+    return `<${path}${parts.length ? '?' : ''}${parts.join('&')}>; rel="${rel}"`;
+  };
   const links = [link(1, 'first'), link(last, 'last')];
   if (page > 1) links.push(link(Math.min(page - 1, last), 'prev'));
   if (page < last) links.push(link(page + 1, 'next'));

@@ -1,48 +1,90 @@
 import { RE2JS } from 're2js';
 
-const KEEP = 500;
-const compiled = new Map<string, RE2JS>();
+/** Characters of a pattern. */
+export const MAX_PATTERN = 256;
+/** Instructions that a pattern may compile to: what it costs for each character of a text. */
+export const MAX_PROGRAM = 500;
 
-/** RE2: takes time in proportion to the text, whatever the pattern. The newest patterns are kept, since compiling costs more than matching. */
-function re2(pattern: string): RE2JS {
-  let regexp = compiled.get(pattern);
-  if (!regexp) {
-    regexp = RE2JS.compile(pattern);
-    if (compiled.size >= KEEP) compiled.clear();
-    compiled.set(pattern, regexp);
-  }
-  return regexp;
+/** A compiled pattern. */
+export interface Pattern {
+  /** instructions */
+  size: number;
+  /** whether it fits the whole text; costs at most instructions × characters */
+  fits(text: string): boolean;
 }
 
-/** Whether the pattern (RE2 syntax) fits the whole text. @throws Error when it is none */
-export const patternFits = (pattern: string, text: string): boolean => re2(pattern).matches(text);
-
-/** Whether a text is a pattern that RE2 understands. */
-export function isPattern(text: unknown): boolean {
-  try {
-    return typeof text === 'string' && text.length <= 256 && Boolean(re2(text));
-  } catch {
-    return false;
-  }
+/** A pattern in RE2 syntax; a dot stands for a line break, too, or texts that hold one would slip past a deny. @throws Error when it is none */
+export function compilePattern(source: string): Pattern {
+  const regexp = RE2JS.compile(source, RE2JS.DOTALL);
+  // not `regexp.matches`: that keeps states that it met, up to 8 MiB a pattern, and making one costs ten times a step
+  return { size: regexp.programSize(), fits: (text) => regexp.matcher(text).matches() };
 }
 
-const ONE_LABEL = '[^.]*';
-const ANY = '.*';
+/** What compiling costs most: classes of Unicode characters. */
+export const unicodeClasses = (source: string): number => source.match(/\\p/gi)?.length ?? 0;
 
-/** A glob over hosts as the API writes them (`@`, `www`, `*.dev`): `*` stands for anything but a dot, `**` for anything. The apex `@` is only met by `@` and `**`. */
-export function globMatches(glob: string, host: string): boolean {
-  if (host === '@') return glob === '@' || glob === '**';
-  if (!glob.includes('*')) return glob === host;
-  const parts = glob.split(/(\*+)/).map((part) => {
-    if (part.startsWith('*')) return part.length > 1 ? ANY : ONE_LABEL;
-    return part.replace(/[^\w-]/g, (c) => `\\${c}`);
+/** Tokens of a glob beside character codes. */
+const ONE_LABEL = -1;
+const ANY = -2;
+const DOT = 46;
+const STAR = 42;
+
+/** Whether a host (`@`, `www`, `*.dev`) is met. */
+export type HostTest = (host: string) => boolean;
+
+/**
+ * A glob over hosts as the API writes them: `*` stands for anything but a dot, `**` for anything. The apex `@` is only met by `@` and `**`.
+ * The wildcard record is met by `\*`, its literal name, and by `**`; by `*` only with `wildcards`: it answers for names of any depth, which `*` does not cover.
+ * Costs at most characters of the glob × characters of the host.
+ */
+export function compileGlob(glob: string, wildcards = false): HostTest {
+  if (glob === '**') return () => true;
+  if (isLiteral(glob)) return (host) => host === literalHost(glob);
+  const tokens = glob.split(/(^\\\*|\*+)/).flatMap((part) => {
+    if (part === '\\*') return [STAR];
+    if (part.startsWith('*')) return [part.length > 1 ? ANY : ONE_LABEL];
+    return Array.from(part, (c) => c.charCodeAt(0));
   });
-  return patternFits(parts.join(''), host);
+  const suffix = /[^*]*$/.exec(glob)?.[0] ?? '';
+  const shortest = tokens.filter((token) => token >= 0).length;
+  return (host) => host !== '@' && host.length >= shortest && host.endsWith(suffix) && fits(tokens, host, wildcards);
 }
+
+/** Walks all ways at once: `here[i]` tells whether the tokens so far can end before character i. */
+function fits(tokens: readonly number[], host: string, wildcards: boolean): boolean {
+  const end = host.length;
+  const here = new Uint8Array(end + 1);
+  here[0] = 1;
+  for (const token of tokens) {
+    if (token === ANY) here.fill(1, here.indexOf(1));
+    else if (token === ONE_LABEL) {
+      for (let i = 0; i < end; i++) {
+        const code = host.charCodeAt(i);
+        if (here[i] && code !== DOT && (code !== STAR || wildcards)) here[i + 1] = 1;
+      }
+    } else {
+      for (let i = end; i > 0; i--) here[i] = here[i - 1] && host.charCodeAt(i - 1) === token ? 1 : 0;
+      here[0] = 0;
+    }
+    if (!here.includes(1)) return false;
+  }
+  return here[end] === 1;
+}
+
+/** Whether a glob is the name of one host; `\*.dev` is, of the wildcard record. */
+export const isLiteral = (glob: string): boolean => !glob.replace(/^\\\*/, '').includes('*');
+
+/** The host that a literal glob names. */
+export const literalHost = (glob: string): string => glob.replace(/^\\\*/, '*');
+
+/** Whether a host lies under a glob that grants something. */
+export const globAdmits = (glob: string, host: string): boolean => compileGlob(glob)(host);
 
 const LABEL = /^[a-z0-9_*-]{1,63}$/;
 
 /** Whether a text is a glob over hosts, in lower case and A-labels. */
 export const isHostGlob = (text: unknown): boolean =>
   text === '@' ||
-  (typeof text === 'string' && text.length <= 253 && text.split('.').every((label) => LABEL.test(label)));
+  (typeof text === 'string' &&
+    text.length <= 253 &&
+    text.split('.').every((label, i) => LABEL.test(label) || (i === 0 && label === '\\*')));

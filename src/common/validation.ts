@@ -1,28 +1,132 @@
-import { type PipeTransform, ValidationPipe } from '@nestjs/common';
+import { type ArgumentMetadata, applyDecorators, type PipeTransform, ValidationPipe } from '@nestjs/common';
+import { Type } from 'class-transformer';
 import {
+  getMetadataStorage,
+  IsArray,
+  IsObject,
   registerDecorator,
   ValidateIf,
+  ValidateNested,
   type ValidationError,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { errors, type FieldError } from './errors.js';
+import { errors, type FieldCode, type FieldError, fieldError, fieldErrorsOf } from './errors.js';
 
-/** All problems of a body or query, nested fields as `credentials.api_key`, list items as `rules.0.hosts`. */
-export function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] {
+/** A rule of class-validator for clients: its code, and which params its arguments are. */
+type Meaning = [code: FieldCode, ...params: string[]];
+
+/** The most telling first: of several rules that one field breaks, the first is told. Whatever is not named is a matter of form, and comes last. */
+const MEANINGS: Record<string, Meaning> = {
+  whitelistValidation: ['unknown'],
+  isDefined: ['required'],
+  isNotEmpty: ['required'],
+  isString: ['format'],
+  isInt: ['format'],
+  isBoolean: ['format'],
+  isArray: ['format'],
+  isObject: ['format'],
+  nestedValidation: ['format'],
+  isIn: ['choice', 'values'],
+  min: ['range', 'min'],
+  max: ['range', 'max'],
+  minLength: ['length', 'min'],
+  maxLength: ['length', 'max'],
+  isLength: ['length', 'min', 'max'],
+  arrayMinSize: ['length', 'min'],
+  arrayMaxSize: ['length', 'max'],
+  arrayUnique: ['duplicate'],
+};
+const RULES = Object.keys(MEANINGS);
+const rank = (rule: string) => (rule in MEANINGS ? RULES.indexOf(rule) : RULES.length);
+
+/** The arguments of a field's rules: `@Min(1) @Max(9)` says `{min: 1, max: 9}`. */
+function paramsOf({ target, property }: ValidationError, code: FieldCode): FieldError['params'] {
+  const kind = target?.constructor;
+  if (!kind) return undefined;
+  const list = getMetadataStorage()
+    .getTargetValidationMetadatas(kind, '', false, false)
+    .filter((rule) => rule.propertyName === property && MEANINGS[rule.name ?? '']?.[0] === code)
+    .sort((a, b) => rank(a.name as string) - rank(b.name as string))
+    .flatMap(({ name, constraints }) =>
+      (MEANINGS[name as string] as Meaning).slice(1).map((param, i) => [param, constraints?.[i]] as const),
+    )
+    .filter(([, value]) => value !== undefined);
+  return list.length ? Object.fromEntries(list) : undefined;
+}
+
+/** All problems of a body or query, one a field: nested fields as `credentials.api_key`, list items as `rules.0.hosts`. */
+function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] {
   return list.flatMap((e) => {
     const path = prefix ? `${prefix}.${e.property}` : (e.property ?? 'body');
-    const own = Object.entries(e.constraints ?? {}).map(([rule, message]) => ({
-      path,
-      message:
-        rule === 'whitelistValidation'
-          ? 'is not a known field'
-          : message.replace(new RegExp(`^${(e.property ?? '').replace(/[^\w]/g, '.')} `), ''),
-    }));
-    return [...own, ...fieldErrors(e.children ?? [], path)];
+    const below = fieldErrors(e.children ?? [], path);
+    const [rule, words] = Object.entries(e.constraints ?? {}).sort(([a], [b]) => rank(a) - rank(b))[0] ?? [];
+    if (rule === undefined || words === undefined) return below;
+    if (rule === 'whitelistValidation') return [unknownField(path), ...below];
+    const message = words.startsWith(`${e.property} `) ? words.slice(e.property.length + 1) : words;
+    const code = e.value === undefined ? 'required' : (MEANINGS[rule]?.[0] ?? 'format');
+    return [fieldError(path, message, code, paramsOf(e, code)), ...below];
   });
 }
 
+export const unknownField = (path: string): FieldError => fieldError(path, 'is not a known field', 'unknown');
+
+/** Names that every object of JavaScript has: class-transformer drops such a field silently, so that nothing would refuse it. */
+const INHERITED = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Fields and items of a whole body, and fields of one object in it: what no body needs would only cost time to refuse one by one. */
+const MOST = { items: 10_000, fields: 200, told: 100, depth: 20 };
+
+/** Paths of the fields that nobody declares, at any depth. @throws AppError 400001 for a body that is too large to be looked at */
+function inherited(body: unknown): FieldError[] {
+  const found: FieldError[] = [];
+  let items = 0;
+  const look = (value: unknown, prefix: string, depth: number): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const keys = Object.keys(value);
+    items += keys.length;
+    if (items > MOST.items || depth > MOST.depth || (!Array.isArray(value) && keys.length > MOST.fields)) {
+      const where = prefix ? prefix.slice(0, -1) : 'body';
+      const words = `is too large: an object has at most ${MOST.fields} fields, a body ${MOST.items} fields and items, ${MOST.depth} deep`;
+      throw errors.field(where, words, 'length', { max: MOST.fields });
+    }
+    for (const key of keys) {
+      if (INHERITED.has(key)) found.push(unknownField(prefix + key));
+      else look((value as Record<string, unknown>)[key], `${prefix}${key}.`, depth + 1);
+    }
+  };
+  look(body, '', 0);
+  return found;
+}
+
+type Judge = (good: Record<string, unknown>) => FieldError[] | Promise<FieldError[]>;
+const judges = new Map<unknown, Judge>();
+
+/**
+ * What a service has to say of a body beyond its form, so that it is told together with what the form lacks: called only when something else is wrong, with
+ * the fields of the body that are right so far. A body of good form comes to the service itself, which judges again.
+ */
+export const alsoJudge = <T>(
+  body: new () => T,
+  judge: (good: Partial<T>) => FieldError[] | Promise<FieldError[]>,
+): unknown => judges.set(body, judge as Judge);
+
 class StrictPipe extends ValidationPipe {
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.type !== 'body' && metadata.type !== 'query') return super.transform(value, metadata);
+    const wrong = inherited(value);
+    const out = await super.transform(value, metadata).catch((error) => {
+      const known = new Set(wrong.map((e) => e.path));
+      wrong.push(...fieldErrorsOf(error).filter((e) => !known.has(e.path)));
+    });
+    if (!wrong.length) return out;
+    const judge = judges.get(metadata.metatype);
+    const named = new Set(wrong.map(({ path }) => path.split('.')[0]));
+    const good = Object.entries(value ?? {}).filter(([key]) => !named.has(key));
+    const more = (await judge?.(Object.fromEntries(good))) ?? [];
+    const paths = new Set(wrong.map(({ path }) => path));
+    throw errors.validation([...wrong, ...more.filter((e) => !paths.has(e.path))].slice(0, MOST.told));
+  }
+
   /** Ids of a path stay text for `IdPipe`: as numbers, `0x1` and `1 ` would be 1. */
   protected override transformPrimitive(value: unknown): unknown {
     return value;
@@ -36,6 +140,7 @@ export const validationPipe = () =>
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
     transform: true,
+    validationError: { target: true },
     exceptionFactory: (list) => errors.validation(fieldErrors(list)),
   });
 
@@ -55,6 +160,14 @@ function rule(name: string, check: (value: unknown) => boolean, message: string)
       } satisfies ValidatorConstraintInterface,
     });
 }
+
+/** An object of its own class inside a body. A list is none: `ValidateNested` alone lets `[]` pass, since nothing in it is wrong. */
+export const Nested = (kind: () => new () => object): PropertyDecorator =>
+  applyDecorators(IsObject(), ValidateNested(), Type(kind)) as PropertyDecorator;
+
+/** A list of such objects. */
+export const NestedList = (kind: () => new () => object): PropertyDecorator =>
+  applyDecorators(IsArray(), IsObject({ each: true }), ValidateNested({ each: true }), Type(kind)) as PropertyDecorator;
 
 /** A field that may be left out, but is never null, which `IsOptional` lets pass. */
 export const IsOmittable = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined);

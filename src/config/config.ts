@@ -14,6 +14,8 @@ export type DatabaseChoice =
       user: string;
       password: string;
       ssl: boolean;
+      /** false: statements are not kept prepared; absent means true */
+      prepared?: boolean;
     };
 
 /** The whole configuration of a process, parsed once at start. */
@@ -70,6 +72,7 @@ export function parseDatabaseUrl(url: string, dataDir: string): DatabaseChoice {
     user: decodeURIComponent(parsed.username),
     password: decodeURIComponent(parsed.password),
     ssl: ssl !== null && !['false', '0', 'disable'].includes(ssl),
+    ...(['false', '0'].includes(parsed.searchParams.get('prepared') ?? '') ? { prepared: false } : {}),
   };
 }
 
@@ -136,7 +139,10 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
         return key.trim();
       }),
     ),
-    setupCode: read<string | null>('SETUP_CODE', null, text),
+    setupCode: read<string | null>('SETUP_CODE', null, (value) => {
+      if (value.length < 12) throw new Error('must have at least 12 characters (try: openssl rand -hex 32)');
+      return value;
+    }),
     admin: username && password ? { username, password } : null,
     trustedProxies: read('TRUSTED_PROXIES', [] as Cidr[], cidrs),
     outboundAllow: read('OUTBOUND_ALLOW', [] as Cidr[], cidrs),

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeSecretFile } from './choice-file.js';
+import { ownerOnly, writeSecretFile } from './choice-file.js';
 
 /** Encryption at rest with a key that is never in the database. */
 export interface SecretBox {
@@ -57,6 +57,7 @@ export function loadKeys(configured: readonly string[], dataDir: string): readon
       unlinkSync(fresh);
     }
   }
+  ownerOnly(path);
   const keys = readFileSync(path, 'utf8').split('\n').filter(Boolean);
   if (!keys.length) throw new Error(`The key file ${path} is empty; restore it from a backup`);
   return keys;

@@ -7,6 +7,8 @@ import { gate, sqliteDriver } from './sqlite.js';
 
 /** ms that a connection attempt may take */
 const CONNECT_MS = 5000;
+/** ms after which an unused connection is closed */
+const IDLE_MS = 600_000;
 /** any constant, the same in every replica: one of them migrates, the others wait */
 const MIGRATION_LOCK = 748_113_901;
 
@@ -25,6 +27,8 @@ export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: F
       type: 'better-sqlite3',
       database: choice.path,
       enableWAL: true,
+      // beyond its size the oldest goes, however often it is used
+      statementCacheSize: 1000,
       driver: function Sqlite(path: string) {
         return sqliteDriver(path);
       },
@@ -43,7 +47,8 @@ export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: F
       connectTimeoutMS: CONNECT_MS,
       installExtensions: false,
       // this database fits in memory; the defaults, made for spinning disks, prefer reading a whole table to a hundred look-ups by key
-      extra: { max: 20, onConnect: (client: Client) => client.query(IN_MEMORY) },
+      // a connection that was left alone for 10 s would be closed, and the next flood would begin with making new ones and preparing its statements there
+      extra: { max: 20, idleTimeoutMillis: IDLE_MS, onConnect: (client: Client) => client.query(IN_MEMORY) },
     };
   }
   return {
@@ -54,7 +59,7 @@ export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: F
     connectTimeout: CONNECT_MS,
     timezone: 'Z',
     charset: 'utf8mb4',
-    extra: { connectionLimit: 20 },
+    extra: { connectionLimit: 20, maxPreparedStatements: 300 },
   };
 }
 
@@ -77,6 +82,15 @@ async function flavourOf(choice: DatabaseChoice): Promise<Flavour> {
  * at start, or by the setup flow.
  */
 export class AppDataSource extends DataSource {
+  /** whether statements may stay prepared in a connection: not through a pooler that gives each transaction another one */
+  prepares = true;
+  private migrated = false;
+
+  /** Connected, and its schema up to date: connected it is before that. */
+  get ready(): boolean {
+    return this.isInitialized && this.migrated;
+  }
+
   constructor(private readonly schema: Entities) {
     super(toOptions({ type: 'sqlite', path: ':memory:' }, schema, 'better-sqlite3')); // a placeholder, never opened
   }
@@ -84,9 +98,11 @@ export class AppDataSource extends DataSource {
   /** Connects and migrates; after a failure nothing is open and another choice can follow. @throws the driver's error */
   async open(choice: DatabaseChoice): Promise<void> {
     await this.prepare(choice);
+    this.migrated = false;
     await this.initialize();
     try {
       await this.migrate();
+      this.migrated = true;
     } catch (error) {
       await this.destroy();
       throw error;
@@ -98,7 +114,15 @@ export class AppDataSource extends DataSource {
     const options = toOptions(choice, this.schema, await flavourOf(choice));
     Object.assign(this, { options });
     Object.assign(this, { driver: new DriverFactory().create(this) }); // setOptions would keep the old driver
+    this.prepares = choice.type === 'sqlite' || choice.prepared !== false;
     if (choice.type === 'sqlite') gate(this);
+  }
+
+  /** The connections of a server kind. @throws Error while the database is not open */
+  pool(): unknown {
+    const { master, pool } = this.driver as { master?: unknown; pool?: unknown };
+    if (!master && !pool) throw new Error('The connection is not established');
+    return master ?? pool;
   }
 
   /** Several replicas may start at once: only one of them changes the schema. */

@@ -31,7 +31,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
 
   /** Connected and migrated. */
   get open(): boolean {
-    return this.source.isInitialized;
+    return this.source.ready;
   }
 
   /** Runs after each opening, in the order of registration. A failure is logged and tried again with the next opening only. */
@@ -91,7 +91,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async openOnce(choice: DatabaseChoice): Promise<void> {
-    if (this.source.isInitialized) return;
+    if (this.source.ready) return;
     this.opening ??= this.openAndPrepare(choice).finally(() => {
       this.opening = null;
     });

@@ -6,8 +6,49 @@ import { AppDataSource } from './app-data-source.js';
 /** Values for `?` placeholders. */
 export type SqlValue = string | number | boolean | null;
 
-// deadlock or serialisation failure: PostgreSQL, MariaDB
-const RETRY = new Set(['40P01', '40001', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD']);
+/** A connection, or the pool, of a driver, as far as `Db` needs it. */
+interface Postgres {
+  query(
+    query: { name?: string; text: string },
+    values: SqlValue[],
+  ): Promise<{ rows: unknown[]; rowCount: number | null }>;
+}
+type MysqlCall = (sql: string, values: SqlValue[], done: (error: Error | null, result: MysqlResult) => void) => void;
+type MysqlResult = unknown[] | { affectedRows: number };
+interface Mysql {
+  /** text that is parsed each time */
+  query: MysqlCall;
+  /** a prepared statement, kept by the connection */
+  execute: MysqlCall;
+}
+
+/** Rows of a SELECT, or how many rows another statement changed. */
+interface Answer {
+  rows: unknown[];
+  affected: number;
+}
+
+/** A statement as PostgreSQL and MariaDB get it. */
+interface Statement {
+  text: string;
+  uses: number;
+  /** of the prepared statement, once it is used often enough to be worth its place in every connection */
+  name?: string;
+}
+
+/** A text that was used so often is prepared. */
+const OFTEN = 3;
+/** Statements of one process: more are parsed each time they are used. Each one takes memory in every connection. */
+const MAX_PREPARED = 300;
+/** Texts that are counted, and the placeholders of the longest: a list of many ids has another length the next time. */
+const MAX_COUNTED = 2000;
+const MAX_MARKS = 64;
+
+/** PostgreSQL: a newer process changed a table, and what a prepared statement answers with it. */
+const STALE = '0A000';
+
+// deadlock or serialisation failure, PostgreSQL and MariaDB; a statement that has to be prepared anew
+const RETRY = new Set(['40P01', '40001', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD', STALE]);
 const TRIES = 5;
 
 const DOWN =
@@ -40,29 +81,21 @@ export function isDuplicate(error: unknown): boolean {
  */
 @Injectable()
 export class Db {
-  private readonly numbered = new Map<string, string>();
+  private readonly statements = new Map<string, Statement>();
+  private prepared = 0;
+  /** what the statements were written for: the setup flow may choose another kind */
+  private driver: unknown;
 
   constructor(readonly source: AppDataSource) {}
 
   /** `?` placeholders as the driver wants them. */
   text(sql: string): string {
-    if (this.source.options.type !== 'postgres') return sql;
-    let out = this.numbered.get(sql);
-    if (out === undefined) {
-      let n = 0;
-      out = sql.replace(/\?/g, () => `$${++n}`);
-      if (this.numbered.size < 500) this.numbered.set(sql, out);
-    }
-    return out;
+    return this.statement(sql).text;
   }
 
   /** Rows of a SELECT. */
-  rows<T>(
-    sql: string,
-    values: readonly SqlValue[] = [],
-    manager: { query: EntityManager['query'] } = this.source,
-  ): Promise<T[]> {
-    return manager.query(this.text(sql), values as SqlValue[]) as Promise<T[]>;
+  async rows<T>(sql: string, values: readonly SqlValue[] = [], manager?: EntityManager): Promise<T[]> {
+    return (await this.send(sql, values as SqlValue[], manager)).rows as T[];
   }
 
   /** First row of a SELECT, if any. */
@@ -71,21 +104,64 @@ export class Db {
   }
 
   /** Runs an INSERT, UPDATE or DELETE, by itself again after a deadlock. @returns how many rows it changed */
-  run(sql: string, values: readonly SqlValue[] = [], manager?: EntityManager): Promise<number> {
-    return manager ? this.runOnce(sql, values, manager) : this.again(() => this.runOnce(sql, values));
+  async run(sql: string, values: readonly SqlValue[] = [], manager?: EntityManager): Promise<number> {
+    const once = () => this.send(sql, values as SqlValue[], manager);
+    return (await (manager ? once() : this.again(once))).affected;
   }
 
-  private async runOnce(sql: string, values: readonly SqlValue[], manager?: EntityManager): Promise<number> {
-    const runner = manager?.queryRunner ?? this.source.createQueryRunner();
-    try {
-      const result = (await runner.query(this.text(sql), values as SqlValue[], true)) as unknown as {
-        affected?: number;
-        raw?: { affectedRows?: number };
-      };
-      return result.affected ?? result.raw?.affectedRows ?? 0;
-    } finally {
-      if (!manager) await runner.release();
+  /**
+   * One statement on the transaction's connection, else on any of the pool. Straight at the driver: TypeORM's runner sends every statement as text, which the
+   * server parses and plans anew.
+   */
+  private async send(sql: string, values: SqlValue[], manager?: EntityManager, again = true): Promise<Answer> {
+    const runner = manager?.queryRunner;
+    if (runner?.isReleased) throw new Error('the transaction is over');
+    const { type } = this.source.options;
+    if (type === 'better-sqlite3') {
+      // its runner keeps statements prepared, and waits for its turn
+      const { records, affected } = await (runner ?? this.source.createQueryRunner()).query(sql, values, true);
+      return { rows: records, affected: affected ?? 0 };
     }
+    const connection: unknown = runner ? await runner.connect() : this.source.pool();
+    const statement = this.statement(sql);
+    const { name, text } = statement;
+    if (type === 'postgres') {
+      try {
+        const { rows, rowCount } = await (connection as Postgres).query({ name, text }, values);
+        return { rows, affected: rowCount ?? 0 };
+      } catch (error) {
+        if (!name || !again || driverError(error).code !== STALE) throw error;
+        if (statement.name === name) statement.name = `z${++this.prepared}`;
+        // a transaction is over with its first error, and begins again by itself
+        if (runner) throw error;
+        return this.send(sql, values, undefined, false);
+      }
+    }
+    const result = await new Promise<MysqlResult>((resolve, reject) =>
+      (connection as Mysql)[name ? 'execute' : 'query'](text, values, (error, answer) =>
+        error ? reject(error) : resolve(answer),
+      ),
+    );
+    return Array.isArray(result) ? { rows: result, affected: 0 } : { rows: [], affected: result.affectedRows };
+  }
+
+  private statement(sql: string): Statement {
+    if (this.driver !== this.source.driver) {
+      this.driver = this.source.driver;
+      this.statements.clear();
+      this.prepared = 0;
+    }
+    let known = this.statements.get(sql);
+    if (!known) {
+      let n = 0;
+      const numbered = sql.replace(/\?/g, () => `$${++n}`);
+      known = { text: this.source.options.type === 'postgres' ? numbered : sql, uses: 0 };
+      if (n <= MAX_MARKS && this.statements.size < MAX_COUNTED) this.statements.set(sql, known);
+    }
+    known.uses += 1;
+    if (known.uses === OFTEN && this.source.prepares && this.prepared < MAX_PREPARED)
+      known.name = `z${++this.prepared}`;
+    return known;
   }
 
   /**

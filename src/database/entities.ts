@@ -2,7 +2,7 @@ import { DnsAccount } from '../accounts/account.entity.js';
 import { AuditChain, AuditLog } from '../audit/audit.entity.js';
 import { Domain, DomainPermission } from '../domains/domain.entity.js';
 import { Mail } from '../notifications/mail.entity.js';
-import { CachedRecord, RecordIntent } from '../records/record.entity.js';
+import { CachedRecord, RecordCount, RecordIntent } from '../records/record.entity.js';
 import { Limit } from '../security/limit.entity.js';
 import { Challenge, Identity, Passkey, RecoveryCode, SecondFactor } from '../security/security.entity.js';
 import { Setting } from '../settings/setting.entity.js';
@@ -31,6 +31,7 @@ export const ENTITIES = [
   Domain,
   DomainPermission,
   CachedRecord,
+  RecordCount,
   RecordIntent,
   Lease,
   Setting,

@@ -4,6 +4,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { now, sleep } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
+import { log } from '../common/logger.js';
 import { Db, isDuplicate, marks } from './db.js';
 
 /** ms after which the lease of a process that stopped renewing it is free */
@@ -57,7 +58,11 @@ export class Leases implements OnApplicationShutdown {
       for (const key of keys) release.push(await this.take(key, until));
       return await work();
     } finally {
-      for (const free of release.reverse()) await free();
+      // each, whatever becomes of the others: a name that stays held here is held until the process ends
+      const freed = await Promise.allSettled(release.reverse().map((free) => free()));
+      for (const end of freed) {
+        if (end.status === 'rejected') log().warn({ err: end.reason }, 'a lease was not given back; it ends by itself');
+      }
     }
   }
 

@@ -18,10 +18,16 @@ export interface ListSql {
   search: readonly string[];
 }
 
+/** @param sorts what `sort` may name */
+export function unknownSort(sorts: object) {
+  const values = Object.keys(sorts);
+  return errors.field('sort', `must be one of ${values.join(', ')}`, 'choice', { values });
+}
+
 /** The page of a list that a query asks for, and how many entries match. @throws AppError 400001 for an unknown `sort` */
 export async function listRows<T>(db: Db, query: PageQuery, sql: ListSql): Promise<{ total: number; list: T[] }> {
   const order = orderBy(query.sort, sql.sorts, sql.fallback, sql.id);
-  if (!order) throw errors.field('sort', `must be one of ${Object.keys(sql.sorts).join(', ')}`);
+  if (!order) throw unknownSort(sql.sorts);
   const words = query.keyword ? sql.search : [];
   const like = words.map((column) => `${column} LIKE ? ESCAPE '!'`).join(' OR ');
   const from = `${sql.from} WHERE ${sql.where}${like && ` AND (${like})`}`;

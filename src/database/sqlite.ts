@@ -1,11 +1,14 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import type { DataSource, QueryRunner } from 'typeorm';
+import { ownerOnly } from '../config/choice-file.js';
 
 /**
  * SQLite for TypeORM without a compiler: `@photostructure/sqlite` is `node:sqlite` for Node 20 and later with its binaries inside the npm package.
  * TypeORM wants something of the shape of better-sqlite3; this is that shape.
  */
 export function sqliteDriver(path: string) {
+  if (path !== ':memory:') makePrivate(path);
   // kept by the closures below: a database that is collected closes under its statements
   const db = new DatabaseSync(path, { timeout: 5000 });
   const prepare = (sql: string) => {
@@ -29,6 +32,16 @@ export function sqliteDriver(path: string) {
     return statement.reader ? statement.all() : statement.run();
   };
   return { prepare, pragma, exec: (sql: string) => db.exec(sql), close: () => db.close() };
+}
+
+/** The file is for its owner only, before anything is in it; SQLite gives the files beside it the same rights. */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+  } catch {
+    return; // opening the database says why
+  }
+  for (const suffix of ['', '-wal', '-shm']) ownerOnly(path + suffix);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the query runner's class is not exported by TypeORM

@@ -1,8 +1,15 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { InvalidRecord } from '../common/errors.js';
 
-// Hosts of records may hold underscores, a leading wildcard and the slash of RFC 2317 delegations.
-const LABEL = /^[a-z0-9_]([a-z0-9_/-]*[a-z0-9_])?$/;
+/** What labels may hold. DNS itself allows every octet, also a hyphen at either end: providers may be stricter, and say so. */
+const LABELS = {
+  /** underscores and the slash of RFC 2317 delegations; a wildcard is the caller's matter */
+  owner: { rule: /^[a-z0-9_/-]+$/, words: 'letters, digits, "-", "_" and "/"' },
+  /** of targets that are machines: name servers refuse to load others */
+  host: { rule: /^[a-z0-9_-]+$/, words: 'letters, digits, "-" and "_"' },
+  /** printable, and nothing that has a meaning of its own in a zone file */
+  any: { rule: /^[a-z0-9_!#%&'+,/:<=>?[\]^`{|}~-]+$/, words: 'printable ASCII without blanks, " ; ( ) @ $ * and "\\"' },
+};
 
 /**
  * A-label form in lower case of a name that may hold IDN labels; the final dot, if any, stays.
@@ -10,6 +17,8 @@ const LABEL = /^[a-z0-9_]([a-z0-9_/-]*[a-z0-9_])?$/;
  * @returns '' when a label has no A-label form
  */
 export function toAscii(name: string): string {
+  // four bytes a character, and some room: converting takes longer with the square of the length
+  if (name.length > 1100) return '';
   const text = name
     .trim()
     .toLowerCase()
@@ -38,20 +47,22 @@ export function toUnicode(name: string): string {
     : name;
 }
 
-function checkLabels(ascii: string, path: string, wildcard: boolean): void {
+function checkLabels(ascii: string, path: string, kind: keyof typeof LABELS, wildcard = false): void {
   if (ascii === '' || ascii.length > 253) {
-    throw new InvalidRecord(path, 'must be a domain name of 1 to 253 characters');
+    throw new InvalidRecord(path, 'must be a domain name of 1 to 253 characters', 'length', { min: 1, max: 253 });
   }
   ascii.split('.').forEach((label, index) => {
     if (label === '*' && index === 0 && wildcard) return;
     if (label.length === 0)
       throw new InvalidRecord(path, 'has an empty label (two dots in a row, or a dot at the start)');
-    if (label.length > 63) throw new InvalidRecord(path, `label "${label.slice(0, 20)}…" is longer than 63 characters`);
-    if (!LABEL.test(label)) {
-      const rule = wildcard
-        ? 'letters, digits, "-", "_", and "*" as the first label only'
-        : 'letters, digits, "-" and "_"';
-      throw new InvalidRecord(path, `label "${label}" is not allowed: use ${rule}`);
+    if (label.length > 63) {
+      const words = `label "${label.slice(0, 20)}…" is longer than 63 characters`;
+      throw new InvalidRecord(path, words, 'length', { max: 63 });
+    }
+    const { rule, words } = LABELS[kind];
+    if (!rule.test(label)) {
+      const star = wildcard ? ', and "*" as the first label only' : '';
+      throw new InvalidRecord(path, `label "${label}" is not allowed: use ${words}${star}`);
     }
   });
 }
@@ -59,13 +70,14 @@ function checkLabels(ascii: string, path: string, wildcard: boolean): void {
 /** A zone's name: lower case, A-labels, no final dot. Accepts IDN and a final dot. @throws InvalidRecord at `path` */
 export function zoneName(input: string, path = 'name'): string {
   const ascii = toAscii(input).replace(/\.$/, '');
-  checkLabels(ascii, path, false);
+  checkLabels(ascii, path, 'owner');
   return ascii;
 }
 
 /**
- * The host of a record relative to its zone: `@` for the apex, else labels without final dot.
- * `www`, `WWW`, `*.a`, `_dmarc`, `bücher`, the empty text (apex) and, with a final dot, full names inside the zone are accepted.
+ * The host that a client gave, relative to its zone: `@` for the apex, else labels without final dot.
+ * `www`, `WWW`, `*.a`, `_dmarc`, `bücher`, the empty text (apex) and, with a final dot, full names inside the zone are accepted. A name that ends
+ * with the zone's own and has no final dot is refused: nearly always the full name is meant, and the zone's would be in it twice.
  * @throws InvalidRecord at `host`
  */
 export function hostName(input: string, zone: string, path = 'host'): string {
@@ -75,11 +87,24 @@ export function hostName(input: string, zone: string, path = 'host'): string {
   if (ascii.endsWith('.')) {
     const full = ascii.slice(0, -1);
     if (full === zone) return '@';
-    if (!full.endsWith(`.${zone}`)) throw new InvalidRecord(path, `"${input}" is not inside the zone ${zone}`);
+    if (!full.endsWith(`.${zone}`)) {
+      throw new InvalidRecord(path, `"${input}" is not inside the zone ${zone}`, 'conflict');
+    }
     host = full.slice(0, -zone.length - 1);
+  } else if (relativeName(ascii, zone) !== null) {
+    const [relative, absolute, doubled] = [relativeName(ascii, zone), `${ascii}.`, `${ascii}.${zone}.`];
+    throw new InvalidRecord(
+      path,
+      `"${input}" ends with the name of the zone: write "${relative}", or "${absolute}" with a final dot (and "${doubled}" if the zone is meant twice)`,
+      'format',
+      { values: [relative, absolute, doubled] },
+    );
   }
-  checkLabels(host, path, true);
-  if (host.length + zone.length + 1 > 253) throw new InvalidRecord(path, 'the full name is longer than 253 characters');
+  checkLabels(host, path, 'owner', true);
+  if (host.length + zone.length + 1 > 253) {
+    const words = `the full name is longer than 253 characters`;
+    throw new InvalidRecord(path, words, 'length', { max: 253 - zone.length - 1 });
+  }
   return host;
 }
 
@@ -99,9 +124,11 @@ export function relativeName(name: string, zone: string): string | null {
 /**
  * A target of CNAME, MX, NS, SRV …: lower case, A-labels, no final dot; `@` is the zone itself.
  * The root (`.`) is only accepted where it has a meaning: null MX (RFC 7505), SRV without service, SVCB/HTTPS.
+ * @param kind `host` where the target is a machine (MX, NS, SRV); a CNAME or PTR may lead to any label
  * @throws InvalidRecord at `value`
  */
-export function targetName(input: string, zone: string, allowRoot = false, path = 'value'): string {
+export function targetName(input: string, zone: string, allowRoot = false, kind: 'any' | 'host' = 'any'): string {
+  const path = 'value';
   const text = input.trim();
   if (text === '@') return zone;
   if (text === '.') {
@@ -112,7 +139,7 @@ export function targetName(input: string, zone: string, allowRoot = false, path 
   if (/^[0-9.]+$/.test(ascii) && ascii.split('.').length === 4) {
     throw new InvalidRecord(path, `must be a host name, not an address (${text})`);
   }
-  checkLabels(ascii, path, false);
+  checkLabels(ascii, path, kind);
   return ascii;
 }
 

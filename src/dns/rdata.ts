@@ -38,14 +38,18 @@ const plain = (parse: (value: string, zone: string) => string, print = (value: s
 const ipv4 = (value: string) =>
   isIPv4(value.trim()) ? value.trim() : fail('must be an IPv4 address such as 192.0.2.1');
 
+/** In hexadecimal as in RFC 5952. ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`. */
+const hexadecimal = (address: string) => new URL(`http://[${address}]`).hostname.slice(1, -1);
+
 function ipv6(value: string): string {
   const text = value.trim();
   if (!isIPv6(text) || text.includes('%')) return fail('must be an IPv6 address such as 2001:db8::1');
-  const address = ipaddr.IPv6.parse(text);
-  return address.isIPv4MappedAddress() ? `::ffff:${address.toIPv4Address()}` : address.toRFC5952String();
+  const address = ipaddr.IPv6.parse(hexadecimal(text));
+  return address.isIPv4MappedAddress() ? `::ffff:${address.toIPv4Address()}` : hexadecimal(text);
 }
 
 const name = plain((value, zone) => targetName(value, zone), absolute);
+const host = plain((value, zone) => targetName(value, zone, false, 'host'), absolute);
 
 function parts(value: string): Token[] {
   return tokens(value) ?? fail('has a quote that is not closed or a broken escape');
@@ -67,10 +71,10 @@ const mx: Rule = {
   parse(value, priority, zone) {
     const words = value.trim().split(/\s+/);
     if (words.length === 2 && priority === null) {
-      return { value: targetName(words[1] as string, zone, true), priority: integer(words[0], 65535, 'priority') };
+      return mx.parse(words[1] as string, integer(words[0], 65535, 'priority'), zone);
     }
     if (words.length !== 1) return fail('must be the mail host alone; the preference goes into "priority"');
-    return { value: targetName(value, zone, true), priority: priority ?? 10 };
+    return { value: targetName(value, zone, true, 'host'), priority: priority ?? 10 };
   },
   print: (value, priority) => `${priority} ${absolute(value)}`,
 };
@@ -84,7 +88,7 @@ const srv: Rule = {
     if (words.length !== 3) return fail('must be "weight port target"; the priority goes into "priority"');
     const [weight, port, target] = words as [string, string, string];
     const numbers = `${integer(weight, 65535, 'weight')} ${integer(port, 65535, 'port')}`;
-    return { value: `${numbers} ${targetName(target, zone, true)}`, priority: priority ?? 0 };
+    return { value: `${numbers} ${targetName(target, zone, true, 'host')}`, priority: priority ?? 0 };
   },
   print(value, priority) {
     const [weight, port, target] = value.split(' ') as [string, string, string];
@@ -93,19 +97,25 @@ const srv: Rule = {
 };
 
 const caa = plain((value) => {
-  const match = /^\s*(\d{1,3})\s+([A-Za-z0-9]{1,255})\s+([\s\S]*?)\s*$/.exec(value);
+  const match = /^(\d{1,3})\s+([A-Za-z0-9]{1,255})\s+(\S[\s\S]*)$/.exec(value.trim());
   if (!match) return fail('must be flags, tag and value, such as 0 issue "letsencrypt.org"');
   const [, flags, tag, rest] = match as unknown as [string, string, string, string];
   const text = rest.startsWith('"') ? parts(rest) : [{ bytes: Buffer.from(rest, 'utf8') }];
   if (text.length > 1) return fail('has more than one quoted value');
-  return `${integer(flags, 255, 'flags')} ${tag.toLowerCase()} ${quoteBytes(text[0]?.bytes ?? Buffer.alloc(0))}`;
+  const bytes = text[0]?.bytes ?? Buffer.alloc(0);
+  if (bytes.some((b) => b < 0x20 || b === 0x7f)) return fail('has a control character');
+  return `${integer(flags, 255, 'flags')} ${tag.toLowerCase()} ${quoteBytes(bytes)}`;
 });
 
 const txt = plain((value) => {
   const text = txtFromInput(value);
+  // not every database holds one
+  if (text.includes('\0')) return fail('has a NUL character');
   const bytes = Buffer.byteLength(text);
   // rdata holds at most 65535 octets, one of 256 is a length
-  if (bytes + Math.ceil(bytes / 255) > 65535) return fail('is longer than a TXT record can be (65 279 bytes)');
+  if (bytes + Math.ceil(bytes / 255) > 65535) {
+    throw new InvalidRecord('value', 'is longer than a TXT record can be (65 279 bytes)', 'length', { max: 65279 });
+  }
   return text;
 }, txtPresentation);
 
@@ -178,11 +188,12 @@ const loc = plain((value) => {
 /** Every type that the service can check and write. */
 export const RULES: Record<RecordType, Rule> = {
   A: plain(ipv4),
-  AAAA: plain(ipv6),
+  // PowerDNS 4.7 refuses mapped addresses in the form in which it answers them; in hexadecimal every server reads them
+  AAAA: plain(ipv6, hexadecimal),
   CNAME: name,
   MX: mx,
   TXT: txt,
-  NS: name,
+  NS: host,
   SRV: srv,
   CAA: caa,
   SVCB: service,

@@ -1,12 +1,15 @@
-import { InvalidRecord } from '../common/errors.js';
+import { type FieldError, fieldError, InvalidRecord } from '../common/errors.js';
 import { hostName, relativeName } from './names.js';
 import { EXTRA_TYPES, isKnownType, RECORD_TYPES, RULES } from './rdata.js';
-import { txtFromPresentation } from './text.js';
+import { txtFromPresentation, txtShown } from './text.js';
 
 export { EXTRA_TYPES, isKnownType, RECORD_TYPES, type RecordType } from './rdata.js';
 
-/** Kept by the name server itself or derived by its signer: never shown, never written. */
-export const MANAGED_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM', 'ZONEMD']);
+/**
+ * Kept by the name server itself or derived by its signer: never shown, never written. ZONEMD is none of them: it may be made by the server or by
+ * whoever publishes the zone, and is shown read-only.
+ */
+export const MANAGED_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM']);
 
 export const DEFAULT_TTL = 600;
 export const MAX_TTL = 2147483647;
@@ -39,9 +42,12 @@ export interface DnsRecord {
   enabled: boolean;
 }
 
-/** What makes two records the same one: host, type, value and line; of MX and SRV the priority is an attribute. */
-export const sameRecord = (a: DnsRecord, b: DnsRecord): boolean =>
-  a.host === b.host && a.type === b.type && a.value === b.value && a.line === b.line;
+/** What makes two records the same one: host, type, value, line, and the priority of MX and SRV. */
+export const sameRecord = (
+  a: Pick<DnsRecord, 'host' | 'type' | 'value' | 'line' | 'priority'>,
+  b: Pick<DnsRecord, 'host' | 'type' | 'value' | 'line' | 'priority'>,
+): boolean =>
+  a.host === b.host && a.type === b.type && a.value === b.value && a.line === b.line && a.priority === b.priority;
 
 /** A record as a client gave it; what is left out takes the default of the specification. */
 export interface LooseRecord {
@@ -57,40 +63,72 @@ export interface LooseRecord {
 }
 
 /**
- * The canonical form of a record of the zone `zone`. API input, provider answers and imports all pass through here.
- * @throws InvalidRecord (400001) naming `host`, `type`, `value`, `ttl` or `priority`, in words that a user understands
+ * The canonical form of a record of the zone `zone`, and everything that is wrong with it, one entry a field: where a field is wrong the record
+ * has something in its place, and is not to be used. All input of clients passes through here.
+ * @param kept what is stored and was not changed: taken as it is, since providers hold things that nobody could enter
  */
-export function dnsRecord(input: LooseRecord, zone: string): DnsRecord {
+export function readRecord(
+  input: LooseRecord,
+  zone: string,
+  kept: Partial<Pick<DnsRecord, 'host' | 'value' | 'ttl'>> = {},
+): { record: DnsRecord; mistakes: FieldError[] } {
+  const mistakes: FieldError[] = [];
+  const read = <T>(otherwise: T, body: () => T): T => {
+    try {
+      return body();
+    } catch (error) {
+      if (!(error instanceof InvalidRecord)) throw error;
+      mistakes.push(...error.mistakes);
+      return otherwise;
+    }
+  };
   const type = input.type.toUpperCase();
+  const host = kept.host ?? read('', () => hostName(input.host, zone));
   if (!isKnownType(type)) {
-    throw new InvalidRecord('type', `must be one of ${[...RECORD_TYPES, ...EXTRA_TYPES].join(', ')}`);
+    const values = [...RECORD_TYPES, ...EXTRA_TYPES];
+    mistakes.push(fieldError('type', `must be one of ${values.join(', ')}`, 'choice', { values }));
+  } else if (type === 'CNAME' && host === '@') {
+    const words = 'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS';
+    mistakes.push(fieldError('type', words, 'conflict'));
   }
-  const ttl = input.ttl ?? DEFAULT_TTL;
-  if (!Number.isInteger(ttl) || ttl < 1 || ttl > MAX_TTL) {
-    throw new InvalidRecord('ttl', `must be a whole number of seconds from 1 to ${MAX_TTL}`);
-  }
-  const priority = type === 'MX' || type === 'SRV' ? (input.priority ?? null) : null;
-  if (priority !== null && (!Number.isInteger(priority) || priority < 0 || priority > 65535)) {
-    throw new InvalidRecord('priority', 'must be a whole number from 0 to 65535');
-  }
-  const host = hostName(input.host, zone);
-  if (type === 'CNAME' && host === '@') {
-    throw new InvalidRecord(
-      'type',
-      'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS',
-    );
-  }
-  return {
+  const ttl = kept.ttl ?? read(0, () => whole('ttl', input.ttl ?? DEFAULT_TTL, 1, MAX_TTL, ' of seconds'));
+  const given = type === 'MX' || type === 'SRV' ? (input.priority ?? null) : null;
+  const priority = given === null ? null : read(null, () => whole('priority', given, 0, 65535));
+  const fields =
+    kept.value === undefined && isKnownType(type)
+      ? read({ value: '', priority }, () => RULES[type].parse(input.value, priority, zone))
+      : { value: kept.value ?? '', priority };
+  const record = {
     host,
     type,
-    ...RULES[type].parse(input.value, priority, zone),
+    ...fields,
     ttl,
     weight: input.weight ?? null,
     line: input.line || 'default',
     proxied: input.proxied ?? false,
     enabled: input.enabled ?? true,
   };
+  return { record, mistakes };
 }
+
+function whole(path: string, number: number, min: number, max: number, unit = ''): number {
+  if (Number.isInteger(number) && number >= min && number <= max) return number;
+  throw new InvalidRecord(path, `must be a whole number${unit} from ${min} to ${max}`, 'range', { min, max });
+}
+
+/** The canonical form of a record. @throws InvalidRecord naming every field that is wrong, in words that a user understands */
+export function dnsRecord(input: LooseRecord, zone: string): DnsRecord {
+  const { record, mistakes } = readRecord(input, zone);
+  if (mistakes.length) throw new InvalidRecord(mistakes);
+  return record;
+}
+
+/**
+ * A stored value as the API shows it. Sent back it is read as what is stored; only a text that is itself well-formed quoted strings needs other
+ * words for that.
+ */
+export const shownValue = ({ type, value }: Pick<DnsRecord, 'type' | 'value'>, readOnly = false): string =>
+  type === 'TXT' && !readOnly ? txtShown(value) : value;
 
 /** The rdata of a canonical record in presentation form (RFC 1035), names absolute with final dot, TXT quoted and split. */
 export function rdataOf(record: Pick<DnsRecord, 'type' | 'value' | 'priority'>): string {
@@ -126,7 +164,8 @@ export function fromRdata(
     if (!isKnownType(type)) return { ...rest, value: rdata, priority: null, readOnly: true };
     if (type === 'TXT') {
       const text = txtFromPresentation(rdata);
-      return text === null
+      // not every database holds a NUL
+      return text === null || text.includes('\0')
         ? { ...rest, value: rdata, priority: null, readOnly: true }
         : { ...rest, value: text, priority: null, readOnly: false };
     }

@@ -103,3 +103,6 @@ export function txtFromInput(input: string): string {
   if (!/^"(?:[^"\\]|\\[\s\S])*"(?:\s+"(?:[^"\\]|\\[\s\S])*")*$/.test(input)) return input;
   return txtFromPresentation(input) ?? input;
 }
+
+/** A stored text as the API shows it: as it is, unless reading it back would undo its own quotes; then in presentation form. */
+export const txtShown = (text: string): string => (txtFromInput(text) === text ? text : txtPresentation(text));

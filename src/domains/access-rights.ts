@@ -1,6 +1,7 @@
+import { judgeByRules } from '../common/compiled-rules.js';
 import { type AppError, errors } from '../common/errors.js';
-import { globMatches } from '../common/patterns.js';
-import { type Action, judgeByRules, type RecordState, type TokenRule } from '../common/token-rules.js';
+import { globAdmits } from '../common/patterns.js';
+import { type Action, DELEGATING, type RecordState, type TokenRule } from '../common/token-rules.js';
 
 export const READ = 1;
 /** The level of access to a whole domain: 1 read, 2 write. */
@@ -31,21 +32,28 @@ export interface Verdict {
 /** Whether one state of a record may be touched so: the one decision for every change and every reading of records. */
 export function judge(access: DomainAccess, domainId: number, action: Action, state: RecordState): Verdict {
   const whole = action === 'read' ? access.level >= READ : access.level >= WRITE;
-  if (!whole && (action === 'read' || !access.hosts.some((glob) => globMatches(glob, state.host)))) {
+  // what hands names on to somebody else is for who may write all of the domain
+  const delegates = DELEGATING.has(state.type);
+  const under = action !== 'read' && !delegates && access.hosts.some((glob) => globAdmits(glob, state.host));
+  if (!whole && !under) {
     const reason = access.hosts.length
-      ? `Writing is limited to ${access.hosts.join(', ')}`
+      ? `Writing is limited to ${access.hosts.join(', ')}${delegates ? `, without ${state.type}` : ''}`
       : `No ${action === 'read' ? 'read' : 'write'} permission on this domain`;
     return { allowed: false, reason, rule: null, source: 'creator' };
   }
   if (!access.rules)
     return { allowed: true, reason: 'The permission on the domain allows it', rule: null, source: 'creator' };
-  const { allowed, rule } = judgeByRules(access.rules, domainId, action, state);
+  const { allowed, rule, untried } = judgeByRules(access.rules, domainId, action, state);
   const what = `${action} ${state.type} at ${state.host}`;
   const reason =
     rule === null
       ? `No rule of the token allows: ${what}`
       : `Rule ${rule} of the token ${allowed ? 'allows' : 'denies'}: ${what}`;
-  return { allowed, reason, rule, source: 'token' };
+  const cost =
+    untried === undefined
+      ? ''
+      : `; rule ${untried} cannot be tried within the bounds of a decision, so it allows nothing`;
+  return { allowed, reason: reason + cost, rule, source: 'token' };
 }
 
 /** The right that a refusal names in `data.required`: `record:create:TXT:_acme-challenge`. */

@@ -14,7 +14,7 @@ export interface OpenDomain {
   account_name: string;
   provider: string;
   owner_id: number | null;
-  status: string;
+  status: 'active' | 'missing';
   remark: string;
   records_count: number;
   revision: number;
@@ -71,7 +71,7 @@ export class DomainPolicy {
     const verdict = this.judge(me, id, domain, need);
     if (verdict.allowed) return domain as OpenDomain;
     if (!domain && me.role >= Role.Admin && verdict.source === 'creator') throw errors.notFound('Domain');
-    throw errors.forbidden(verdict.reason, { required: `domain:${id}:${need === 'read' ? 'read' : 'write'}` });
+    throw errors.forbidden(verdict.reason, { required: `domain:${id}:${need === 'records' ? 'write' : need}` });
   }
 
   /** The domain with what the creator of a token, or the user, may do there; null when there is no such domain. One query. */
@@ -102,9 +102,14 @@ export class DomainPolicy {
         'creator',
         me.token ? TOKEN_DENIED : `No ${need === 'read' ? 'read' : 'write'} permission on this domain`,
       );
+    if (need === 'own' && me.role < Role.Admin && domain?.owner_id !== me.userId)
+      return no(
+        'creator',
+        'This is for the owner of the domain and for administrators; write permission is not enough',
+      );
     if (need === 'read' || level >= WRITE || (need === 'records' && hosts.length)) {
       // rules speak of records; what they do not speak of they do not allow
-      if (need === 'write' && me.token?.rules)
+      if ((need === 'write' || need === 'own') && me.token?.rules)
         return no('token', 'The rules of the token allow changes of records only');
       return { allowed: true, reason: 'The permission on the domain allows it', rule: null, source: 'creator' };
     }
@@ -157,16 +162,20 @@ export class DomainPolicy {
     return { mine: `(${cut.join(' UNION ') || none}) mine`, where: '1 = 1', values, all };
   }
 
-  /** The level (1 read, 2 write) of these domains, which are readable. */
-  async levels(me: Principal, ids: readonly number[]): Promise<Map<number, number>> {
-    if (me.role >= Role.Admin || !ids.length) return new Map(ids.map((id) => [id, WRITE]));
+  /** The level (1 read, 2 write) of these domains, which are readable, and the hosts under which more may be written. */
+  async levels(me: Principal, ids: readonly number[]): Promise<Map<number, Pick<DomainAccess, 'level' | 'hosts'>>> {
+    if (me.role >= Role.Admin || !ids.length) return new Map(ids.map((id) => [id, { level: WRITE, hosts: [] }]));
     // a list that long is asked for whole: naming its ids would only make the statement long
     const [grants, values] = grantsOf(me.userId, ids.length > MAX_NAMED ? [] : ids);
-    const rows = await this.db.rows<{ id: number; level: number }>(
-      `SELECT g.id, MAX(g.level) AS level FROM (${grants}) g GROUP BY g.id`,
-      values,
-    );
-    return new Map(rows.map((row) => [row.id, Number(row.level)]));
+    const rows = await this.db.rows<{ id: number; level: number; host: string | null }>(grants, values);
+    const found = new Map<number, { level: number; hosts: string[] }>();
+    for (const { id, level, host } of rows) {
+      const known = found.get(id) ?? { level: 0, hosts: [] };
+      known.level = Math.max(known.level, Number(level));
+      if (host !== null) known.hosts.push(host);
+      found.set(id, known);
+    }
+    return found;
   }
 }
 

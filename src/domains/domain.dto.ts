@@ -1,8 +1,45 @@
-import { IsBoolean, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { PageQuery } from '../common/paging.dto.js';
+import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { CapabilitiesView } from '../accounts/account.dto.js';
+import { PageQuery, ToBoolean, ToNumber } from '../common/paging.dto.js';
+import { TakesBack } from '../common/read-only.js';
 import { IsTime, MAX_ID } from '../common/validation.js';
 
-export class DomainQuery extends PageQuery {}
+export class DomainQuery extends PageQuery {
+  /** exact name; IDN and a final dot are accepted */
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(255)
+  name?: string;
+
+  /** of this provider account */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  account_id?: number;
+
+  /** provider kind */
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(32)
+  provider?: string;
+
+  /** missing: no longer listed by the provider */
+  @IsOptional()
+  @IsIn(['active', 'missing'])
+  status?: string;
+}
+
+export class DomainCreateQuery {
+  /** `true`: add it although it lies below or above somebody else's domain, or has its name in another account (administrators only) */
+  @IsOptional()
+  @ToBoolean()
+  @IsBoolean()
+  force?: boolean;
+}
 
 export class DomainInput {
   /** zone name; IDN is stored as A-labels */
@@ -28,18 +65,6 @@ export class DomainInput {
   create?: boolean;
 }
 
-export class DomainPatch {
-  @IsOptional()
-  @IsString()
-  @MaxLength(255)
-  remark?: string;
-
-  /** expiry of the registration, ISO 8601 */
-  @IsOptional()
-  @IsTime()
-  expires_at?: string | null;
-}
-
 export class DomainView {
   id!: number;
   /** lower case, A-labels */
@@ -52,13 +77,35 @@ export class DomainView {
   owner_id!: number | null;
   /** the provider's id of the zone */
   remote_id!: string;
-  /** active, or missing: no longer listed by the provider */
-  status!: string;
+  /** missing: no longer listed by the provider */
+  status!: 'active' | 'missing';
   records_count!: number;
-  /** what the caller may do: read or write */
-  permission!: string;
+  /** what the caller may do; write may be limited to `write_hosts` */
+  permission!: 'read' | 'write';
+  /** globs of the hosts under which the caller may write, where that is not the whole domain; else null */
+  write_hosts!: string[] | null;
   expires_at!: string | null;
   created_at!: string;
   synced_at!: string | null;
   remark!: string;
+}
+
+export class DomainDetail extends DomainView {
+  /** whether the caller may delete it here, which is for its owner and administrators */
+  can_delete!: boolean;
+  /** what its provider can do */
+  capabilities!: CapabilitiesView;
+}
+
+@TakesBack(DomainDetail)
+export class DomainPatch {
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  remark?: string;
+
+  /** expiry of the registration, ISO 8601 */
+  @IsOptional()
+  @IsTime()
+  expires_at?: string | null;
 }

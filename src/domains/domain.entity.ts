@@ -54,6 +54,8 @@ export class DomainPermission {
   /** read, write */
   @Str(8) permission!: string;
   @Str(255, { nullable: true }) host!: string | null;
+  /** the user who gave it; null: given before that was kept */
+  @Int({ nullable: true }) granted_by!: number | null;
   /** true when the team has another permission on this domain that counts: lists count each domain once without comparing */
   @Bool({ nullable: true }) repeated!: boolean | null;
 }

@@ -1,12 +1,11 @@
 import { Body, Controller, Delete, Get, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Me, OnDomain, signedIn } from '../common/access.js';
+import { Access, Audited, type Caller, Makes, Me, OnDomain, signedIn } from '../common/access.js';
 import { pageHeaders, pageOf } from '../common/paging.dto.js';
-import { WRITE } from './access-rights.js';
-import { DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
+import { DomainCreateQuery, DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
 import type { OpenDomain } from './domain-policy.js';
-import { DomainsService, domainView } from './domains.service.js';
+import { DomainsService } from './domains.service.js';
 
 @ApiTags('Domains')
 @Controller('domains')
@@ -26,20 +25,25 @@ export class DomainsController {
     return list;
   }
 
-  /** Adds a zone of an account; it must exist at the provider (404001), unless `create` makes it there. Its records are read at once. */
+  /**
+   * Adds a zone of an account; it must exist at the provider (404001), unless `create` makes it there (501001 where the provider cannot). Its records are
+   * read at once. Answers 409001 when it is here already, 500002 when the provider fails. One that lies below or above somebody else's domain, or has its name
+   * in another account, is for administrators (403001), and asks them for `force=true` (409001).
+   */
   @Post()
   @Access({})
   @Audited('domain.create')
-  async create(@Body() body: DomainInput, @Me() me: Caller): Promise<DomainView> {
-    return domainView(await this.domains.create(me, body), WRITE);
+  @Makes<DomainDetail>(({ id }) => id)
+  create(@Body() body: DomainInput, @Query() { force }: DomainCreateQuery, @Me() me: Caller): Promise<DomainDetail> {
+    return this.domains.create(me, body, force ?? false);
   }
 
   /** One domain. */
   @Get(':id')
   @Access({ domain: 'read', scope: 'domains:read' })
   @ApiParam({ name: 'id', type: 'integer' })
-  get(@OnDomain() domain: OpenDomain): DomainView {
-    return domainView(domain, domain.access.level);
+  get(@OnDomain() domain: OpenDomain, @Me() me: Caller): DomainDetail {
+    return this.domains.detail(signedIn(me), domain);
   }
 
   /** Changes remark or expiry. */
@@ -47,13 +51,13 @@ export class DomainsController {
   @Access({ domain: 'write' })
   @Audited('domain.update')
   @ApiParam({ name: 'id', type: 'integer' })
-  async update(@OnDomain() domain: OpenDomain, @Body() body: DomainPatch, @Me() me: Caller): Promise<DomainView> {
-    return domainView(await this.domains.update(me, domain, body), WRITE);
+  update(@OnDomain() domain: OpenDomain, @Body() body: DomainPatch, @Me() me: Caller): Promise<DomainDetail> {
+    return this.domains.update(me, domain, body);
   }
 
-  /** Forgets a domain here. Nothing is touched at the provider. */
+  /** Forgets a domain here, which is for its owner and for administrators. Nothing is touched at the provider. */
   @Delete(':id')
-  @Access({ domain: 'write' })
+  @Access({ domain: 'own' })
   @Audited('domain.delete')
   @ApiParam({ name: 'id', type: 'integer' })
   remove(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<void> {

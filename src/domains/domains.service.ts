@@ -1,21 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
+import { capabilitiesView } from '../accounts/capabilities-view.js';
 import { DomainRemoval } from '../accounts/domain-removal.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
-import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
+import { type Caller, hasScope, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { contains, orderBy, type PageQuery, pageOf, pageSql } from '../common/paging.dto.js';
+import { contains, orderBy, pageOf, pageSql } from '../common/paging.dto.js';
+import { assertUnchanged, same } from '../common/read-only.js';
 import { parseTime } from '../common/validation.js';
-import { Db, isDuplicate, marks } from '../database/db.js';
-import { toUnicode, zoneName } from '../dns/names.js';
+import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
+import { unknownSort } from '../database/lists.js';
+import { toAscii, toUnicode, zoneName } from '../dns/names.js';
 import type { RemoteZone } from '../providers/provider.js';
-import { WRITE } from './access-rights.js';
-import type { DomainInput, DomainPatch, DomainView } from './domain.dto.js';
+import { type DomainAccess, READ, WRITE } from './access-rights.js';
+import type { DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
 import { Domain } from './domain.entity.js';
-import { DOMAIN_COLUMNS, DomainPolicy, type DomainRow } from './domain-policy.js';
+import { DOMAIN_COLUMNS, DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
 
 const SORTS = {
   id: 'mine.id',
@@ -25,7 +28,10 @@ const SORTS = {
   expires_at: 'd.expires_at',
 };
 
-export const domainView = (row: DomainRow, level: number): DomainView => ({
+/** What a caller may do in a domain, for its views. */
+type Held = Pick<DomainAccess, 'level' | 'hosts'>;
+
+const domainView = (row: DomainRow, { level, hosts }: Held): DomainView => ({
   id: row.id,
   name: row.name,
   unicode_name: toUnicode(row.name),
@@ -36,7 +42,8 @@ export const domainView = (row: DomainRow, level: number): DomainView => ({
   remote_id: row.remote_id,
   status: row.status,
   records_count: row.records_count,
-  permission: level >= WRITE ? 'write' : 'read',
+  permission: level >= WRITE || hosts.length ? 'write' : 'read',
+  write_hosts: level < WRITE && hosts.length ? [...hosts] : null,
   expires_at: row.expires_at,
   created_at: row.created_at,
   synced_at: row.synced_at,
@@ -62,55 +69,58 @@ export class DomainsService {
   }
 
   /** A page of the domains that the caller may read, and how many there are. @throws AppError 400001 */
-  async list(me: Principal, query: PageQuery): Promise<{ total: number; list: DomainView[] }> {
+  async list(me: Principal, query: DomainQuery): Promise<{ total: number; list: DomainView[] }> {
     const order = orderBy(query.sort, SORTS, 'name', 'mine.id');
-    if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
+    if (!order) throw unknownSort(SORTS);
     const page = pageOf(query);
     const [end, cut] = pageSql(page);
-    const byName = page && !query.keyword && order.startsWith('mine.name');
+    const [more, words] = filter(query, me.role >= Role.Admin ? 'mine' : 'd');
+    const byName = page && !more && order.startsWith('mine.name');
     const most = page ? page.page * page.limit : 0;
     const first = byName ? await this.policy.firstReadable(me, most, order.endsWith('DESC') ? 'DESC' : 'ASC') : null;
     const all = first?.all ?? this.policy.readable(me);
     const { mine, where, values } = first ?? all;
-    const [more, words] = query.keyword ? [" AND mine.name LIKE ? ESCAPE '!'", [contains(query.keyword)]] : ['', []];
     const rest = 'JOIN domains d ON d.id = mine.id JOIN dns_accounts a ON a.id = d.account_id';
     // by name, the page is known before a row of domains is read
-    const from = order.includes('d.')
-      ? `${mine} ${rest} WHERE ${where}${more} ORDER BY ${order}${end}`
-      : `(SELECT mine.id, mine.name FROM ${mine} WHERE ${where}${more} ORDER BY ${order}${end}) mine ${rest} ORDER BY ${order}`;
+    const joined = more.includes(' d.');
+    const from =
+      joined || order.includes('d.')
+        ? `${mine} ${rest} WHERE ${where}${more} ORDER BY ${order}${end}`
+        : `(SELECT mine.id, mine.name FROM ${mine} WHERE ${where}${more} ORDER BY ${order}${end}) mine ${rest} ORDER BY ${order}`;
     const rows = await this.db.rows<DomainRow>(`SELECT ${DOMAIN_COLUMNS} FROM ${from}`, [...values, ...words, ...cut]);
     const levels = await this.policy.levels(
       me,
       rows.map((row) => row.id),
     );
-    const list = rows.map((row) => domainView(row, levels.get(row.id) ?? 0));
+    const list = rows.map((row) => domainView(row, writable(me, row.id, levels.get(row.id) ?? NOTHING)));
     if (!end) return { total: list.length, list };
-    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${all.mine} WHERE ${all.where}${more}`, [
-      ...all.values,
-      ...words,
-    ]);
+    const counted = `${all.mine}${joined ? ' JOIN domains d ON d.id = mine.id' : ''} WHERE ${all.where}${more}`;
+    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${counted}`, [...all.values, ...words]);
     return { total: Number(count?.n), list };
   }
 
   /** Which of these ids are domains that the caller may read. */
-  async readableIds(me: Principal, ids: readonly number[]): Promise<Set<number>> {
+  async readableIds(me: Principal, ids: readonly number[], manager?: EntityManager): Promise<Set<number>> {
     const { mine, where, values } = this.policy.readable(me);
     const rows = await this.db.rows<{ id: number }>(
       `SELECT mine.id FROM ${mine} WHERE ${where} AND mine.id IN (${marks(ids.length)})`,
       [...values, ...ids],
+      manager,
     );
     return new Set(rows.map((row) => row.id));
   }
 
   /**
    * Adds a zone that exists at the account's provider (or, with `create`, makes it there).
-   * @throws AppError 403001, 404001 unknown account or zone, 409001 known already, 501001 the provider cannot create zones
+   * @param force an administrator's word that it may lie below or above somebody else's domain
+   * @throws AppError 403001, 404001 unknown account or zone, 409001 known already or `force` is needed, 501001 the provider cannot create zones
    */
-  async create(caller: Caller, input: DomainInput): Promise<DomainRow> {
+  async create(caller: Caller, input: DomainInput, force: boolean): Promise<DomainDetail> {
     const me = signedIn(caller);
     const name = zoneName(input.name);
     await this.assertMayUseAccount(me, input.account_id);
     if (await this.domains.findOneBy({ account_id: input.account_id, name })) throw duplicate(name);
+    await this.assertApart(me, name, force);
     const zone = await this.resolve(input.account_id, name, input.create ?? false);
     const row = {
       name,
@@ -135,21 +145,26 @@ export class DomainsService {
           target: { type: 'domain', id: created, name },
           after: { name, account_id: row.account_id, remark: row.remark },
         });
+        // once more: audit entries follow each other, so of two such domains at once the second one sees the first
+        await this.assertApart(me, name, force, manager);
         return created;
       })
       .catch((error) => {
         throw isDuplicate(error) ? duplicate(name) : error;
       });
     for (const work of this.followUps) await work(await this.reload(id));
-    return this.reload(id);
+    return this.whole(caller, id);
   }
 
-  async update(caller: Caller, domain: DomainRow, patch: DomainPatch): Promise<DomainRow> {
+  /** Changes what is given. @throws AppError 400001 for a read-only field that is not as it was */
+  async update(caller: Caller, domain: OpenDomain, patch: DomainPatch): Promise<DomainDetail> {
+    assertUnchanged(patch, this.detail(signedIn(caller), domain));
     const changes: Partial<Domain> = {};
     if (patch.remark !== undefined) changes.remark = patch.remark ?? '';
     if (patch.expires_at !== undefined) changes.expires_at = patch.expires_at ? parseTime(patch.expires_at) : null;
-    if (Object.keys(changes).length) {
-      const { remark, expires_at } = domain;
+    const { remark, expires_at } = domain;
+    if (same({ remark, expires_at }, { remark, expires_at, ...changes })) caller.audited = 'unneeded';
+    else {
       await this.db.transaction(async (manager) => {
         await manager.update(Domain, { id: domain.id }, changes);
         await this.audit.write(manager, caller, {
@@ -161,7 +176,7 @@ export class DomainsService {
         });
       });
     }
-    return this.reload(domain.id);
+    return this.whole(caller, domain.id);
   }
 
   /** Forgets a domain and its cache; nothing happens at the provider. */
@@ -176,6 +191,25 @@ export class DomainsService {
         before: { name: domain.name, account_id: domain.account_id, remark: domain.remark },
       });
     });
+  }
+
+  /** A domain with what the caller may do there. */
+  detail(me: Principal, domain: OpenDomain): DomainDetail {
+    const { access } = domain;
+    const deletes = !me.token || hasScope(me.token.allowedServices, '*');
+    return {
+      ...domainView(domain, writable(me, domain.id, access)),
+      can_delete: deletes && this.policy.judge(me, domain.id, domain, 'own').allowed,
+      capabilities: capabilitiesView(this.connections.definition(domain.provider).capabilities),
+    };
+  }
+
+  /** What was just written, for who may write it. */
+  private async whole(caller: Caller, id: number): Promise<DomainDetail> {
+    const me = signedIn(caller);
+    const domain = await this.policy.look(me, id);
+    if (!domain) throw errors.notFound('Domain');
+    return this.detail(me, domain);
   }
 
   /** A domain without asking who wants it: for jobs, and after the guard has asked. @throws AppError 404 */
@@ -199,6 +233,36 @@ export class DomainsService {
     if (!row) throw errors.notFound('Account');
   }
 
+  /**
+   * That a new domain lies neither below nor above one of somebody else, nor has its name: whoever adds a zone decides what is answered below it.
+   * @throws AppError 403001 naming those that the caller may read, 409001 for administrators, who may say `force`
+   */
+  private async assertApart(me: Principal, name: string, force: boolean, manager?: EntityManager): Promise<void> {
+    const admin = me.role >= Role.Admin;
+    if (admin && force) return;
+    const labels = name.split('.');
+    const above = labels.map((_, i) => labels.slice(i).join('.'));
+    const rows = await this.db.rows<{ id: number; name: string }>(
+      `SELECT id, name FROM domains WHERE (owner_id IS NULL OR owner_id <> ?) AND (name IN (${marks(above.length)}) OR name LIKE ? ESCAPE '!')
+        ORDER BY name LIMIT 20`,
+      [me.userId, ...above, `%.${name.replace(/_/g, '!_')}`],
+      manager,
+    );
+    if (!rows.length) return;
+    const readable = admin
+      ? new Set(rows.map(({ id }) => id))
+      : await this.readableIds(
+          me,
+          rows.map(({ id }) => id),
+          manager,
+        );
+    const named = rows.filter(({ id }) => readable.has(id));
+    const words = named.length ? ` (${named.map((row) => row.name).join(', ')})` : '';
+    const message = `${name} lies below or above a domain of somebody else, or has its name${words}`;
+    if (admin) throw errors.conflict(`${message}; force=true adds it all the same`, { domains: named });
+    throw errors.forbidden(`${message}; an administrator may add it`, { required: 'role:2', domains: named });
+  }
+
   /** The provider's zone of exactly this name. */
   private async resolve(accountId: number, name: string, create: boolean): Promise<RemoteZone> {
     const { provider, definition } = await this.connections.of(accountId);
@@ -212,4 +276,40 @@ export class DomainsService {
   }
 }
 
-const duplicate = (name: string) => errors.conflict(`The domain ${name} exists in this account already`);
+const NOTHING: Held = { level: 0, hosts: [] };
+
+/** The conditions of a query, on the table of domains that has this name there. */
+function filter(query: DomainQuery, domains: 'mine' | 'd'): [string, SqlValue[]] {
+  const { name, account_id, provider, status, keyword } = query;
+  const conditions: [string, SqlValue | undefined][] = [
+    ['mine.name = ?', name && toAscii(name).replace(/\.$/, '')],
+    [`${domains}.account_id = ?`, account_id],
+    [`${domains}.account_id IN (SELECT p.id FROM dns_accounts p WHERE p.provider = ?)`, provider],
+    [`${domains}.status = ?`, status],
+    // the A-label form of a whole label: parts of one have another
+    ["mine.name LIKE ? ESCAPE '!'", keyword ? contains(toAscii(keyword) || keyword) : undefined],
+  ];
+  const given = conditions.filter(([, value]) => value !== undefined);
+  return [given.map(([sql]) => ` AND ${sql}`).join(''), given.map(([, value]) => value as SqlValue)];
+}
+
+/**
+ * What is held in a domain as views tell it: of a token no more than its scopes and rules leave. `hosts` then are those of the rules that allow writing something;
+ * whether a single change is allowed, and why not, is for `explain`.
+ */
+function writable({ token }: Principal, id: number, held: Held): Held {
+  const none = { level: Math.min(held.level, READ), hosts: [] };
+  if (!token) return held;
+  if (!hasScope(token.allowedServices, 'records:write')) return none;
+  const allows = token.rules?.filter(
+    ({ effect, domains, actions }) =>
+      effect === 'allow' && (!domains || domains.includes(id)) && (!actions || actions.some((one) => one !== 'read')),
+  );
+  if (!allows) return held;
+  if (!allows.length) return none;
+  // under hosts already: which of them the rules leave is not to be said in globs
+  if (held.level < WRITE || allows.some(({ hosts }) => !hosts)) return held;
+  return { level: READ, hosts: [...new Set(allows.flatMap(({ hosts }) => hosts ?? []))] };
+}
+
+const duplicate = (name: string) => errors.taken('name', `the domain ${name} exists in this account already`);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { NotFoundException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -6,13 +7,13 @@ import { SwaggerModule } from '@nestjs/swagger';
 import { type Express, json, type NextFunction, type Request, type Response } from 'express';
 import { AppModule } from '../app.module.js';
 import { AuditService } from '../audit/audit.service.js';
-import { errors } from '../common/errors.js';
 import { FastExpressAdapter } from '../common/express-adapter.js';
 import { nestLogger } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
 import { ErrorFilter } from './error.filter.js';
+import { options } from './methods.js';
 import { describeApi } from './openapi.js';
 import { apiHeaders, plainText, requestContext } from './request-context.js';
 
@@ -37,7 +38,9 @@ export async function createApp(): Promise<{ app: NestExpressApplication; config
   app.set('query parser', 'simple');
   app.use(requestContext(config));
   app.use(apiHeaders);
-  const parse = json({ limit: '1mb' });
+  app.use(options);
+  // not only objects: what is wrong with the others is said as of any body
+  const parse = json({ limit: '1mb', strict: false });
   app.use((request: Request, response: Response, next: NextFunction) =>
     request.method === 'GET' ? next() : parse(request, response, next),
   );
@@ -61,9 +64,7 @@ export async function createApp(): Promise<{ app: NestExpressApplication; config
   const filter = new ErrorFilter(app.get(AuditService), app.get(DatabaseService));
   const answer = (error: unknown, request: Request, response: Response) =>
     void filter.catch(error, new ExecutionContextHost([request, response]));
-  front.use((request: Request, response: Response) =>
-    answer(errors.notFound(`${request.method} ${request.originalUrl.split('?')[0]}`), request, response),
-  );
+  front.use((request: Request, response: Response) => answer(new NotFoundException(), request, response));
   front.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
     answer(error, request, response),
   );

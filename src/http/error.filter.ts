@@ -7,7 +7,9 @@ import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { isDatabaseDown } from '../database/db.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
+import { methodsOf } from './methods.js';
 
+const UNDECODABLE = errors.field('path', 'cannot be decoded');
 const INTERNAL = new AppError(500, 500001, 'Internal error');
 
 /** What a client may know of a failure; null for what only the log may know. */
@@ -16,14 +18,20 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
   if (isDatabaseDown(error)) return errors.notReady('The database is down; trying again', 5);
   const { type, status } = error as { type?: string; status?: number };
   if (type === 'entity.too.large') return errors.tooLarge();
-  if (type === 'entity.parse.failed') return errors.malformed('The request body is not valid JSON');
-  if (typeof type === 'string' && status && status < 500) return errors.malformed('The request body cannot be read');
-  if (error instanceof NotFoundException)
+  if (type === 'entity.parse.failed') return errors.field('body', 'is not valid JSON');
+  if (typeof type === 'string' && status && status < 500) return errors.field('body', 'cannot be read');
+  // no handler: of the path, or of the method
+  if (error instanceof NotFoundException) {
+    const methods = methodsOf(request);
+    if (methods.length) return errors.method(request.method, methods);
     return errors.notFound(`${request.method} ${request.originalUrl.split('?')[0]}`);
+  }
   if (error instanceof HttpException && error.getStatus() === 413) return errors.tooLarge();
-  if (error instanceof HttpException && error.getStatus() < 500) return errors.malformed(error.message);
+  // Nest's, in place of the parser's own errors
+  if (error instanceof HttpException && error.getStatus() < 500)
+    return /URI|decode/.test(error.message) ? UNDECODABLE : errors.field('body', 'is not valid JSON');
   // a path such as /%ff cannot be decoded
-  if (error instanceof URIError) return errors.malformed('The address cannot be decoded');
+  if (error instanceof URIError) return UNDECODABLE;
   return null;
 }
 
@@ -48,6 +56,9 @@ export class ErrorFilter implements ExceptionFilter {
       response.end();
       return;
     }
+    if (answer.status === 405) {
+      response.setHeader('Allow', (answer.data as { methods: string[] }).methods.join(', '));
+    }
     if (answer.retryAfterSeconds) response.setHeader('Retry-After', String(Math.ceil(answer.retryAfterSeconds)));
     const data = answer.data === undefined ? {} : { data: answer.data };
     response.status(answer.status).json({ code: answer.code, ...data, msg: answer.message });
@@ -58,8 +69,10 @@ export class ErrorFilter implements ExceptionFilter {
     const { auditAction, caller } = request;
     if (!auditAction || caller.audited === 'failed' || !caller.principal || !this.database.open) return;
     const domain = request.domain as OpenDomain | undefined;
-    const { recordId, id, domain_id } = request.params as Record<string, string | undefined>;
-    const target = { type: auditAction.split('.')[0] as string, id: recordId ?? domain_id ?? id ?? null, name: null };
+    const [type, verb] = auditAction.split('.') as [string, string];
+    // what could not be made has no id: those of the path are of what it would have been a part of
+    const last = verb === 'create' ? undefined : Object.values(request.params as Record<string, string>).at(-1);
+    const target = { type, id: last && /^\d{1,10}$/.test(last) ? Number(last) : (last ?? null), name: null };
     try {
       await this.audit.append(caller, { action: auditAction, domain, target, result: 'failed', error: answer.message });
     } catch (error) {

@@ -1,4 +1,4 @@
 export class Health {
-  /** ok, or setup: ready, and waiting for the setup flow */
-  status!: string;
+  /** setup: ready, and waiting for the setup flow */
+  status!: 'ok' | 'setup';
 }

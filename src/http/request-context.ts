@@ -75,10 +75,14 @@ export function plainText(request: Request, _response: Response, next: NextFunct
   next(problemOf(request));
 }
 
+/** The field of the query with a NUL in it, or `path`. */
+const nulIn = (url: string) => /[?&]([^=&]+)=[^&]*%00/.exec(url)?.[1] ?? 'path';
+
 function problemOf({ url, body }: Request): AppError | undefined {
-  if (url.includes('%00')) return errors.malformed('The address holds a NUL character');
+  if (url.includes('%00')) return errors.field(nulIn(url), 'holds a NUL character');
   if (body === undefined) return undefined;
-  if (Array.isArray(body)) return errors.malformed('The request body must be a JSON object');
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return errors.field('body', 'must be a JSON object');
   const path = unstorable(body, '');
   if (path === null) return undefined;
   return errors.field(path || 'body', 'holds a NUL character or a broken Unicode character');

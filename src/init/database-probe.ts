@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
+import type { Cidr } from '../common/cidr.js';
 import type { DatabaseChoice } from '../config/config.js';
 import { toOptions } from '../database/app-data-source.js';
+import { resolveAllAllowed } from '../providers/outbound.js';
 import type { DatabaseInput, TestResult } from './init.dto.js';
 
 /** The embedded default. */
@@ -19,7 +21,8 @@ export function choiceOf(input: DatabaseInput, dataDir: string): DatabaseChoice 
 
 // Class of a connection failure; driver texts may hold hosts, users and file names.
 const WORDS: [RegExp, string][] = [
-  [/ENOTFOUND|EAI_AGAIN/, 'The host name is not known'],
+  [/ENOTFOUND|EAI_AGAIN|cannot be resolved/, 'The host name is not known'],
+  [/outbound rules/, 'Connections to this address are not allowed (outbound rules)'],
   [/ECONNREFUSED/, 'Nothing listens at this host and port'],
   [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i, 'The server cannot be reached'],
   [
@@ -40,11 +43,31 @@ export function failureWords(error: unknown): string {
   return WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'The connection failed';
 }
 
+/** Where a choice may be connected to; of a file nowhere. @throws ProviderError when nowhere that the outbound rules allow */
+export const allowedAddresses = async (choice: DatabaseChoice, deny: readonly Cidr[]): Promise<string[]> =>
+  choice.type === 'sqlite' ? [] : resolveAllAllowed(choice.host, deny);
+
 /** Tries a choice with a connection of its own, which is closed afterwards; nothing is created. */
-export async function probe(choice: DatabaseChoice): Promise<TestResult> {
-  if (choice.type === 'sqlite' && !existsSync(choice.path)) {
-    return { success: true, message: 'The file will be created', hasExistingData: false };
+export async function probe(choice: DatabaseChoice, deny: readonly Cidr[]): Promise<TestResult> {
+  if (choice.type === 'sqlite') {
+    if (!existsSync(choice.path)) return { success: true, message: 'The file will be created', hasExistingData: false };
+    return connect(choice);
   }
+  try {
+    const allowed = await allowedAddresses(choice, deny);
+    let result: TestResult | undefined;
+    // to the addresses that were checked, not to the name again; with TLS the certificate must be the name's
+    for (const host of choice.ssl ? [choice.host] : allowed) {
+      result = await connect({ ...choice, host });
+      if (result.success) break;
+    }
+    return result as TestResult;
+  } catch (error) {
+    return { success: false, message: failureWords(error), hasExistingData: false };
+  }
+}
+
+async function connect(choice: DatabaseChoice): Promise<TestResult> {
   const source = new DataSource(toOptions(choice, [], choice.type === 'postgresql' ? 'postgres' : 'mysql'));
   try {
     await source.initialize();

@@ -1,10 +1,8 @@
-import { Type } from 'class-transformer';
 import {
   IsBoolean,
   IsIn,
   IsInt,
   IsNotEmpty,
-  IsObject,
   IsOptional,
   IsString,
   Matches,
@@ -12,8 +10,8 @@ import {
   MaxLength,
   Min,
   ValidateIf,
-  ValidateNested,
 } from 'class-validator';
+import { Nested } from '../common/validation.js';
 
 class SqliteInput {
   /** a file name inside the data directory */
@@ -25,9 +23,10 @@ class SqliteInput {
 }
 
 class ServerInput {
+  /** name or address; no path of a socket */
   @IsString()
-  @IsNotEmpty()
   @MaxLength(253)
+  @Matches(/^[A-Za-z0-9_.:-]+$/, { message: '$property must be a host name or an address' })
   host!: string;
 
   @IsInt()
@@ -60,21 +59,15 @@ export class DatabaseInput {
   type!: 'sqlite' | 'mysql' | 'postgresql';
 
   @ValidateIf((o: DatabaseInput) => o.sqlite !== undefined)
-  @IsObject()
-  @ValidateNested()
-  @Type(() => SqliteInput)
+  @Nested(() => SqliteInput)
   sqlite?: SqliteInput;
 
   @ValidateIf((o: DatabaseInput) => o.type === 'mysql' || o.mysql !== undefined)
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ServerInput)
+  @Nested(() => ServerInput)
   mysql?: ServerInput;
 
   @ValidateIf((o: DatabaseInput) => o.type === 'postgresql' || o.postgresql !== undefined)
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ServerInput)
+  @Nested(() => ServerInput)
   postgresql?: ServerInput;
 
   /** needed when the service was started with SETUP_CODE */

@@ -1,17 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
-import type { Caller } from '../common/access.js';
+import { type Caller, Role } from '../common/access.js';
 import { AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
+import { alsoJudge } from '../common/validation.js';
 import { type Config, ConfigError } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
+import { ProviderError } from '../providers/errors.js';
 import { SigningKey } from '../users/signing-key.js';
 import { UsersService } from '../users/users.service.js';
-import { choiceOf, failureWords, probe } from './database-probe.js';
-import type { AdminInput, DatabaseInput, InitStatus, TestResult } from './init.dto.js';
+import { allowedAddresses, choiceOf, failureWords, probe } from './database-probe.js';
+import { AdminInput, type DatabaseInput, type InitStatus, type TestResult } from './init.dto.js';
+import { SetupTries } from './setup-tries.js';
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
@@ -20,6 +23,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest();
 export class InitService implements OnModuleInit {
   /** the choice of a database that is being opened */
   private choosing: Promise<void> = Promise.resolve();
+  private readonly tries = new SetupTries();
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -28,7 +32,9 @@ export class InitService implements OnModuleInit {
     private readonly users: UsersService,
     private readonly key: SigningKey,
     private readonly audit: AuditService,
-  ) {}
+  ) {
+    alsoJudge(AdminInput, (input) => users.problems(input, Role.Super));
+  }
 
   onModuleInit(): void {
     this.database.afterOpen(async () => {
@@ -49,15 +55,15 @@ export class InitService implements OnModuleInit {
     return { initialized: hasUsers, dbInitialized: true, hasUsers };
   }
 
-  /** Tries a database without creating anything. @throws AppError 403001 */
-  async test(input: DatabaseInput): Promise<TestResult> {
-    await this.assertSetup(input.setup_code);
-    return probe(choiceOf(input, this.config.dataDir));
+  /** Tries a database without creating anything, at addresses that the outbound rules allow. @throws AppError 403001, 429001 */
+  async test(input: DatabaseInput, caller: Caller): Promise<TestResult> {
+    await this.assertSetup(input.setup_code, caller);
+    return probe(choiceOf(input, this.config.dataDir), this.config.outboundDeny);
   }
 
   /** Opens and migrates the chosen database; what is in it is kept. @throws AppError 400001, 403001, 409001 */
   async choose(input: DatabaseInput, caller: Caller): Promise<void> {
-    await this.assertSetup(input.setup_code);
+    await this.assertSetup(input.setup_code, caller);
     if (this.config.database) throw errors.conflict('The database is preset by DATABASE_URL');
     // one after the other: of two different choices at once, one wins and is the one that is kept
     const turn = this.choosing.then(() => this.open(input, caller));
@@ -69,9 +75,10 @@ export class InitService implements OnModuleInit {
     if (this.database.open) throw errors.conflict('A database is chosen already');
     const choice = choiceOf(input, this.config.dataDir);
     try {
+      await allowedAddresses(choice, this.config.outboundDeny);
       await this.database.choose(choice);
     } catch (error) {
-      if (error instanceof AppError) throw error;
+      if (error instanceof AppError && !(error instanceof ProviderError)) throw error;
       log().warn({ err: (error as Error).message }, 'the chosen database cannot be opened');
       throw errors.field(input.type, failureWords(error));
     }
@@ -81,16 +88,20 @@ export class InitService implements OnModuleInit {
 
   /** @throws AppError 400001, 403001, 503001 */
   async admin(input: AdminInput, caller: Caller): Promise<void> {
-    await this.assertSetup(input.setup_code);
+    await this.assertSetup(input.setup_code, caller);
     if (!this.database.open) throw errors.notReady('Choose a database first: POST /api/init/database');
     await this.users.createFirst(input, caller);
   }
 
-  private async assertSetup(code: string | undefined): Promise<void> {
+  private async assertSetup(code: string | undefined, { ip }: Caller): Promise<void> {
     if (this.database.configured && !this.database.open) throw errors.notReady('The database is down; trying again', 5);
     if (this.database.open && (await this.database.hasUsers())) throw errors.forbidden('Already initialised');
     const { setupCode } = this.config;
-    if (setupCode && !timingSafeEqual(digest(code ?? ''), digest(setupCode))) {
+    if (!setupCode) return;
+    this.tries.assertLeft(ip);
+    if (!timingSafeEqual(digest(code ?? ''), digest(setupCode))) {
+      // who asks without one guesses nothing
+      if (code) this.tries.failed(ip);
       throw errors.forbidden('The setup code is missing or wrong (setup_code)');
     }
   }

@@ -4,7 +4,6 @@ import { now, sleep } from '../common/clock.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
-import type { SmtpSettings } from '../settings/settings.dto.js';
 import { SettingsService } from '../settings/settings.service.js';
 
 /** What mails there are, and the values that their texts need. */
@@ -24,14 +23,12 @@ export type TemplateName = keyof Templates;
 export interface MailContent {
   language: string;
   values: Record<string, string | number>;
-  /** `routeOf` the mail server that was set when it was written */
-  route: string;
 }
 
 export const MAIL_CONTEXT = 'mails.content';
 
-/** Where a mail server is and how it is talked to. */
-export const routeOf = ({ host, port, security }: SmtpSettings): string => `${security}://${host}:${port}`;
+/** What holds a secret that lives for its `minutes`, and only goes through a mail server that a super administrator set or confirmed. */
+export const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
 
 /** ms after which a transaction that still runs is not waited for: the job looks by itself, too */
 const WAIT_MS = 2_000;
@@ -49,9 +46,12 @@ export class Mailer {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
 
-  /** Whether a mail server is set up. */
-  async enabled(): Promise<boolean> {
-    return (await this.settings.read('smtp')).enabled;
+  /** Whether there is a mail server for such a mail; left out: for news, which hold no secret. */
+  async enabled(template: TemplateName = 'new-device'): Promise<boolean> {
+    const { enabled, host } = SECRET.includes(template)
+      ? await this.settings.confirmed('smtp')
+      : await this.settings.read('smtp');
+    return enabled && host !== '';
   }
 
   /** Writes a mail, in the transaction of what it tells of. `language`: the reader's; null: the installation's. */
@@ -65,7 +65,6 @@ export class Mailer {
     const content: MailContent = {
       language: language ?? (await this.settings.read('general', manager)).language,
       values: { ...values },
-      route: routeOf(await this.settings.read('smtp', manager)),
     };
     await this.db.run(
       `INSERT INTO mails (recipient, template, content, state, tries, next_at, created_at) VALUES (?, ?, ?, 'waiting', 0, ?, ?)`,

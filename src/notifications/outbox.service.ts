@@ -1,5 +1,4 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { Role } from '../common/access.js';
 import { now, sleep } from '../common/clock.js';
 import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
@@ -11,14 +10,7 @@ import { Db, isDatabaseDown } from '../database/db.js';
 import type { Documents } from '../settings/documents.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { MailError } from './mail-error.js';
-import {
-  MAIL_CONTEXT,
-  type MailContent,
-  Mailer,
-  routeOf,
-  type TemplateName,
-  type Templates,
-} from './mailer.service.js';
+import { MAIL_CONTEXT, type MailContent, Mailer, SECRET, type TemplateName, type Templates } from './mailer.service.js';
 import { writeLetter } from './templates.js';
 import { deliver } from './transport.js';
 
@@ -39,9 +31,6 @@ const DELAYS = [0.1, 0.5, 2, 5, 15, 60, 180, 420, 720].map((minutes) => minutes 
 /** news that are older than this are none */
 const LIFE_MS = 26 * HOUR;
 const KEEP_MS = 30 * 24 * HOUR;
-
-/** What holds a secret that lives for its `minutes`, and must not reach another server than the one that it was meant for. */
-const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
 
 interface Row {
   id: number;
@@ -119,9 +108,9 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
         [now()],
       );
       if (!rows.length) return null;
-      const smtp = await this.settings.smtp();
-      if (!smtp.enabled) return null;
+      if (!(await this.settings.read('smtp')).enabled) return null;
       for (const row of rows) {
+        const smtp = await this.settings.smtp(SECRET.includes(row.template));
         const lease = now(LEASE_MS);
         const changed = await this.db.run(
           `UPDATE mails SET next_at = ?, tries = tries + 1 WHERE id = ? AND state = 'waiting' AND next_at = ?`,
@@ -137,12 +126,11 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     try {
       // the process may have died at each try
       if (row.tries > DELAYS.length + 1) throw new MailError('Every try ended without an answer', true);
-      const { language, values, route } = this.open(row);
+      const { language, values } = this.open(row);
       const secret = SECRET.includes(row.template);
       expiry = Date.parse(row.created_at) + (secret ? Number(values.minutes) * MINUTE : LIFE_MS);
       if (Date.now() >= expiry) throw new MailError('Too late: what it says is not valid any more', true);
-      if (secret && route !== routeOf(smtp) && (await this.settings.trustIn('smtp')) < Role.Super)
-        throw new MailError('An administrator changed the mail server after this mail was written', true);
+      if (!smtp.host) throw new MailError('No super administrator has confirmed a mail server', false);
       const { site_name } = await this.settings.read('general');
       const letter = writeLetter(row.template, language, values as unknown as Templates[TemplateName], site_name);
       const secrets = secret ? [values.code, values.url, String(values.url ?? '').split('token=')[1]] : [];

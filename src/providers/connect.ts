@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { Agent } from 'undici';
 import type { Cidr } from '../common/cidr.js';
+import { ProviderError } from './errors.js';
 import { Http } from './http.js';
 import { assertUrlAllowed, resolveAllowed } from './outbound.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from './provider.js';
@@ -20,6 +21,44 @@ export interface ConnectOptions {
  * @throws ProviderError when a URL among the credentials is not allowed
  */
 export function connectProvider(
+  definition: ProviderDefinition,
+  credentials: Credentials,
+  options: ConnectOptions,
+): DnsProvider {
+  const saying = async <T>(reading: boolean, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw named(error, definition, reading);
+    }
+  };
+  let provider: DnsProvider;
+  try {
+    provider = connectAdapter(definition, credentials, options);
+  } catch (error) {
+    throw named(error, definition, true);
+  }
+  const { createZone } = provider;
+  return {
+    check: () => saying(true, () => provider.check()),
+    listZones: () => saying(true, () => provider.listZones()),
+    listRecords: (zone) => saying(true, () => provider.listRecords(zone)),
+    apply: (zone, changes) =>
+      saying(false, async () => {
+        const outcomes = await provider.apply(zone, changes);
+        for (const outcome of outcomes) if (!outcome.ok) named(outcome.error, definition, false);
+        return outcomes;
+      }),
+    ...(createZone && { createZone: (name) => saying(false, () => createZone.call(provider, name)) }),
+  };
+}
+
+/** A failure that says of which provider it is. */
+const named = (error: unknown, { kind }: ProviderDefinition, reading: boolean): unknown =>
+  error instanceof ProviderError ? error.of(kind, reading) : error;
+
+/** The adapter itself, with what its kind has beside the verbs of every provider. */
+export function connectAdapter(
   definition: ProviderDefinition,
   credentials: Credentials,
   options: ConnectOptions,

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type PQueue from 'p-queue';
 import { type Dispatcher, request } from 'undici';
 import { sleep } from '../common/clock.js';
-import { ProviderError } from './errors.js';
+import { clipped, ProviderError } from './errors.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -54,6 +54,8 @@ export interface HttpAnswer<T> {
 
 /** An answer larger than this is refused: no provider's page is near it. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** So much of an answer that is not JSON is repeated at most. */
+const FOREIGN_CHARACTERS = 100;
 const BUSY = new Set([429, 502, 503, 504]);
 
 /**
@@ -97,6 +99,8 @@ export class Http {
   async exchange<T>(method: Method, path: string, options: CallOptions = {}): Promise<HttpAnswer<T>> {
     const { retries, maxRetryAfterMs } = this.options;
     const idempotent = options.idempotent ?? (method !== 'POST' && method !== 'PATCH');
+    // whether an attempt so far may have been carried out: a later one that certainly was not takes nothing of that back
+    let unclear = false;
     for (let attempt = 0; ; attempt++) {
       const last = attempt >= retries;
       let answer: { status: number; headers: Dispatcher.ResponseData['headers']; text: string };
@@ -104,6 +108,7 @@ export class Http {
         answer = (await this.options.queue.add(() => this.send(method, path, options))) as typeof answer;
       } catch (error) {
         const certain = neverSent(error);
+        unclear ||= !certain;
         // a provider that is too slow is not asked again: the caller has waited long enough, and it has enough to do
         const slow = (error as Error).name === 'TimeoutError';
         if (!last && !slow && (idempotent || certain)) {
@@ -113,17 +118,18 @@ export class Http {
         throw new ProviderError(
           'unavailable',
           this.options.redact(connectionWords(error, this.options.timeoutMs)),
-          !certain,
+          unclear,
         );
       }
       const { status, headers, text } = answer;
       if (status >= 200 && status < 300) return { status, headers, body: this.parse<T>(text, headers) };
       const wait = retryAfter(headers['retry-after']) ?? backoff(attempt);
+      unclear ||= status >= 500;
       if (!last && BUSY.has(status) && (idempotent || status === 429) && wait <= maxRetryAfterMs) {
         await sleep(wait);
         continue;
       }
-      throw this.failure(status, text);
+      throw this.failure(status, text, unclear);
     }
   }
 
@@ -163,22 +169,25 @@ export class Http {
     try {
       return JSON.parse(text) as T;
     } catch {
-      const type = String(headers['content-type'] ?? 'no content type');
+      const type = clipped(
+        this.options.redact(String(headers['content-type'] ?? 'no content type')),
+        FOREIGN_CHARACTERS,
+      );
       throw new ProviderError('unavailable', `The provider's answer was cut off or is not JSON (${type})`);
     }
   }
 
-  private failure(status: number, text: string): ProviderError {
+  private failure(status: number, text: string, unclear: boolean): ProviderError {
     let body: unknown = text;
     try {
       body = JSON.parse(text);
     } catch {
       // many gateways answer errors in plain text or HTML
     }
-    const own = this.options.errorMessage?.(body) ?? plainWords(text);
+    const own = this.options.errorMessage?.(body) ?? plainWords(this.options.redact(text));
     const kind = this.options.errorKind?.(status, body) ?? kindOf(status);
     const words = own ? `${own} (HTTP ${status})` : `HTTP ${status}`;
-    return new ProviderError(kind, this.options.redact(words), kind === 'unavailable');
+    return new ProviderError(kind, this.options.redact(words), unclear || kind === 'unavailable');
   }
 }
 
@@ -201,7 +210,7 @@ function retryAfter(header: string | string[] | undefined): number | undefined {
 }
 
 const plainWords = (text: string): string | undefined =>
-  text && !/^\s*[<{[]/.test(text) ? text.trim().slice(0, 300) : undefined;
+  text && !/^\s*[<{[]/.test(text) ? clipped(text.trim(), FOREIGN_CHARACTERS) : undefined;
 
 /** True when the request certainly did not reach the provider. */
 function neverSent(error: unknown): boolean {

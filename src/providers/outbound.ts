@@ -2,36 +2,70 @@ import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent } from 'undici';
-import { type Cidr, inCidrs } from '../common/cidr.js';
+import { type Cidr, inCidrs, parseCidr } from '../common/cidr.js';
 import { ProviderError } from './errors.js';
 
 const NEVER = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast']);
 
-/** Whether what an administrator configured may be connected to: private and loopback yes, link-local, unspecified and denied never. */
+/** Where clouds tell a machine its secrets, as far as it is not link-local: Alibaba, Azure, Oracle (classic), AWS (IMDS, EKS), Google, Scaleway, Oracle. */
+const METADATA = [
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+  'fd00:42::42',
+  'fd00:c1::a9fe:a9fe',
+].map(parseCidr);
+
+/**
+ * Whether what an administrator configured may be connected to: private and loopback yes; link-local, unspecified, cloud metadata and denied never, also in
+ * IPv6 clothes.
+ */
 export function mayConnect(address: string, deny: readonly Cidr[]): boolean {
-  return reached(address).every((a) => !NEVER.has(ipaddr.process(a).range()) && !inCidrs(a, deny));
+  return [address, ...embedded(address)].every(
+    (a) => !NEVER.has(ipaddr.process(a).range()) && !inCidrs(a, METADATA) && !inCidrs(a, deny),
+  );
 }
 
-/** The address, and the IPv4 address that a NAT64 or 6to4 address leads to. */
-function reached(address: string): string[] {
+const LAST = [12, 13, 14, 15];
+/** Positions of an IPv4 address behind a NAT64 prefix of 96, 64, 56 and 48 bits (RFC 6052): the ninth byte is left out. */
+const NAT64 = [LAST, [9, 10, 11, 12], [7, 9, 10, 11], [6, 7, 9, 10]];
+/** Where transition mechanisms carry an IPv4 address: positions of its bytes. IPv4-mapped addresses are IPv4 to the library already. */
+const EMBEDDED: [cidr: Cidr, positions: number[][]][] = [
+  [parseCidr('64:ff9b::/96'), [LAST]],
+  [parseCidr('64:ff9b:1::/48'), NAT64],
+  [parseCidr('::ffff:0:0:0/96'), [LAST]],
+  [parseCidr('2002::/16'), [[2, 3, 4, 5]]],
+];
+
+/**
+ * The IPv4 addresses that an IPv6 address may lead to: NAT64, translated (RFC 6145), 6to4, Teredo, ISATAP, and the old compatible form. More than
+ * `addressForms` knows: here every guess refuses, while there it may also admit.
+ */
+function embedded(address: string): string[] {
   const ip = ipaddr.process(address);
-  const embedded = { rfc6052: 12, '6to4': 2 }[ip.range() as string];
-  return embedded === undefined
-    ? [address]
-    : [
-        address,
-        ip
-          .toByteArray()
-          .slice(embedded, embedded + 4)
-          .join('.'),
-      ];
+  if (ip.kind() === 'ipv4') return [];
+  const bytes = ip.toByteArray();
+  const at = (positions: number[]) => positions.map((i) => bytes[i]).join('.');
+  const found = EMBEDDED.filter(([cidr]) => inCidrs(address, [cidr])).flatMap(([, all]) => all.map(at));
+  if (ip.range() === 'teredo') found.push(at([4, 5, 6, 7]), LAST.map((i) => 255 - (bytes[i] as number)).join('.'));
+  if (ip.toNormalizedString().split(':')[5] === '5efe') found.push(at(LAST));
+  if (bytes.slice(0, 12).every((byte) => byte === 0) && !['loopback', 'unspecified'].includes(ip.range()))
+    found.push(at(LAST));
+  return found;
 }
 
 /**
  * One address for a host that an administrator named, checked: connect to this address, not to the name again.
  * @throws ProviderError `unavailable` (nothing sent) when the name does not resolve or its address is not allowed
  */
-export async function resolveAllowed(host: string, deny: readonly Cidr[]): Promise<string> {
+export const resolveAllowed = async (host: string, deny: readonly Cidr[]): Promise<string> =>
+  (await resolveAllAllowed(host, deny))[0] as string;
+
+/** All of them, at least one. @throws ProviderError as above */
+export async function resolveAllAllowed(host: string, deny: readonly Cidr[]): Promise<string[]> {
   const bare = host.replace(/^\[|\]$/g, '');
   let addresses: string[];
   try {
@@ -39,8 +73,8 @@ export async function resolveAllowed(host: string, deny: readonly Cidr[]): Promi
   } catch {
     throw new ProviderError('unavailable', `The host name ${host} cannot be resolved`, false);
   }
-  const allowed = addresses.find((a) => mayConnect(a, deny));
-  if (!allowed)
+  const allowed = addresses.filter((a) => mayConnect(a, deny));
+  if (!allowed.length)
     throw new ProviderError('unavailable', `Connections to ${host} are not allowed (outbound rules)`, false);
   return allowed;
 }

@@ -56,6 +56,8 @@ export interface CredentialField {
   default?: string;
   /** the only values allowed */
   values?: readonly string[];
+  /** says where the account's secrets are sent (host, port, region): who changes it sends the secrets again. Of URLs always true */
+  address?: boolean;
   kind: 'text' | 'number' | 'url' | 'list';
 }
 
@@ -147,7 +149,9 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
     lock: 'name',
     ...declaration,
     credentials: declaration.credentials.map((fields) =>
-      fields.some((f) => f.key === 'endpoint') ? fields : [...fields, ENDPOINT],
+      (fields.some((f) => f.key === 'endpoint') ? fields : [...fields, ENDPOINT]).map((field) =>
+        field.kind === 'url' || field.key === 'endpoint' ? { ...field, address: true } : field,
+      ),
     ),
     capabilities: {
       toggle: false,

@@ -109,6 +109,9 @@ async function edit(change: Change, touch: (host: string, type: string) => Promi
   }
   const target = await touch(change.after.host, change.after.type);
   const wanted = member(change.after);
+  // a value that stays keeps the provider's own text of it
+  const same = target.members.find((m) => m.remoteId === wanted.remoteId);
+  if (same) wanted.rdata = same.rdata;
   if (change.op === 'update') {
     const source = await touch(change.before.host, change.before.type);
     const at = source.members.findIndex((m) => m.remoteId === change.before.remoteId);

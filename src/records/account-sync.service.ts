@@ -14,6 +14,7 @@ import { Domain } from '../domains/domain.entity.js';
 import { DomainsService } from '../domains/domains.service.js';
 import type { RemoteZone } from '../providers/provider.js';
 import { RecordSyncService } from './record-sync.service.js';
+import { assertCredible, SuspiciousList } from './suspicious.js';
 
 const SYNC_WAIT_MS = 60_000;
 /** ms after which the answer no longer waits for the records of the remaining domains */
@@ -21,11 +22,22 @@ const ANSWER_MS = 50_000;
 /** zones of one account that are read at once */
 const PARALLEL = 4;
 const CHUNK = 200;
+/** suspicious domains that an account's `last_error` names */
+const TOLD = 10;
+/** names of lost zones that the audit log keeps */
+const KEPT = 100;
 
 interface Account {
   id: number;
   name: string;
   owner_id: number | null;
+}
+
+interface Progress {
+  done: number;
+  failed: number;
+  /** of the failed, what was said of those whose list is not believed */
+  suspicious: string[];
 }
 
 interface Known {
@@ -60,19 +72,22 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
     await Promise.allSettled(this.running);
   }
 
-  /** @throws AppError 404001; ProviderError when the zones cannot be listed in full: then nothing was changed */
-  async sync(caller: Caller, accountId: number): Promise<SyncResult> {
+  /**
+   * @param confirm the provider's list of zones is right, whatever it lacks; lists of records are confirmed a domain each
+   * @throws AppError 404001, 409002; ProviderError when the zones cannot be listed in full: then nothing was changed
+   */
+  async sync(caller: Caller, accountId: number, confirm: boolean): Promise<SyncResult> {
     const account = await this.db.row<Account>('SELECT id, name, owner_id FROM dns_accounts WHERE id = ?', [accountId]);
     if (!account) throw errors.notFound('Account');
     const entry = { action: 'account.sync', target: { type: 'account', id: accountId, name: account.name } };
-    const { counts, ids } = await this.leases.hold([`account|${accountId}`], SYNC_WAIT_MS, () =>
-      this.syncZones(account).catch(async (error: Error) => {
+    const { counts, ids, lost } = await this.leases.hold([`account|${accountId}`], SYNC_WAIT_MS, () =>
+      this.syncZones(account, confirm).catch(async (error: Error) => {
         await this.db.run('UPDATE dns_accounts SET last_error = ? WHERE id = ?', [error.message, accountId]);
         throw error;
       }),
     );
-    const progress = { done: 0, failed: 0 };
-    const all = this.refreshAll(account.name, ids, progress);
+    const progress: Progress = { done: 0, failed: 0, suspicious: [] };
+    const all = this.refreshAll(caller, account.name, ids, progress);
     this.running.add(all);
     void all.finally(() => this.running.delete(all));
     let timer: NodeJS.Timeout | undefined;
@@ -82,19 +97,26 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
     await Promise.race([all, patience]);
     clearTimeout(timer);
     const result = { ...counts, failed: progress.failed, pending: ids.length - progress.done };
-    const error = progress.failed ? `the records of ${progress.failed} domains could not be read` : null;
+    const error = wordsOf(progress);
     await this.db.transaction(async (manager) => {
       await this.db.run(
         'UPDATE dns_accounts SET last_sync_at = ?, last_error = ? WHERE id = ?',
         [now(), error, accountId],
         manager,
       );
-      await this.audit.write(manager, caller, { ...entry, after: result });
+      await this.audit.write(manager, caller, {
+        ...entry,
+        after: {
+          ...result,
+          ...(lost.length > 0 && { lost: lost.slice(0, KEPT) }),
+          ...(confirm && { confirmed: true }),
+        },
+      });
     });
     return result;
   }
 
-  private async syncZones({ id: accountId, owner_id }: Account) {
+  private async syncZones({ id: accountId, owner_id }: Account, confirm: boolean) {
     const { provider } = await this.connections.of(accountId);
     const zones = dedupe(await provider.listZones());
     const known = await this.db.rows<Known>('SELECT id, name, remote_id, status FROM domains WHERE account_id = ?', [
@@ -104,6 +126,10 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
     const listed = new Set(zones.map((z) => z.name));
     const added = zones.filter((z) => !byName.has(z.name));
     const gone = known.filter((d) => !listed.has(d.name));
+    const active = known.filter((d) => d.status === 'active').length;
+    const lost = gone.filter((d) => d.status === 'active');
+    const lostNames = lost.map((d) => d.name);
+    if (!confirm) assertCredible(zones.length, active, lostNames);
     const moved = zones.filter((z) => {
       const d = byName.get(z.name);
       return d && (d.remote_id !== z.id || d.status !== 'active');
@@ -125,9 +151,8 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
       for (const z of moved) {
         await manager.update(Domain, { account_id: accountId, name: z.name }, { remote_id: z.id, status: 'active' });
       }
-      const lost = gone.filter((d) => d.status !== 'missing').map((d) => d.id);
       for (let i = 0; i < lost.length; i += CHUNK) {
-        const ids = lost.slice(i, i + CHUNK);
+        const ids = lost.slice(i, i + CHUNK).map((d) => d.id);
         await this.db.run(`UPDATE domains SET status = 'missing' WHERE id IN (${marks(ids.length)})`, ids, manager);
       }
     });
@@ -136,19 +161,20 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
       [accountId],
     );
     const counts = { added: added.length, updated: zones.length - added.length, missing: gone.length };
-    return { counts, ids: ids.map((d) => d.id) };
+    return { counts, ids: ids.map((d) => d.id), lost: lostNames };
   }
 
-  private async refreshAll(account: string, ids: number[], progress: { done: number; failed: number }): Promise<void> {
+  private async refreshAll(caller: Caller, account: string, ids: number[], progress: Progress): Promise<void> {
     const queue = new PQueue({ concurrency: PARALLEL });
     const step = Math.max(1, Math.ceil(ids.length / 20));
     await queue.addAll(
       ids.map((id) => async () => {
         if (this.stopping) return;
         try {
-          await this.records.refresh(await this.domains.reload(id));
+          await this.records.refresh(await this.domains.reload(id), caller);
         } catch (error) {
           progress.failed++;
+          if (error instanceof SuspiciousList) progress.suspicious.push(error.message);
           log().warn(
             { account, domain_id: id, err: (error as Error).message },
             'the records of a domain could not be read',
@@ -164,6 +190,18 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
       }),
     );
   }
+}
+
+/** What went wrong with the records of an account's domains, for its `last_error`. */
+function wordsOf({ failed, suspicious }: Progress): string | null {
+  const unread = failed - suspicious.length;
+  const more = suspicious.length - TOLD;
+  const words = [
+    ...(unread ? [`the records of ${unread} domains could not be read`] : []),
+    ...suspicious.slice(0, TOLD),
+    ...(more > 0 ? [`and ${more} more domains like these`] : []),
+  ];
+  return words.join('; ') || null;
 }
 
 /** Providers may list a name twice (split-horizon zones); the first one counts, since an account holds a name once. */

@@ -62,21 +62,26 @@ export class Intents {
     await this.db.run(`UPDATE record_intents SET state = 'unknown' WHERE id = ?`, [id], manager);
   }
 
-  /** Intents that a complete list of the provider, read from now on, will settle, and what they meant to make of which rows. */
-  async settleable(domainId: number): Promise<{ ids: number[]; expected: Map<number, string | null> }> {
+  /** Intents that a complete list of the provider, read from now on, will settle, the names that they touch, and what they meant to make of which rows. */
+  async settleable(
+    domainId: number,
+  ): Promise<{ ids: number[]; hosts: string[]; expected: Map<number, string | null> }> {
     const pending = await this.db.rows<Pending>(
       `SELECT id, hosts, expected, state FROM record_intents WHERE domain_id = ? AND state <> 'done' ORDER BY id`,
       [domainId],
     );
     const ids: number[] = [];
+    const hosts: string[] = [];
     const expected = new Map<number, string | null>();
     for (const intent of pending) {
-      if (intent.state === 'open' && (await this.beingDone(domainId, JSON.parse(intent.hosts)))) continue;
+      const touched = JSON.parse(intent.hosts) as string[];
+      if (intent.state === 'open' && (await this.beingDone(domainId, touched))) continue;
       ids.push(intent.id);
+      hosts.push(...touched);
       for (const [row, remoteId] of JSON.parse(intent.expected) as [number, string | null][])
         expected.set(row, remoteId);
     }
-    return { ids, expected };
+    return { ids, hosts, expected };
   }
 
   /** Whether a live writer holds the locks of these names. */

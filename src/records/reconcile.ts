@@ -55,8 +55,18 @@ const agrees = (row: CacheRow, record: RemoteRecord): boolean =>
   row.enabled === record.enabled &&
   row.read_only === record.readOnly;
 
-const content = (r: Pick<CacheRow, 'host' | 'type' | 'value' | 'line'>) =>
-  JSON.stringify([r.host, r.type, r.value, r.line]);
+type Content = Pick<CacheRow, 'host' | 'type' | 'value' | 'line' | 'priority'>;
+/** What makes two records the same one; then, of what is left, those whose priority was changed past us. */
+const CONTENTS = [
+  (r: Content) => JSON.stringify([r.host, r.type, r.value, r.line, r.priority]),
+  (r: Content) => JSON.stringify([r.host, r.type, r.value, r.line]),
+];
+
+function group(map: Map<string, CacheRow[]>, key: string, row: CacheRow): void {
+  const list = map.get(key);
+  if (list) list.push(row);
+  else map.set(key, [row]);
+}
 
 /**
  * Compares the cache of a zone with a complete list of the provider. Rows keep their ids while the provider's record is the same: by its id, else
@@ -88,19 +98,54 @@ export function difference(
     const remoteId = expected.get(row.id);
     if (remoteId) meant.set(remoteId, row);
   }
-  const byContent = new Map<string, CacheRow[]>();
-  for (const row of left) byContent.set(content(row), [...(byContent.get(content(row)) ?? []), row]);
-
-  const insert: RowValues[] = [];
-  for (const record of strangers) {
-    const twin = meant.get(record.remoteId) ?? byContent.get(content(record))?.shift();
-    if (twin && left.delete(twin)) pair(record, twin);
-    else insert.push(rowOf(record));
+  const take = (row: CacheRow | undefined, record: RemoteRecord): boolean => {
+    if (!row || !left.delete(row)) return false;
+    pair(record, row);
+    return true;
+  };
+  let rest = strangers.filter((record) => !take(meant.get(record.remoteId), record));
+  for (const content of CONTENTS) {
+    const waiting = new Map<string, CacheRow[]>();
+    for (const row of left) {
+      // what exists only here, or soon will, can be nothing but the very same record
+      const here = row.remote_id === null || expected.get(row.id) === null;
+      if (!here || content === CONTENTS[0]) group(waiting, content(row), row);
+    }
+    rest = rest.filter((record) => !take(waiting.get(content(record))?.shift(), record));
   }
+  const insert = rest.map(rowOf);
   const gone = [...left].filter((row) => row.remote_id !== null);
   for (const { id, ...row } of gone.filter((r) => expected.get(r.id) === null)) {
     update.push({ id, host: row.host, rekeyed: true, values: { ...row, remote_id: null, enabled: false } });
   }
   const remove = gone.filter((r) => expected.get(r.id) !== null).map(({ id, host }) => ({ id, host }));
   return { insert, update, remove };
+}
+
+/** A cache of fewer records may well be emptied. */
+const MANY = 20;
+
+/**
+ * The rows that a list of the provider takes away, when they are so many that the list may be wrong: more than half of at least twenty. What has another value
+ * of the same name and type in its place was changed, not lost.
+ * @param except hosts that the service is changing itself, or may have changed
+ */
+export function suspiciousLoss(
+  rows: readonly CacheRow[],
+  { insert, remove }: Difference,
+  except: ReadonlySet<string>,
+): { lost: CacheRow[]; of: number } | null {
+  const held = rows.filter((row) => row.remote_id !== null);
+  if (held.length < MANY || remove.length <= held.length / 2) return null;
+  const place = ({ host, type }: Pick<CacheRow, 'host' | 'type'>) => `${type} ${host}`;
+  const instead = new Map<string, number>();
+  for (const row of insert) instead.set(place(row), (instead.get(place(row)) ?? 0) + 1);
+  const gone = new Set(remove.map((row) => row.id));
+  const lost = held.filter((row) => {
+    if (!gone.has(row.id) || except.has(row.host)) return false;
+    const others = instead.get(place(row)) ?? 0;
+    instead.set(place(row), others - 1);
+    return others <= 0;
+  });
+  return lost.length > held.length / 2 ? { lost, of: held.length } : null;
 }

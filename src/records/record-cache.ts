@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
+import { recordSearch } from '../common/search.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 
@@ -17,7 +18,7 @@ const FOLLOWING = [
   'enabled',
   'read_only',
 ] as const;
-const COLUMNS = ['domain_id', ...FOLLOWING, 'remark', 'updated_at'] as const;
+const COLUMNS = ['domain_id', ...FOLLOWING, 'remark', 'updated_at', 'created_at'] as const;
 /** The columns of a cached record, for queries over `dns_records`. */
 export const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}`;
 
@@ -26,6 +27,7 @@ export interface StoredRecord extends CacheRow {
   domain_id: number;
   remark: string;
   updated_at: string;
+  created_at: string | null;
 }
 
 const CHUNK = 200;
@@ -72,19 +74,20 @@ export class RecordCache {
 
   /** Many rows in few statements; their ids are not told. */
   async insert(manager: EntityManager, domainId: number, rows: readonly RowValues[]): Promise<void> {
-    const one = `(${marks(COLUMNS.length)})`;
+    const one = `(${marks(COLUMNS.length + 1)})`;
+    const at = now();
     for (let i = 0; i < rows.length; i += CHUNK) {
       const chunk = rows.slice(i, i + CHUNK);
       await this.db.run(
-        `INSERT INTO dns_records (${COLUMNS.join(', ')}) VALUES ${chunk.map(() => one).join(', ')}`,
-        chunk.flatMap((row) => values({ ...row, domain_id: domainId, remark: '', updated_at: now() })),
+        `INSERT INTO dns_records (${COLUMNS.join(', ')}, search) VALUES ${chunk.map(() => one).join(', ')}`,
+        chunk.flatMap((row) => values({ ...row, domain_id: domainId, remark: '', updated_at: at, created_at: at })),
         manager,
       );
     }
   }
 
-  async update(manager: EntityManager, id: number, row: Partial<RowValues & { remark: string }>): Promise<void> {
-    const entries = Object.entries({ ...row, updated_at: now() });
+  async update(manager: EntityManager, id: number, row: RowValues & { remark: string }): Promise<void> {
+    const entries = Object.entries({ ...row, search: recordSearch(row), updated_at: now() });
     await this.db.run(
       `UPDATE dns_records SET ${entries.map(([key]) => `${key} = ?`).join(', ')} WHERE id = ?`,
       [...entries.map(([, value]) => value as SqlValue), id],
@@ -93,16 +96,35 @@ export class RecordCache {
   }
 
   async remove(manager: EntityManager, ids: readonly number[]): Promise<void> {
-    for (let i = 0; i < ids.length; i += CHUNK) {
-      const chunk = ids.slice(i, i + CHUNK);
-      await this.db.run(`DELETE FROM dns_records WHERE id IN (${marks(chunk.length)})`, chunk, manager);
-    }
+    await this.each(ids, (some) =>
+      this.db.run(`DELETE FROM dns_records WHERE id IN (${marks(some.length)})`, some, manager),
+    );
   }
 
-  /** Where the TTL belongs to the set, all values of a name and type have the same. */
+  /** Keeps the counts of a domain and a type after a single write, in its transaction. */
+  async count(manager: EntityManager, domainId: number, type: string, by: 1 | -1): Promise<void> {
+    // locks the domain's row: no two writers make the first count of a type
+    await this.db.run('UPDATE domains SET records_count = records_count + ? WHERE id = ?', [by, domainId], manager);
+    const sql = 'UPDATE record_counts SET hits = hits + ? WHERE domain_id = ? AND type = ?';
+    if (await this.db.run(sql, [by, domainId, type], manager)) return;
+    const first = 'INSERT INTO record_counts (domain_id, type, hits) VALUES (?, ?, ?)';
+    await this.db.run(first, [domainId, type, by], manager);
+  }
+
+  /** How many records of a type a domain has. */
+  async countOf(domainId: number, type: string): Promise<number> {
+    const sql = 'SELECT hits FROM record_counts WHERE domain_id = ? AND type = ?';
+    return (await this.db.row<{ hits: number }>(sql, [domainId, type]))?.hits ?? 0;
+  }
+
+  private async each(ids: readonly number[], work: (some: number[]) => Promise<unknown>): Promise<void> {
+    for (let i = 0; i < ids.length; i += CHUNK) await work(ids.slice(i, i + CHUNK));
+  }
+
+  /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */
   async alignTtl(manager: EntityManager, domainId: number, host: string, type: string, ttl: number): Promise<void> {
     await this.db.run(
-      'UPDATE dns_records SET ttl = ? WHERE domain_id = ? AND host = ? AND type = ? AND ttl <> ?',
+      'UPDATE dns_records SET ttl = ? WHERE domain_id = ? AND host = ? AND type = ? AND ttl <> ? AND remote_id IS NOT NULL',
       [ttl, domainId, host, type, ttl],
       manager,
     );
@@ -125,8 +147,20 @@ export class RecordCache {
       manager,
       gone.map((r) => r.id),
     );
-    for (const { id, rekeyed } of changed) if (rekeyed) await this.update(manager, id, { remote_id: null });
-    for (const { id, values: row } of changed) await this.update(manager, id, row);
+    const rekeyed = changed.filter((u) => u.rekeyed).map((u) => u.id);
+    await this.each(rekeyed, (ids) =>
+      this.db.run(`UPDATE dns_records SET remote_id = NULL WHERE id IN (${marks(ids.length)})`, ids, manager),
+    );
+    const remarks = new Map<number, string>();
+    await this.each(
+      changed.map((u) => u.id),
+      async (ids) => {
+        const sql = `SELECT id, remark FROM dns_records WHERE id IN (${marks(ids.length)})`;
+        for (const row of await this.db.rows<StoredRecord>(sql, ids, manager)) remarks.set(row.id, row.remark);
+      },
+    );
+    for (const { id, values: row } of changed)
+      await this.update(manager, id, { ...row, remark: remarks.get(id) ?? '' });
     await this.insert(manager, domainId, added);
     const touched = gone.length + changed.length + added.length;
     if (touched) {
@@ -135,9 +169,19 @@ export class RecordCache {
         [domainId, domainId],
         manager,
       );
+      await this.db.run('DELETE FROM record_counts WHERE domain_id = ?', [domainId], manager);
+      await this.db.run(
+        `INSERT INTO record_counts (domain_id, type, hits)
+         SELECT domain_id, type, COUNT(*) FROM dns_records WHERE domain_id = ? GROUP BY domain_id, type`,
+        [domainId],
+        manager,
+      );
     }
     return touched;
   }
 }
 
-const values = (row: Record<(typeof COLUMNS)[number], SqlValue>): SqlValue[] => COLUMNS.map((column) => row[column]);
+const values = (row: Omit<StoredRecord, 'id'>): SqlValue[] => [
+  ...COLUMNS.map((column) => row[column]),
+  recordSearch(row),
+];

@@ -1,15 +1,17 @@
 import type { EntityManager } from 'typeorm';
+import { assertUnchanged } from '../common/read-only.js';
+import { recordSearch } from '../common/search.js';
 import type { Action, RecordState } from '../common/token-rules.js';
-import type { Db } from '../database/db.js';
-import type { DnsRecord, RemoteRecord } from '../dns/record.js';
+import { type DnsRecord, type RemoteRecord, sameRecord } from '../dns/record.js';
 import { assertMay } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import type { Change, ProviderDefinition } from '../providers/provider.js';
+import type { Capabilities, Change, ProviderDefinition } from '../providers/provider.js';
 import { derivedId } from '../providers/rrset.js';
 import type { RecordInput, RecordPatch } from './record.dto.js';
 import { CachedRecord } from './record.entity.js';
 import type { RecordCache, StoredRecord } from './record-cache.js';
-import { assertEditable, assertFits, mergedRecord, newRecord } from './record-rules.js';
+import { assertEditable, assertFits, changesOf, mergedRecord, newRecord, plainRecord } from './record-rules.js';
+import { recordView } from './record-view.js';
 
 /** One wish of a caller. */
 export type Edit =
@@ -26,6 +28,8 @@ export interface Plan {
   /** the record afterwards; null after a deletion */
   after: DnsRecord | null;
   remark: string;
+  /** everything is already as it was wished: nothing is written, here or there */
+  idle?: true;
 }
 
 /** Where a row of a domain is meant, but there is none. */
@@ -35,34 +39,36 @@ export class NoSuchRecord extends Error {}
 export function hostsOf(edit: Edit, row: StoredRecord | null, definition: ProviderDefinition, zone: string): string[] {
   if (edit.op === 'create') return [newRecord(definition, zone, edit.input, edit.defaultTtl).host];
   if (!row) throw new NoSuchRecord();
+  const patch = patchOf(edit);
   // said first: what is only shown need not be a record that the service could check
-  assertEditable(row);
-  if (edit.op !== 'update') return [row.host];
-  return [...new Set([row.host, mergedRecord(definition, zone, row, edit.patch).host])];
+  if (!patch || changesOf(patch, row).size) assertEditable(row);
+  return patch ? [...new Set([row.host, mergedRecord(definition, zone, row, patch).host])] : [row.host];
 }
+
+/** What an edit changes of its record: the status is one field among the others. Null for creations and deletions. */
+const patchOf = (edit: Edit): RecordPatch | null =>
+  edit.op === 'update' ? edit.patch : edit.op === 'status' ? { enabled: edit.enabled } : null;
 
 /** A stored row as the record that the provider holds. */
 const remote = (row: StoredRecord): RemoteRecord => ({
-  ...plain(row),
+  ...plainRecord(row),
   remoteId: row.remote_id ?? derivedId(row),
   readOnly: row.read_only,
 });
 
-const plain = (row: StoredRecord): DnsRecord => ({
-  host: row.host,
-  type: row.type,
-  value: row.value,
-  ttl: row.ttl,
-  priority: row.priority,
-  weight: row.weight,
-  line: row.line,
-  proxied: row.proxied,
-  enabled: row.enabled,
-});
+/** What brings a provider from one state of a record to another; null where it is not concerned. */
+function changeOf(before: StoredRecord, after: DnsRecord, { toggle }: Capabilities): Change | null {
+  // a disabled record is kept here where the provider cannot hold such
+  if (before.remote_id === null) return after.enabled ? { op: 'create', after } : null;
+  if (!after.enabled && !toggle) return { op: 'delete', before: remote(before) };
+  return { op: 'update', before: remote(before), after };
+}
 
 /**
  * Checks one edit against the rights of who asks, the rules of DNS and the cached records of the names it touches (read under their locks).
- * An update must be allowed for the old and for the new state, and, where the TTL belongs to the set, for the neighbours whose TTL changes with it.
+ * An update, enabling and disabling included, must be allowed for the old and for the new state, and, where the TTL belongs to the set, for the neighbours
+ * whose TTL changes with it.
+ * @param mayRead whether who asks may see a record that is in the way
  * @throws AppError 400001, 403001, 409001; NoSuchRecord
  */
 export function planEdit(
@@ -70,18 +76,24 @@ export function planEdit(
   definition: ProviderDefinition,
   domain: OpenDomain,
   rows: readonly StoredRecord[],
+  mayRead: (row: StoredRecord) => boolean,
 ): Plan {
   const { capabilities } = definition;
   const others = (host: string, id?: number) => rows.filter((r) => r.host === host && r.id !== id);
+  // the set at the provider: what is kept here has a TTL of its own
+  const setOf = (record: DnsRecord, at: StoredRecord[]) =>
+    at.filter((o) => o.type === record.type && o.remote_id !== null);
   // a TTL that was not given must not change that of the set which the record joins
   const join = (record: DnsRecord, at: StoredRecord[]) => {
-    const sibling = at.find((o) => o.type === record.type && o.enabled);
+    const [sibling] = setOf(record, at);
     if (capabilities.granularity === 'rrset' && sibling) record.ttl = sibling.ttl;
   };
   const may = (action: Action, state: RecordState) => assertMay(domain.access, domain.id, action, state);
   const mayMoveTtl = (record: DnsRecord, at: StoredRecord[]) => {
     if (capabilities.granularity !== 'rrset') return;
-    for (const sibling of at.filter((o) => o.type === record.type && o.enabled && o.ttl !== record.ttl)) {
+    // what stays here does not touch the set
+    if (!record.enabled && !capabilities.toggle) return;
+    for (const sibling of setOf(record, at).filter((o) => o.ttl !== record.ttl)) {
       may('update', sibling);
       may('update', { ...sibling, ttl: record.ttl });
     }
@@ -91,41 +103,36 @@ export function planEdit(
     if ((edit.input.ttl ?? null) === null) join(after, others(after.host));
     may('create', after);
     mayMoveTtl(after, others(after.host));
-    assertFits(after, others(after.host));
+    assertFits(after, others(after.host), mayRead);
     return { change: { op: 'create', after }, before: null, after, remark: edit.input.remark ?? '' };
   }
   const before = rows.find((r) => r.id === edit.id);
   if (!before) throw new NoSuchRecord();
-  may(edit.op === 'delete' ? 'delete' : 'update', before);
-  assertEditable(before);
-  const here = before.remote_id === null; // disabled where the provider cannot hold such
-  if (edit.op === 'delete') {
-    return {
-      change: here ? null : { op: 'delete', before: remote(before) },
-      before,
-      after: null,
-      remark: before.remark,
-    };
+  const patch = patchOf(edit);
+  may(patch ? 'update' : 'delete', before);
+  if (!patch) {
+    assertEditable(before);
+    const change: Change | null = before.remote_id === null ? null : { op: 'delete', before: remote(before) };
+    return { change, before, after: null, remark: before.remark };
   }
-  if (edit.op === 'update') {
-    const after = mergedRecord(definition, domain.name, before, edit.patch);
-    const moves = after.host !== before.host || after.type !== before.type;
-    if (moves && (edit.patch.ttl ?? null) === null) join(after, others(after.host, before.id));
-    may('update', after);
-    mayMoveTtl(after, others(after.host, before.id));
-    assertFits(after, others(after.host, before.id));
-    const change: Change | null = here ? null : { op: 'update', before: remote(before), after };
-    return { change, before, after, remark: edit.patch.remark ?? before.remark };
-  }
-  const after = { ...plain(before), enabled: edit.enabled };
-  const { remark } = before;
-  if (edit.enabled) assertFits(after, others(after.host, before.id));
-  if (before.enabled === edit.enabled) return { change: null, before, after, remark };
-  if (capabilities.toggle && !here)
-    return { change: { op: 'update', before: remote(before), after }, before, after, remark };
-  const change: Change = edit.enabled ? { op: 'create', after } : { op: 'delete', before: remote(before) };
-  return { change, before, after, remark };
+  if (changesOf(patch, before).size) assertEditable(before);
+  assertUnchanged(patch, recordView(before, domain));
+  const after = mergedRecord(definition, domain.name, before, patch);
+  const remark = patch.remark ?? before.remark;
+  if (equal(after, before))
+    return { change: null, before, after, remark, ...(remark === before.remark && { idle: true }) };
+  const at = others(after.host, before.id);
+  const moves = after.host !== before.host || after.type !== before.type;
+  if (moves && (patch.ttl ?? null) === null) join(after, at);
+  may('update', after);
+  mayMoveTtl(after, at);
+  // a record that only goes is in nobody's way
+  if (after.enabled || !sameRecord(after, before)) assertFits(after, at, mayRead);
+  return { change: changeOf(before, after, capabilities), before, after, remark };
 }
+
+const equal = (after: DnsRecord, before: StoredRecord): boolean =>
+  (Object.keys(after) as (keyof DnsRecord)[]).every((key) => after[key] === before[key]);
 
 /** What a plan makes of the row that it changes, as `RecordIntent.expected` keeps it: known in advance where ids are derived from the content. */
 export function expectation(
@@ -143,7 +150,7 @@ export function expectation(
  * @returns the row's id, null after a deletion
  */
 export async function commitPlan(
-  { db, cache }: { db: Db; cache: RecordCache },
+  cache: RecordCache,
   manager: EntityManager,
   domainId: number,
   plan: Plan,
@@ -154,20 +161,23 @@ export async function commitPlan(
   const { before, after, remark } = plan;
   if (!after) {
     await cache.remove(manager, [before?.id ?? 0]);
-    await count(db, manager, domainId, -1);
+    if (before) await cache.count(manager, domainId, before.type, -1);
     return null;
   }
   const row = { ...after, remark, remote_id: remoteId, read_only: false };
   let id = before?.id;
-  if (id !== undefined) await cache.update(manager, id, row);
-  else {
-    const inserted = await manager.insert(CachedRecord, { ...row, domain_id: domainId, updated_at: updatedAt });
+  if (before && id !== undefined) {
+    await cache.update(manager, id, row);
+    if (before.type !== after.type) {
+      await cache.count(manager, domainId, before.type, -1);
+      await cache.count(manager, domainId, after.type, 1);
+    }
+  } else {
+    const more = { domain_id: domainId, updated_at: updatedAt, created_at: updatedAt, search: recordSearch(row) };
+    const inserted = await manager.insert(CachedRecord, { ...row, ...more });
     id = Number(inserted.identifiers[0]?.id);
-    await count(db, manager, domainId, 1);
+    await cache.count(manager, domainId, after.type, 1);
   }
   if (setTtl && remoteId !== null) await cache.alignTtl(manager, domainId, after.host, after.type, after.ttl);
   return id;
 }
-
-const count = (db: Db, manager: EntityManager, domainId: number, by: number) =>
-  db.run('UPDATE domains SET records_count = records_count + ? WHERE id = ?', [by, domainId], manager);

@@ -1,8 +1,21 @@
-import { errors } from '../common/errors.js';
-import { type DnsRecord, dnsRecord, isKnownType } from '../dns/record.js';
+import { errors, type FieldError, fieldError, InvalidRecord } from '../common/errors.js';
+import { hostName } from '../dns/names.js';
+import {
+  type DnsRecord,
+  dnsRecord,
+  EXTRA_TYPES,
+  isKnownType,
+  RECORD_TYPES,
+  readRecord,
+  sameRecord,
+  shownValue,
+} from '../dns/record.js';
 import type { Capabilities, ProviderDefinition } from '../providers/provider.js';
-import type { RecordInput, RecordPatch } from './record.dto.js';
+import { HOST_MISSING, type RecordInput, type RecordPatch, type RecordView } from './record.dto.js';
 import type { StoredRecord } from './record-cache.js';
+import { recordView } from './record-view.js';
+
+const PROXIED_TYPES = ['A', 'AAAA', 'CNAME'];
 
 /**
  * The specification's rule: a proxied flag that was given wins and `line` is ignored; absent, `line` is converted at a proxy-capable provider
@@ -20,27 +33,70 @@ export function proxyRule(
   return { line: line ?? undefined };
 }
 
-/** @throws AppError 400001 naming the field and what the provider allows */
-export function assertSupported({ capabilities, label }: ProviderDefinition, record: DnsRecord): void {
-  const { types, minTtl, maxTtl, automaticTtl, lines, proxy, weight } = capabilities;
-  if (!types.includes(record.type)) throw errors.field('type', `${label} supports ${types.join(', ')}`);
-  if (record.ttl !== automaticTtl && (record.ttl < minTtl || record.ttl > maxTtl)) {
+/** What the provider cannot hold, with what it can. `before`: a record that it holds already, whose TTL it has accepted. */
+function unsupported(
+  { capabilities, label }: ProviderDefinition,
+  record: DnsRecord,
+  before?: Pick<DnsRecord, 'ttl'>,
+): FieldError[] {
+  const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, weight } = capabilities;
+  const wrong: FieldError[] = [];
+  const add = (...error: Parameters<typeof fieldError>) => wrong.push(fieldError(...error));
+  if (!types.includes(record.type)) {
+    add('type', `${label} supports ${types.join(', ')}`, 'unsupported', { values: types });
+  }
+  if (record.ttl !== automaticTtl && record.ttl !== before?.ttl && (record.ttl < min || record.ttl > max)) {
     const automatic = automaticTtl === null ? '' : `, or ${automaticTtl} for automatic`;
-    throw errors.field('ttl', `${label} supports ${minTtl} to ${maxTtl} seconds${automatic}`);
+    add('ttl', `${label} supports ${min} to ${max} seconds${automatic}`, 'range', { min, max });
   }
-  if (!lines.includes(record.line)) throw errors.field('line', `${label} supports ${lines.join(', ')}`);
-  if (record.proxied && !proxy) throw errors.field('proxied', `${label} has no proxy mode`);
-  if (record.proxied && !['A', 'AAAA', 'CNAME'].includes(record.type)) {
-    throw errors.field('proxied', 'only A, AAAA and CNAME can be proxied');
+  if (!lines.includes(record.line)) {
+    add('line', `${label} supports ${lines.join(', ')}`, 'unsupported', { values: lines });
   }
-  if (record.weight !== null && !weight) throw errors.field('weight', `${label} has no weighted records`);
+  if (record.proxied && !proxy) add('proxied', `${label} has no proxy mode`, 'unsupported');
+  else if (record.proxied && !PROXIED_TYPES.includes(record.type)) {
+    add('proxied', `only ${PROXIED_TYPES.join(', ')} can be proxied`, 'conflict');
+  }
+  if (record.weight !== null && !weight) add('weight', `${label} has no weighted records`, 'unsupported');
+  return wrong;
 }
 
-function settle(definition: ProviderDefinition, record: DnsRecord): void {
+/** Two words for one thing that say different things. */
+function contradictions({ host, name, priority, mx }: RecordPatch, zone: string): FieldError[] {
+  const wrong: FieldError[] = [];
+  const both = (a: unknown, b: unknown) => (a ?? null) !== null && (b ?? null) !== null && a !== b;
+  if (both(host, name) && canonicalHost(host as string, zone) !== canonicalHost(name as string, zone)) {
+    wrong.push(fieldError('name', 'is another word for "host", which says something else: send one', 'conflict'));
+  }
+  if (both(priority, mx)) {
+    wrong.push(fieldError('mx', 'is another word for "priority", which says something else: send one', 'conflict'));
+  }
+  return wrong;
+}
+
+function canonicalHost(host: string, zone: string): string {
+  try {
+    return hostName(host, zone);
+  } catch (error) {
+    if (error instanceof InvalidRecord) return host;
+    throw error;
+  }
+}
+
+/** The record in the form that the provider will answer, when nothing is wrong with it. @throws InvalidRecord naming all fields that are wrong */
+function settled(
+  definition: ProviderDefinition,
+  { record, mistakes }: ReturnType<typeof readRecord>,
+  more: FieldError[],
+  before?: StoredRecord,
+): DnsRecord {
   // what the provider will answer anyway: storing another TTL would make every sync see a change
   if (record.proxied && definition.capabilities.automaticTtl !== null)
     record.ttl = definition.capabilities.automaticTtl;
-  assertSupported(definition, record);
+  const all = [...more, ...mistakes, ...unsupported(definition, record, before)];
+  // one entry a path: what is wrong in itself comes before what the provider says of it
+  const first = new Map(all.toReversed().map((e) => [e.path, e]));
+  if (all.length) throw new InvalidRecord(all.filter((e) => first.get(e.path) === e));
+  return record;
 }
 
 /** The record that a creation asks for; `defaultTtl` seconds, that of the settings, when it names none. @throws InvalidRecord */
@@ -51,48 +107,110 @@ export function newRecord(
   defaultTtl?: number,
 ): DnsRecord {
   const host = input.host ?? input.name;
-  if (host === undefined) throw errors.field('host', 'is required; use "@" for the root of the domain');
-  const priority = input.priority ?? input.mx;
-  const record = dnsRecord(
-    { ...input, ttl: input.ttl ?? defaultTtl, host, priority, ...proxyRule(definition.capabilities, input) },
-    zone,
-  );
-  settle(definition, record);
-  return record;
+  const more = host === undefined ? [HOST_MISSING] : contradictions(input, zone);
+  const loose = {
+    ...input,
+    ttl: input.ttl ?? defaultTtl,
+    host: host ?? 'any',
+    priority: input.priority ?? input.mx,
+    ...proxyRule(definition.capabilities, input),
+  };
+  return settled(definition, readRecord(loose, zone), more);
 }
 
-/** A stored record with what a partial update gives; what is left out stays as it is. @throws InvalidRecord */
+/** A stored row as a record. */
+export const plainRecord = (row: StoredRecord): DnsRecord => ({
+  host: row.host,
+  type: row.type,
+  value: row.value,
+  ttl: row.ttl,
+  priority: row.priority,
+  weight: row.weight,
+  line: row.line,
+  proxied: row.proxied,
+  enabled: row.enabled,
+});
+
+/** The fields of a record that a client may change, and which field of the answer shows each. */
+const SHOWN_AS: Record<string, keyof RecordView> = {
+  host: 'host',
+  name: 'host',
+  type: 'type',
+  value: 'value',
+  ttl: 'ttl',
+  priority: 'priority',
+  mx: 'priority',
+  weight: 'weight',
+  line: 'line',
+  proxied: 'proxied',
+  enabled: 'enabled',
+  remark: 'remark',
+};
+
+/** The fields of a patch that do not say what the row shows already. Null says nothing. */
+export function changesOf(patch: RecordPatch, row: StoredRecord): Set<string> {
+  const view = recordView(row, { synced_at: null });
+  const given = Object.entries(patch).filter(([key, value]) => (value ?? null) !== null && key in SHOWN_AS);
+  return new Set(given.filter(([key, value]) => value !== view[SHOWN_AS[key] as keyof RecordView]).map(([key]) => key));
+}
+
+/**
+ * A stored record with what a partial update gives; what is left out, or given as it is shown, stays as it is, also where a provider holds what
+ * nobody could enter. @throws InvalidRecord
+ */
 export function mergedRecord(
   definition: ProviderDefinition,
   zone: string,
   row: StoredRecord,
   patch: RecordPatch,
 ): DnsRecord {
+  const changes = changesOf(patch, row);
+  const enabled = patch.enabled ?? row.enabled;
+  if (![...changes].some((key) => key !== 'enabled' && key !== 'remark')) return { ...plainRecord(row), enabled };
   const type = patch.type ?? row.type;
-  const sameValue = (patch.value ?? null) === null && type === row.type;
+  const host = patch.host ?? patch.name ?? row.host;
+  const value = patch.value ?? shownValue(row);
+  const sameValue = type === row.type && value === shownValue(row);
+  const ttl = patch.ttl ?? row.ttl;
   const priority = patch.priority ?? patch.mx ?? null;
-  // "10 mail" and "10 5 5060 sip" carry their own priority
-  const words = (patch.value ?? '').trim().split(/\s+/).length;
-  const inValue = (type === 'MX' && words === 2) || (type === 'SRV' && words === 4);
-  const record = dnsRecord(
-    {
-      host: patch.host ?? patch.name ?? row.host,
-      type,
-      value: patch.value ?? row.value,
-      ttl: patch.ttl ?? row.ttl,
-      priority: priority ?? (inValue || type !== row.type ? null : row.priority),
-      weight: patch.weight ?? row.weight,
-      line: row.line,
-      proxied: row.proxied,
-      enabled: row.enabled,
-      ...defined(proxyRule(definition.capabilities, patch)),
-    },
-    zone,
-  );
-  // a stored value is canonical: read as input once more, a TXT with outer quotes of its own would lose them
-  if (sameValue) record.value = row.value;
-  settle(definition, record);
-  return record;
+  const inValue = carriesPriority(type, value);
+  const loose = {
+    host,
+    type,
+    value,
+    ttl,
+    priority: priority ?? (inValue || type !== row.type ? null : row.priority),
+    weight: patch.weight ?? row.weight,
+    line: row.line,
+    proxied: row.proxied,
+    enabled,
+    ...defined(proxyRule(definition.capabilities, patch)),
+  };
+  const kept = {
+    ...(host === row.host && { host }),
+    ...(sameValue && { value: row.value }),
+    ...(ttl === row.ttl && { ttl }),
+  };
+  return settled(definition, readRecord(loose, zone, kept), contradictions(patch, zone), row);
+}
+
+/** Whether a value as people write it holds the priority, too: `10 mail`, `10 5 5060 sip`. */
+function carriesPriority(type: string, value: string): boolean {
+  const words = value.trim().split(/\s+/).length;
+  return (type === 'MX' && words === 2) || (type === 'SRV' && words === 4);
+}
+
+/** How the types that would not store this value as it stands store it; `priority` where the value holds one. */
+export function storedForms(text: string, zone: string): { type: string; value: string; priority: number | null }[] {
+  return [...RECORD_TYPES, ...EXTRA_TYPES].flatMap((type) => {
+    try {
+      const { value, priority } = dnsRecord({ host: 'x', type, value: text }, zone);
+      return value === text ? [] : [{ type, value, priority: carriesPriority(type, text) ? priority : null }];
+    } catch (error) {
+      if (error instanceof InvalidRecord) return [];
+      throw error;
+    }
+  });
 }
 
 const defined = <T extends object>(value: T): Partial<T> =>
@@ -101,27 +219,34 @@ const defined = <T extends object>(value: T): Partial<T> =>
 /**
  * What DNS and we forbid beside the other records of the same name: the same record twice, and CNAME beside other data.
  * @param others the cached records of the name, without the record itself
+ * @param mayRead whether the one who asks may see one of them: only then the answer says which it is
  * @throws AppError 409001, 400001
  */
-export function assertFits(record: DnsRecord, others: readonly StoredRecord[]): void {
-  const twin = others.find((o) => o.type === record.type && o.value === record.value && o.line === record.line);
+export function assertFits(
+  record: DnsRecord,
+  others: readonly StoredRecord[],
+  mayRead: (row: StoredRecord) => boolean,
+): void {
+  const twin = others.find((o) => sameRecord(o, record));
   if (twin) {
-    throw errors.conflict(
-      `This record exists already (id ${twin.id}${twin.enabled ? '' : ', disabled: enable it instead'})`,
-    );
+    const seen = mayRead(twin) ? { id: twin.id } : undefined;
+    const more = seen ? ` (id ${twin.id}${twin.enabled ? '' : ', disabled: enable it instead'})` : '';
+    const words = `This record exists already${more}`;
+    throw errors.conflict(words, { ...seen, errors: [fieldError('value', words, 'duplicate', seen)] });
   }
   if (!record.enabled) return;
   const live = others.filter((o) => o.enabled && o.line === record.line);
-  const clash = record.type === 'CNAME' ? live[0] : live.find((o) => o.type === 'CNAME');
-  if (clash) {
-    const words = `a CNAME allows no other record at its name; "${record.host}" has ${clash.type} ${clash.value} (id ${clash.id})`;
-    throw errors.field('type', words);
-  }
+  const clashes = record.type === 'CNAME' ? live : live.filter((o) => o.type === 'CNAME');
+  if (!clashes.length) return;
+  const clash = clashes.find(mayRead);
+  const has = clash ? `${clash.type} ${clash.value} (id ${clash.id})` : 'one that does not go with it';
+  const words = `a CNAME allows no other record at its name; "${record.host}" has ${has}`;
+  throw errors.field('type', words, 'conflict', clash && { id: clash.id });
 }
 
 /** @throws AppError 400001 for records that are only shown */
 export function assertEditable(row: StoredRecord): void {
   if (row.read_only || !isKnownType(row.type)) {
-    throw errors.field('id', `this ${row.type} record is managed at the provider and shown read-only`);
+    throw errors.field('id', `this ${row.type} record is managed at the provider and shown read-only`, 'read_only');
   }
 }

@@ -9,8 +9,9 @@ import { Leases } from '../database/leases.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Intents } from './intents.js';
-import { difference } from './reconcile.js';
+import { difference, suspiciousLoss } from './reconcile.js';
 import { RecordCache } from './record-cache.js';
+import { SuspiciousList } from './suspicious.js';
 
 /** ms that one sync of a domain waits for another one of the same domain */
 const SYNC_WAIT_MS = 120_000;
@@ -24,6 +25,8 @@ const START_WAIT_MS = 10_000;
 export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private settling: Promise<void> | null = null;
+  /** suspicious lists that stand in the audit log already: domain -> who was told of how many */
+  private readonly told = new Map<number, Set<string>>();
 
   constructor(
     private readonly db: Db,
@@ -38,7 +41,7 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.domains.afterCreate((domain) =>
-      this.refresh(domain).then(
+      this.refresh(domain, 'system').then(
         () => undefined,
         (error: Error) => log().warn({ domain: domain.name, err: error.message }, 'records could not be read yet'),
       ),
@@ -58,23 +61,57 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Reads a whole zone at the provider and brings the cache up to date; nothing is changed when the list cannot be read in full. Names that are being changed
-   * meanwhile are left to their writers.
+   * meanwhile are left to their writers. A list that lacks too much is not believed unless `confirm` says so: writes without a known end then stay
+   * unsettled, are looked at again, and the audit log says why.
    * @returns how many rows were touched
-   * @throws ProviderError
+   * @throws ProviderError, SuspiciousList
    */
-  async refresh(domain: DomainRow): Promise<number> {
+  async refresh(domain: DomainRow, actor: Actor, confirm = false): Promise<number> {
+    try {
+      const touched = await this.follow(domain, actor, confirm);
+      this.told.delete(domain.id);
+      return touched;
+    } catch (error) {
+      if (error instanceof SuspiciousList && this.isNews(domain.id, actor, error))
+        await this.audit.append(actor, {
+          ...entryOf('record.refresh', domain),
+          after: error.data,
+          result: 'failed',
+          error: error.message,
+        });
+      throw error;
+    }
+  }
+
+  /** Whether this was not yet told to the same one: who asks again and again writes no more entries. */
+  private isNews(domainId: number, actor: Actor, { message }: SuspiciousList): boolean {
+    const told = this.told.get(domainId) ?? new Set();
+    this.told.set(domainId, told);
+    const key = `${actor === 'system' ? 0 : actor.principal?.userId} ${message}`;
+    return told.size !== told.add(key).size;
+  }
+
+  private follow(domain: DomainRow, actor: Actor, confirm: boolean): Promise<number> {
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async () => {
-      const { ids: settled, expected } = await this.intents.settleable(domain.id);
+      const { ids: settled, hosts, expected } = await this.intents.settleable(domain.id);
       const { revision } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
       const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name });
-      const changes = difference(await this.cache.following(domain.id), remote, expected);
+      const rows = await this.cache.following(domain.id);
+      const changes = difference(rows, remote, expected);
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
         await this.db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), domain.id], manager);
         const busy = await this.intents.busyHosts(manager, domain.id, revision, settled);
+        // what we did ourselves, or may have done, is no loss
+        const loss = suspiciousLoss(rows, changes, new Set([...busy, ...hosts]));
+        if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
         const touched = await this.cache.apply(manager, domain.id, changes, busy);
         await this.intents.settle(manager, settled);
+        if (loss) {
+          const after = { touched, confirmed: loss.lost.length, of: loss.of };
+          await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
+        }
         return touched;
       });
     });
@@ -101,7 +138,7 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
   private async settle(id: number): Promise<void> {
     const domain = await this.domains.reload(id);
     try {
-      const touched = await this.refresh(domain);
+      const touched = await this.refresh(domain, 'system');
       log().info({ domain: domain.name, touched }, 'settled unfinished writes with what the provider says');
       await this.report('system', domain, touched);
     } catch (error) {
@@ -111,11 +148,12 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
 
   /** Audit entry of a refresh. */
   async report(actor: Actor, domain: DomainRow, touched: number): Promise<void> {
-    await this.audit.append(actor, {
-      action: 'record.settle',
-      domain,
-      target: { type: 'domain', id: domain.id, name: domain.name },
-      after: { touched },
-    });
+    await this.audit.append(actor, { ...entryOf('record.settle', domain), after: { touched } });
   }
 }
+
+const entryOf = (action: string, domain: DomainRow) => ({
+  action,
+  domain,
+  target: { type: 'domain', id: domain.id, name: domain.name },
+});

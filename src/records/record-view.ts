@@ -1,4 +1,5 @@
 import { toUnicode } from '../dns/names.js';
+import { shownValue } from '../dns/record.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import type { RecordView } from './record.dto.js';
 import type { StoredRecord } from './record-cache.js';
@@ -8,7 +9,7 @@ export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at
   id: row.id,
   host: row.host,
   type: row.type,
-  value: row.value,
+  value: shownValue(row, row.read_only),
   ttl: row.ttl,
   line: row.line,
   proxied: row.proxied,
@@ -20,4 +21,5 @@ export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at
   unicode_host: toUnicode(row.host),
   synced_at: domain.synced_at && domain.synced_at > row.updated_at ? domain.synced_at : row.updated_at,
   updated_at: row.updated_at,
+  created_at: row.created_at ?? row.updated_at,
 });

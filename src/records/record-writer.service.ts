@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
+import { hasScope } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { type AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
+import { shownValue } from '../dns/record.js';
+import { assertMay, judge } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { ProviderError } from '../providers/errors.js';
 import type { Change, Outcome } from '../providers/provider.js';
@@ -77,6 +80,8 @@ export class RecordWriter {
     const all: string[] = [];
     for (const edit of edits) {
       const row = edit.op === 'create' ? null : await this.cache.one(domain.id, edit.id);
+      // before anything is said about it: what does not fit a record tells what it holds
+      if (row) assertMay(domain.access, domain.id, edit.op === 'delete' ? 'delete' : 'update', row);
       all.push(...hostsOf(edit, row, definition, domain.name));
     }
     return [...new Set(all)];
@@ -90,7 +95,13 @@ export class RecordWriter {
     { provider, definition }: Connection,
   ): Promise<Result[]> {
     const rows = await this.cache.all(domain.id, hosts);
-    const plans = edits.map((edit) => planEdit(edit, definition, domain, rows));
+    const mayRead = (row: StoredRecord) => readsRecords(actor) && judge(domain.access, domain.id, 'read', row).allowed;
+    const plans = edits.map((edit) => planEdit(edit, definition, domain, rows, mayRead));
+    if (plans.every((plan) => plan.idle)) {
+      // nothing happened that an entry could tell
+      if (actor !== 'system') actor.audited = 'unneeded';
+      return plans.map(({ before }) => ({ ok: true, id: (before as StoredRecord).id }));
+    }
     const changes = plans.map((p) => p.change).filter((c): c is Change => c !== null);
     const op = edits.length === 1 ? (edits[0] as Edit).op : 'batch';
     const expected = plans.flatMap((plan) => expectation(plan, definition));
@@ -140,21 +151,19 @@ export class RecordWriter {
         }
         // without a change a record keeps the id that it has; disabled here, it has none
         const remoteId = outcome ? outcome.remoteId : (plan.before?.remote_id ?? null);
+        if (plan.idle) {
+          list.push({ ok: true, id: (plan.before as StoredRecord).id });
+          written.push(null);
+          continue;
+        }
         const updatedAt = now();
-        const id = await commitPlan(
-          { db: this.db, cache: this.cache },
-          manager,
-          domain.id,
-          plan,
-          remoteId,
-          setTtl,
-          updatedAt,
-        );
+        const id = await commitPlan(this.cache, manager, domain.id, plan, remoteId, setTtl, updatedAt);
         list.push({ ok: true, id });
         written.push(id === null ? null : asStored(plan, id, domain.id, remoteId, updatedAt));
       }
       if (doubtful && intent !== null) await this.intents.doubt(intent, manager);
       for (const [i, { plan }] of ended.entries()) {
+        if (plan.idle) continue;
         const result = list[i] as Result;
         const record = written[i] ?? plan.before;
         await this.audit.write(manager, actor, {
@@ -166,9 +175,10 @@ export class RecordWriter {
             name: `${(plan.after ?? plan.before)?.host} ${(plan.after ?? plan.before)?.type}`,
           },
           before: plan.before && recordView(plan.before, domain),
-          after: result.ok ? written[i] && recordView(written[i], domain) : plan.after,
+          after: result.ok ? written[i] && recordView(written[i], domain) : wanted(plan),
           result: result.ok ? 'ok' : 'failed',
           error: result.ok ? null : result.error.message,
+          changeSet: intent,
         });
       }
       return list;
@@ -183,11 +193,17 @@ export class RecordWriter {
   /** A single edit. @returns the row's id, null after a deletion. @throws AppError, ProviderError */
   async one(actor: Actor, domain: OpenDomain, edit: Edit): Promise<number | null> {
     const [result] = await this.apply(actor, domain, [edit]);
-    if (!result) throw new ProviderError('unavailable', 'The provider gave no answer');
+    if (!result) throw new ProviderError('unavailable', 'The provider gave no answer').of(domain.provider, false);
     if (!result.ok) throw result.error;
     return result.id;
   }
 }
+
+/** What a plan that failed meant to make, its value as it would have been shown. */
+const wanted = ({ after }: Plan) => after && { ...after, value: shownValue(after) };
+/** Whether a request may see records at all: a token may be limited to writing them. */
+const readsRecords = (actor: Actor): boolean =>
+  actor === 'system' || !actor.principal?.token || hasScope(actor.principal.token.allowedServices, 'records:read');
 
 const asStored = (
   plan: Plan,
@@ -203,4 +219,5 @@ const asStored = (
   read_only: false,
   remark: plan.remark,
   updated_at: updatedAt,
+  created_at: plan.before ? plan.before.created_at : updatedAt,
 });

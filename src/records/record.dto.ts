@@ -1,17 +1,26 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { type FieldError, fieldError } from '../common/errors.js';
 import { PageQuery, ToBoolean, ToNumber } from '../common/paging.dto.js';
-import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES } from '../dns/record.js';
+import { TakesBack } from '../common/read-only.js';
+import { alsoJudge } from '../common/validation.js';
+import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES, readRecord } from '../dns/record.js';
 
 const TYPES = [...RECORD_TYPES, ...EXTRA_TYPES];
 const Upper = () => Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value));
+
+export const HOST_MISSING = fieldError('host', 'is required; use "@" for the root of the domain', 'required');
+
+/** The longest text of a TXT in presentation form, each octet as `\DDD`, cut into strings of 255. */
+const MAX_VALUE = 262_144;
 
 class RecordFields {
   /** seconds; default: `default_ttl` of the settings (600), or the TTL of the set that the record joins where the TTL belongs to the set */
   @IsOptional()
   @IsInt()
-  @Min(1)
-  @Max(MAX_TTL)
+  // what a range is, the provider says: the rules of records check it, together with the rest
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_TTL })
   ttl?: number;
 
   /** routing line of providers that have such; at a proxy-capable provider `1` means proxied and `0` DNS only, unless `proxied` is given */
@@ -45,13 +54,13 @@ class RecordFields {
   @MaxLength(255)
   remark?: string;
 
-  /** another word for `host`, for older tools */
+  /** another word for `host`, for older tools; given both, they must say the same @deprecated */
   @IsOptional()
   @IsString()
   @MaxLength(300)
   name?: string;
 
-  /** another word for `priority`, for older tools */
+  /** another word for `priority`, for older tools; given both, they must say the same @deprecated */
   @IsOptional()
   @IsInt()
   @Min(0)
@@ -60,7 +69,11 @@ class RecordFields {
 }
 
 export class RecordInput extends RecordFields {
-  /** `@` for the root, `www`, `*.a`, `_dmarc`; IDN accepted; a full name inside the zone with a final dot, too */
+  /**
+   * `@` for the root, `www`, `*.a`, `_dmarc`; IDN accepted. A full name inside the zone ends with a dot (`www.example.com.`): without it, one that ends with
+   * the zone's name is refused
+   */
+  @ApiProperty({ required: true })
   @IsOptional()
   @IsString()
   @MaxLength(300)
@@ -71,83 +84,13 @@ export class RecordInput extends RecordFields {
   @IsIn(TYPES)
   type!: string;
 
-  /** MX: the host; SRV: `weight port target`; CAA: `flags tag "value"`; TXT: the text itself, any length */
+  /**
+   * MX: the host; SRV: `weight port target`; CAA: `flags tag "value"`; TXT: the text itself, any length. A TXT that is well-formed quoted strings is taken for
+   * presentation form, and a text that is itself such is shown in it, so that what was read can be sent back
+   */
   @IsString()
-  @MaxLength(66000)
+  @MaxLength(MAX_VALUE)
   value!: string;
-}
-
-export class RecordPatch extends RecordFields {
-  @IsOptional()
-  @IsString()
-  @MaxLength(300)
-  host?: string;
-
-  @IsOptional()
-  @IsString()
-  @Upper()
-  @IsIn(TYPES)
-  type?: string;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(66000)
-  value?: string;
-}
-
-export class StatusInput {
-  @IsBoolean()
-  enabled!: boolean;
-}
-
-export class RecordQuery extends PageQuery {
-  @IsOptional()
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(16)
-  type?: string;
-
-  /** exact host, `@` for the root */
-  @IsOptional()
-  @IsString()
-  @MaxLength(300)
-  host?: string;
-
-  /** exact value */
-  @IsOptional()
-  @IsString()
-  @MaxLength(66000)
-  value?: string;
-
-  @IsOptional()
-  @IsString()
-  @MaxLength(64)
-  line?: string;
-
-  @IsOptional()
-  @ToBoolean()
-  @IsBoolean()
-  enabled?: boolean;
-
-  /** `true`: read the zone at the provider first */
-  @IsOptional()
-  @ToBoolean()
-  @IsBoolean()
-  refresh?: boolean;
-
-  /** another word for `host`, for older tools */
-  @IsOptional()
-  @IsString()
-  @MaxLength(300)
-  subdomain?: string;
-
-  /** another word for `limit`, for older tools */
-  @IsOptional()
-  @ToNumber()
-  @IsInt()
-  @Min(1)
-  @Max(500)
-  pageSize?: number;
 }
 
 export class RecordView {
@@ -170,6 +113,124 @@ export class RecordView {
   unicode_host!: string;
   synced_at!: string;
   updated_at!: string;
+  /** when the service first held it: written here, or first seen at the provider */
+  created_at!: string;
+}
+
+@TakesBack(RecordView)
+export class RecordPatch extends RecordFields {
+  @IsOptional()
+  @IsString()
+  @MaxLength(300)
+  host?: string;
+
+  @IsOptional()
+  @IsString()
+  @Upper()
+  // a record that is only shown has another one, which is no change: the rules of records check it
+  @MaxLength(16)
+  @ApiProperty({ enum: TYPES })
+  type?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_VALUE)
+  value?: string;
+
+  /** as by `PATCH status`, in one step with the rest */
+  @IsOptional()
+  @IsBoolean()
+  enabled?: boolean;
+}
+
+/** What is wrong with the well-shaped fields of a body, as far as it can be said without its zone and what is stored. */
+function mistakesOf({ host, name, type, value, ttl, priority }: RecordPatch): FieldError[] {
+  const given = host ?? name;
+  const unknown = {
+    ...((typeof given !== 'string' || given.trim().endsWith('.')) && { host: 'any' }),
+    ...((typeof type !== 'string' || typeof value !== 'string') && { value: '' }),
+  };
+  const input = { host: String(given), type: String(type ?? 'A'), value: String(value), ttl, priority };
+  return readRecord(input, '', unknown).mistakes;
+}
+
+alsoJudge(RecordInput, (body) => [
+  ...(body.host === undefined && body.name === undefined ? [HOST_MISSING] : []),
+  ...mistakesOf(body),
+]);
+alsoJudge(RecordPatch, mistakesOf);
+
+export class StatusInput {
+  @IsBoolean()
+  enabled!: boolean;
+}
+
+export class RecordQuery extends PageQuery {
+  /**
+   * part of the host, the remark or the value, any case; names are found as they are stored and as people write them. Host, remark and value are searched in
+   * their first 2 500 characters together, of which one that is not ASCII takes five: the end of a very long value is not found
+   */
+  @IsOptional()
+  @IsString()
+  @MaxLength(253)
+  override keyword?: string = undefined;
+
+  /** exact type, any case */
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(16)
+  type?: string;
+
+  /** the host, `@` for the root, in any spelling that input may have: `API`, `bücher`, with a final dot the full name */
+  @IsOptional()
+  @IsString()
+  @MaxLength(300)
+  host?: string;
+
+  /** the whole value, in any spelling that input may have */
+  @IsOptional()
+  @IsString()
+  @MaxLength(66000)
+  value?: string;
+
+  /** exact routing line */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  line?: string;
+
+  /** only those that are in DNS, or only those that are not */
+  @IsOptional()
+  @ToBoolean()
+  @IsBoolean()
+  enabled?: boolean;
+
+  /** `true`: read the zone at the provider first */
+  @IsOptional()
+  @ToBoolean()
+  @IsBoolean()
+  refresh?: boolean;
+
+  /** `true`, with `refresh=true`: what the provider lists is right, even where it is suspiciously little */
+  @IsOptional()
+  @ToBoolean()
+  @IsBoolean()
+  confirm?: boolean;
+
+  /** another word for `host`, for older tools @deprecated */
+  @IsOptional()
+  @IsString()
+  @MaxLength(300)
+  subdomain?: string;
+
+  /** another word for `limit`, for older tools @deprecated */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(500)
+  pageSize?: number;
 }
 
 export class RecordId {

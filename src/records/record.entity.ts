@@ -1,12 +1,15 @@
-import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { SEARCH_LENGTH } from '../common/search.js';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../database/columns.js';
 import { Domain } from '../domains/domain.entity.js';
 
 /** The cache of a provider's record, and the only home of records that are disabled where the provider cannot hold such. */
 @Entity('dns_records')
 @Index('dns_records_remote_uq', ['domain_id', 'remote_id'], { unique: true })
-@Index('dns_records_page_ix', ['domain_id', 'id'])
-@Index('dns_records_name_ix', ['domain_id', 'host', 'type'])
+@Index('dns_records_host_ix', ['domain_id', 'host', 'id'])
+@Index('dns_records_type_ix', ['domain_id', 'type', 'id'])
+// pages in the order of ids, too: with an index of their own for them, MariaDB would read whole rows to search them
+@Index('dns_records_search_ix', ['domain_id', 'id', 'search'])
 export class CachedRecord {
   @Id() id!: number;
   @Int() domain_id!: number;
@@ -27,6 +30,21 @@ export class CachedRecord {
   @Str(255) remark!: string;
   @Bool() read_only!: boolean;
   @Utc() updated_at!: string;
+  /** null only in rows of a process that is older than the column */
+  @Utc({ nullable: true }) created_at!: string | null;
+  /** what a keyword is looked for in, see `recordSearch`; never shown */
+  @Str(SEARCH_LENGTH, { nullable: true, select: false }) search!: string | null;
+}
+
+/** How many records of a type a domain has: exact, kept in the transaction of every write. Counting most of a large zone would cost more than the page. */
+@Entity('record_counts')
+export class RecordCount {
+  @PrimaryColumn({ type: Number }) domain_id!: number;
+  @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'record_counts_domain_fk' })
+  domain?: Domain;
+  @PrimaryColumn({ type: 'varchar', length: 16 }) type!: string;
+  @Int() hits!: number;
 }
 
 /**

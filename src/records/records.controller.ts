@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Me, OnDomain } from '../common/access.js';
+import { Access, Audited, type Caller, Makes, Me, OnDomain } from '../common/access.js';
 import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
@@ -14,16 +14,21 @@ import { RecordsService } from './records.service.js';
 export class RecordsController {
   constructor(private readonly records: RecordsService) {}
 
-  /** Records of a domain from the cache. Without `limit` all of them, up to 10 000; beyond that a `page` is required. */
+  /**
+   * Records of a domain from the cache. Without `limit` all of them, up to 10 000; beyond that a `page` is required. With `refresh=true` the provider is read
+   * first (500002 when it fails); a list that lacks more than half of twenty or more known records changes nothing and is 409002 with what would go.
+   * `confirm=true` accepts it, and needs write permission on the whole domain (API tokens: no rules, and the scope `records:write`).
+   */
   @Get()
   @Access({ domain: 'read', scope: 'records:read' })
   async list(
     @OnDomain() domain: OpenDomain,
     @Query() query: RecordQuery,
+    @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<RecordList> {
-    const { total, list, page, limit } = await this.records.list(domain, query);
-    pageHeaders(response, total, { page, limit });
+    const { total, list, asked } = await this.records.list(me, domain, query, () => response.destroyed);
+    pageHeaders(response, total, asked);
     return { total, list };
   }
 
@@ -34,6 +39,7 @@ export class RecordsController {
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })
   @Audited('record.create')
+  @Makes<RecordId>(({ id }) => id)
   create(@OnDomain() domain: OpenDomain, @Body() body: RecordInput, @Me() me: Caller): Promise<RecordId> {
     return this.records.create(me, domain, body);
   }
@@ -45,7 +51,7 @@ export class RecordsController {
     return this.records.get(domain, id);
   }
 
-  /** Changes what is given; what is left out stays. The other values of the same name and type are kept. */
+  /** Changes what is given; what is left out stays. The other values of the same name and type are kept. Failures as of `POST`: 409001, 500002. */
   @Put(':recordId')
   @Access({ domain: 'records', scope: 'records:write' })
   @Audited('record.update')
@@ -58,7 +64,10 @@ export class RecordsController {
     return this.records.update(me, domain, id, body);
   }
 
-  /** Deletes the record at the provider, then here; the other values of its name and type are kept. */
+  /**
+   * Deletes the record at the provider, then here; the other values of its name and type are kept; 409001 while others change them, 500002 when the
+   * provider fails.
+   */
   @Delete(':recordId')
   @Access({ domain: 'records', scope: 'records:write' })
   @Audited('record.delete')
@@ -66,7 +75,10 @@ export class RecordsController {
     return this.records.remove(me, domain, id);
   }
 
-  /** Takes a record out of DNS, or puts it back. Where the provider cannot disable records it is removed there, kept here, and created again. */
+  /**
+   * Takes a record out of DNS, or puts it back. Where the provider cannot disable records it is removed there, kept here, and created again. Failures:
+   * 409001, 500002.
+   */
   @Patch(':recordId/status')
   @Access({ domain: 'records', scope: 'records:write' })
   @Audited('record.status')

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { AccountSyncService } from './account-sync.service.js';
+import { AllowedRecords } from './allowed-records.js';
 import { Intents } from './intents.js';
 import { RecordCache } from './record-cache.js';
 import { RecordSyncService } from './record-sync.service.js';
@@ -13,6 +14,14 @@ import { SyncController } from './sync.controller.js';
 @Module({
   imports: [AccountsModule, DomainsModule],
   controllers: [RecordsController, SyncController],
-  providers: [RecordsService, RecordWriter, RecordCache, RecordSyncService, AccountSyncService, Intents],
+  providers: [
+    RecordsService,
+    AllowedRecords,
+    RecordWriter,
+    RecordCache,
+    RecordSyncService,
+    AccountSyncService,
+    Intents,
+  ],
 })
 export class RecordsModule {}

@@ -1,21 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../common/access.js';
+import { type Caller, hasScope } from '../common/access.js';
 import { errors } from '../common/errors.js';
-import { contains, orderBy } from '../common/paging.dto.js';
-import { Db, type SqlValue } from '../database/db.js';
-import { toAscii } from '../dns/names.js';
-import { assertMay, judge } from '../domains/access-rights.js';
+import { orderBy, pageOf } from '../common/paging.dto.js';
+import { searchPattern } from '../common/search.js';
+import type { RecordState } from '../common/token-rules.js';
+import { Db, marks, type SqlValue } from '../database/db.js';
+import { unknownSort } from '../database/lists.js';
+import { relativeName, toAscii } from '../dns/names.js';
+import { assertMay, judge, WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
+import { PROVIDERS } from '../providers/registry.js';
+import { AllowedRecords } from './allowed-records.js';
 import type { RecordInput, RecordList, RecordPatch, RecordQuery, RecordView } from './record.dto.js';
 import { RECORD_COLUMNS, RecordCache, type StoredRecord, stored } from './record-cache.js';
+import { proxyRule, storedForms } from './record-rules.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { recordView } from './record-view.js';
 import { RecordWriter } from './record-writer.service.js';
+import { SuspiciousList } from './suspicious.js';
 
 /** A list without `limit` is complete up to here; beyond it a page must be asked for, so that nothing is cut silently. */
 const MAX_UNPAGED = 10_000;
-const DEFAULT_LIMIT = 20;
 const SORTS = {
   id: 'id',
   name: 'host',
@@ -23,8 +29,11 @@ const SORTS = {
   type: 'type',
   ttl: 'ttl',
   updated_at: 'updated_at',
-  created_at: 'id',
+  created_at: 'created_at',
 };
+
+/** `asked`: the page that was asked for; null: the list is whole. */
+type PagedRecords = RecordList & { asked: ReturnType<typeof pageOf> };
 
 @Injectable()
 export class RecordsService {
@@ -34,31 +43,49 @@ export class RecordsService {
     private readonly writer: RecordWriter,
     private readonly sync: RecordSyncService,
     private readonly domains: DomainsService,
+    private readonly readable: AllowedRecords,
   ) {}
 
-  /** Cached records, filtered and paged in SQL. @throws AppError 400001; ProviderError when `refresh` fails */
-  async list(opened: OpenDomain, query: RecordQuery): Promise<RecordList & { page: number; limit: number }> {
+  /**
+   * Cached records, filtered and paged in SQL. `gone`: whether nobody waits for them any more.
+   * @throws AppError 400001; 403001 and 409002 of a suspicious `refresh`; ProviderError when it fails
+   */
+  async list(
+    me: Caller,
+    opened: OpenDomain,
+    query: RecordQuery,
+    gone: () => boolean = () => false,
+  ): Promise<PagedRecords> {
     let domain = opened;
+    if (query.confirm && !query.refresh) throw errors.field('confirm', 'goes with refresh=true only', 'conflict');
+    if (query.confirm) assertMayConfirm(me, domain);
     if (query.refresh) {
-      await this.sync.refresh(domain);
+      await this.sync.refresh(domain, me, query.confirm).catch((error) => {
+        const mayRead = (row: RecordState) => judge(domain.access, domain.id, 'read', row).allowed;
+        throw error instanceof SuspiciousList ? error.told(mayRead) : error;
+      });
       domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
     }
     const order = orderBy(query.sort, SORTS, 'id', 'id');
-    if (!order) throw errors.field('sort', `must be one of ${Object.keys(SORTS).join(', ')}`);
-    const [where, values] = filter(domain.id, query);
-    const asked = query.limit ?? query.pageSize;
-    const paged = asked !== undefined || query.page !== undefined;
-    const limit = asked ?? (paged ? DEFAULT_LIMIT : MAX_UNPAGED);
-    const page = query.page ?? 1;
-    if (domain.access.rules) return this.allowed(domain, [where, values], order, { paged, page, limit });
-    // the stored count is exact: every write of the cache keeps it in its own transaction
-    const total = values.length === 1 ? domain.records_count : await this.count(where, values);
-    if (!paged) assertFitsOneAnswer(total);
-    const rows = await this.db.rows<StoredRecord>(
-      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
-      [...values, limit, (page - 1) * limit],
-    );
-    return { total, list: rows.map((row) => recordView(stored(row), domain)), page, limit };
+    if (!order) throw unknownSort(SORTS);
+    const [where, values] = filter(domain, query);
+    const asked = pageOf({ page: query.page, limit: query.limit ?? query.pageSize });
+    const { page, limit } = asked ?? { page: 1, limit: MAX_UNPAGED };
+    if (domain.access.rules) return this.allowed(domain, [where, values], order, asked, gone);
+    const start = (page - 1) * limit;
+    // stored counts are exact: every write of the cache keeps them in its own transaction
+    let total: number | undefined;
+    if (values.length === 1) total = domain.records_count;
+    else if (values.length === 2 && query.type) total = await this.cache.countOf(domain.id, values[1] as string);
+    if (!asked && total !== undefined) assertFitsOneAnswer(total);
+    const rows = await this.db.rows<StoredRecord>(pageSql(where, order, Boolean(query.keyword)), [
+      ...values,
+      limit,
+      start,
+    ]);
+    total ??= await this.total([where, values], order, start, limit, rows);
+    if (!asked) assertFitsOneAnswer(total);
+    return { total, list: rows.map((row) => recordView(stored(row), domain)), asked };
   }
 
   /** @throws AppError 404001, also for a record of another domain */
@@ -94,21 +121,33 @@ export class RecordsService {
     return recordView(row, domain);
   }
 
-  /** The list of a token with rules: what they let it read is not for SQL to say. */
+  /** The list of a token with rules. */
   private async allowed(
     domain: OpenDomain,
     [where, values]: [string, SqlValue[]],
     order: string,
-    { paged, page, limit }: { paged: boolean; page: number; limit: number },
-  ): Promise<RecordList & { page: number; limit: number }> {
-    const rows = await this.db.rows<StoredRecord>(
-      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order}`,
-      values,
-    );
-    const mine = rows.map(stored).filter((row) => judge(domain.access, domain.id, 'read', row).allowed);
-    if (!paged) assertFitsOneAnswer(mine.length);
-    const list = mine.slice((page - 1) * limit, page * limit).map((row) => recordView(row, domain));
-    return { total: mine.length, list, page, limit };
+    asked: PagedRecords['asked'],
+    gone: () => boolean,
+  ): Promise<PagedRecords> {
+    const { page, limit } = asked ?? { page: 1, limit: MAX_UNPAGED };
+    const wanted = { where, values, order, skip: (page - 1) * limit, take: limit };
+    const { total, rows } = await this.readable.page(domain, wanted, gone);
+    if (!asked) assertFitsOneAnswer(total);
+    return { total, list: rows.map((row) => recordView(row, domain)), asked };
+  }
+
+  /** How many match, when a page of them was read: one that is not full says so, and in the order of ids only what comes after it is left to count. */
+  private async total(
+    [where, values]: [string, SqlValue[]],
+    order: string,
+    start: number,
+    limit: number,
+    rows: readonly StoredRecord[],
+  ): Promise<number> {
+    const last = rows.at(-1);
+    if (rows.length < limit && (last || !start)) return start + rows.length;
+    if (!last || order !== 'id ASC') return this.count(where, values);
+    return start + rows.length + (await this.count(`${where} AND id > ?`, [...values, last.id]));
   }
 
   private async count(where: string, values: SqlValue[]): Promise<number> {
@@ -118,29 +157,69 @@ export class RecordsService {
   }
 }
 
+/** Who may take records out of the cache of a domain: who may write all of it. @throws AppError 403001 */
+function assertMayConfirm({ principal }: Caller, { id, access }: OpenDomain): void {
+  const { token } = principal ?? {};
+  if (access.level >= WRITE && !access.rules && (!token || hasScope(token.allowedServices, 'records:write'))) return;
+  throw errors.forbidden('To confirm needs write permission on the whole domain', { required: `domain:${id}:write` });
+}
+
 /** @throws AppError 400001: nothing is cut silently */
 function assertFitsOneAnswer(total: number): void {
   if (total <= MAX_UNPAGED) return;
   throw errors.field('page', `is required: ${total} records match, more than the ${MAX_UNPAGED} that fit one answer`);
 }
 
-function filter(domainId: number, query: RecordQuery): [string, SqlValue[]] {
+/** The query of a page. A keyword is looked for in an index alone, and only what it finds is read: the rows are ten times as large. */
+function pageSql(where: string, order: string, searching: boolean): string {
+  if (!searching) return `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+  return `SELECT ${RECORD_COLUMNS} FROM dns_records JOIN (
+            SELECT id AS found FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?) page ON found = id
+           ORDER BY ${order}`;
+}
+
+/** What a filter names is made canonical as what is stored was; what is merely not there is not found. @throws AppError 400001 */
+function filter({ id, name, provider }: OpenDomain, query: RecordQuery): [string, SqlValue[]] {
   const where = ['domain_id = ?'];
-  const values: SqlValue[] = [domainId];
+  const values: SqlValue[] = [id];
   const equals = (column: string, value: SqlValue | undefined) => {
     if (value === undefined) return;
     where.push(`${column} = ?`);
     values.push(value);
   };
   const host = query.host ?? query.subdomain;
-  equals('type', query.type?.toUpperCase());
-  equals('host', host === undefined ? undefined : toAscii(host) || '@');
-  equals('value', query.value);
-  equals('line', query.line === '0' ? 'default' : query.line);
+  equals('type', query.type?.trim().toUpperCase());
+  equals(
+    'host',
+    host === undefined ? undefined : storedHost(host, name, query.host === undefined ? 'subdomain' : 'host'),
+  );
+  if (query.value !== undefined) {
+    const forms = storedForms(query.value, name);
+    const each = forms.map(({ priority }) => `(type = ? AND value = ?${priority === null ? '' : ' AND priority = ?'})`);
+    const plain = forms.length ? `(type NOT IN (${marks(forms.length)}) AND value = ?)` : 'value = ?';
+    where.push(`(${[...each, plain].join(' OR ')})`);
+    for (const { type, value, priority } of forms) values.push(type, value, ...(priority === null ? [] : [priority]));
+    values.push(...forms.map((form) => form.type), query.value);
+  }
+  const { line, proxied } = proxyRule(
+    PROVIDERS.find((p) => p.kind === provider)?.capabilities ?? { proxy: false },
+    query,
+  );
+  equals('line', line);
+  equals('proxied', proxied);
   equals('enabled', query.enabled);
   if (query.keyword) {
-    where.push(`(host LIKE ? ESCAPE '!' OR LOWER(value) LIKE ? ESCAPE '!' OR LOWER(remark) LIKE ? ESCAPE '!')`);
-    values.push(...Array<string>(3).fill(contains(query.keyword)));
+    where.push(`search LIKE ? ESCAPE '!'`);
+    values.push(searchPattern(query.keyword));
   }
   return [where.join(' AND '), values];
+}
+
+/** @throws AppError 400001 for a full name outside of the zone, and for what no name can be */
+function storedHost(text: string, zone: string, path: string): string {
+  const ascii = toAscii(text);
+  if (ascii === '' && text.trim() !== '') throw errors.field(path, `"${text}" is no name`);
+  const host = ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
+  if (host === null) throw errors.field(path, `"${text}" is not inside the zone ${zone}`);
+  return host;
 }

@@ -8,7 +8,7 @@ import { Db } from '../database/db.js';
 
 const CONTEXT = 'challenges.content';
 
-export type ChallengeKind = 'passkey-add' | 'passkey-login' | 'oauth' | 'reset' | 'email-code';
+export type ChallengeKind = 'passkey-add' | 'passkey-login' | 'oauth' | 'reset' | 'email-code' | 'second-factor';
 
 /** What must come back once, soon. In the database, so that any replica may be asked next; encrypted, and found by the hash of what the client holds. */
 @Injectable()

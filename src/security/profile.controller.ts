@@ -16,7 +16,7 @@ export class ProfileController {
     return this.profile.get(me);
   }
 
-  /** Changes one's own profile. Fields that are left out stay. Another e-mail address needs the code that was mailed to it. */
+  /** Changes one's own profile. Fields that are left out stay. Another e-mail address needs the code that was mailed to it; 409001 when somebody has it. */
   @Put('profile')
   @Audited('profile.update')
   update(@Body() body: ProfileInput, @Me() me: Caller): Promise<ProfileView> {

@@ -1,4 +1,5 @@
 import { IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { TakesBack } from '../common/read-only.js';
 import { Check, IsOmittable } from '../common/validation.js';
 import { isEmail, isTimezone, ONE_LINE } from '../settings/checks.js';
 import { LANGUAGES, type Language } from '../settings/settings.dto.js';
@@ -10,13 +11,14 @@ export class ProfileView {
   email!: string | null;
   /** whether a mailed code proved it */
   email_verified!: boolean;
-  language!: string;
-  /** of the console: auto, light or dark */
-  theme!: string;
+  language!: Language;
+  /** of the console */
+  theme!: (typeof THEMES)[number];
   /** IANA name; null: that of the installation */
   timezone!: string | null;
 }
 
+@TakesBack(ProfileView)
 export class ProfileInput {
   @IsOmittable()
   @IsString()
@@ -25,7 +27,7 @@ export class ProfileInput {
   @Matches(ONE_LINE, { message: '$property must be one line' })
   nickname?: string;
 
-  /** another address needs `email_code`; null takes it away */
+  /** another address needs `email_code`, and a session that is younger than five minutes (403001); null takes it away */
   @IsOptional()
   @Check(isEmail, 'must be an e-mail address')
   email?: string | null;
@@ -35,10 +37,6 @@ export class ProfileInput {
   @IsString()
   @MaxLength(16)
   email_code?: string;
-
-  /** what a GET tells; ignored */
-  @IsOptional()
-  email_verified?: boolean;
 
   @IsOmittable()
   @IsIn(LANGUAGES)

@@ -4,8 +4,10 @@ import { AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
+import { assertUnchanged, same } from '../common/read-only.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { Mailer } from '../notifications/mailer.service.js';
+import { SessionsService } from '../users/sessions.service.js';
 import { User } from '../users/user.entity.js';
 import { ChallengesService } from './challenges.service.js';
 import { type LimitRule, LimitsService } from './limits.service.js';
@@ -32,6 +34,7 @@ export class ProfileService {
     private readonly db: Db,
     private readonly challenges: ChallengesService,
     private readonly limits: LimitsService,
+    private readonly sessions: SessionsService,
     private readonly mailer: Mailer,
     private readonly audit: AuditService,
   ) {}
@@ -41,21 +44,26 @@ export class ProfileService {
   }
 
   /** @throws AppError 400001 wrong or missing code, 409001 somebody else's address */
-  async update(
-    { email, email_code, email_verified: _told, ...fields }: ProfileInput,
-    caller: Caller,
-  ): Promise<ProfileView> {
+  async update(input: ProfileInput, caller: Caller): Promise<ProfileView> {
+    const { email, email_code, nickname, language, theme, timezone } = input;
     const user = await this.user(caller);
+    assertUnchanged(input, view(user));
     const key = email?.toLowerCase() ?? null;
     const changes: Partial<User> = Object.fromEntries(
-      Object.entries(fields).filter(([, value]) => value !== undefined),
+      Object.entries({ nickname, language, theme, timezone }).filter(([, value]) => value !== undefined),
     );
     if (email === null) Object.assign(changes, { email: null, email_key: null, email_verified: false });
     else if (email !== undefined && (key !== user.email_key || email_code !== undefined)) {
+      // whoever reads the mail of that address can set a new password
+      await this.sessions.assertFresh(caller, 'Sign in again to change your e-mail address');
       await this.assertCode(user.id, key as string, email_code);
       Object.assign(changes, { email, email_key: key, email_verified: true });
     }
     const after = { ...user, ...changes };
+    if (same(view(user), view(after)) && email_code === undefined) {
+      caller.audited = 'unneeded';
+      return view(user);
+    }
     try {
       await this.db.transaction(async (manager) => {
         if (Object.keys(changes).length) await manager.update(User, { id: user.id }, changes);
@@ -72,7 +80,7 @@ export class ProfileService {
         });
       });
     } catch (error) {
-      if (isDuplicate(error)) throw errors.conflict('email: belongs to another user');
+      if (isDuplicate(error)) throw errors.taken('email', 'belongs to another user');
       throw error;
     }
     return view(after);
@@ -81,7 +89,8 @@ export class ProfileService {
   /** Mails a code of six digits. @throws AppError 429, 501001 when no mail server is set up */
   async sendCode(email: string, caller: Caller): Promise<void> {
     const user = await this.user(caller);
-    if (!(await this.mailer.enabled())) throw errors.unsupported('No mail server is set up; ask an administrator');
+    if (!(await this.mailer.enabled('code')))
+      throw errors.unsupported('No mail server is set up, or none that a super administrator confirmed; ask one');
     const wait = await this.limits.hit({ kind: 'email-code', network: 'mail', username: `#${user.id}` }, CODE_MAILS);
     if (wait) throw errors.tooMany('Too many codes were mailed; try again later', wait);
     const code = String(randomInt(1_000_000)).padStart(6, '0');

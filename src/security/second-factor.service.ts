@@ -11,6 +11,7 @@ import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { SettingsService } from '../settings/settings.service.js';
+import { SessionsService } from '../users/sessions.service.js';
 import type { TotpSetup } from './security.dto.js';
 
 const CONTEXT = 'second_factors.secret';
@@ -34,6 +35,7 @@ export class SecondFactorService {
     private readonly db: Db,
     private readonly audit: AuditService,
     private readonly settings: SettingsService,
+    private readonly sessions: SessionsService,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
 
@@ -78,7 +80,7 @@ export class SecondFactorService {
       );
       if (!changed) throw errors.conflict('The enrolment was begun anew; use its newest seed');
       await this.db.run('UPDATE users SET totp_enabled = ? WHERE id = ?', [true, userId], manager);
-      await this.db.run('UPDATE sessions SET second_factor = ? WHERE id = ?', [true, sessionId], manager);
+      await this.sessions.showed(manager, sessionId, 'totp');
       await this.storeCodes(manager, userId, codes);
       const target = { type: 'user', id: userId, name: username };
       await this.audit.write(manager, caller, { action: 'auth.2fa_enable', target });
@@ -86,11 +88,12 @@ export class SecondFactorService {
     return codes;
   }
 
-  /** Turns it off, with its codes. */
+  /** Turns it off, with its codes. What sessions showed of it counts no more, from the next request on. */
   async disable(manager: EntityManager, userId: number): Promise<void> {
     await this.db.run('DELETE FROM second_factors WHERE user_id = ?', [userId], manager);
     await this.db.run('DELETE FROM recovery_codes WHERE user_id = ?', [userId], manager);
     await this.db.run('UPDATE users SET totp_enabled = ? WHERE id = ?', [false, userId], manager);
+    await this.sessions.forget(manager, userId, ['totp', 'recovery']);
   }
 
   /** Uses a code of the app: right, and newer than the newest that was used. Of two at once one wins. */

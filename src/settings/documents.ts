@@ -1,3 +1,4 @@
+import { Role } from '../common/access.js';
 import type { OauthProvider } from './oauth-settings.dto.js';
 import type { GeneralSettings, SecuritySettings, SmtpSettings } from './settings.dto.js';
 
@@ -54,7 +55,9 @@ export function merged<T>(base: T, over: object): T {
   for (const [key, value] of Object.entries(over)) {
     if (value === undefined) continue;
     const below = out[key];
-    out[key] = isObject(below) && isObject(value) ? merged(below, value) : value;
+    if (!isObject(below)) out[key] = value;
+    // nothing else can stand where an object belongs
+    else if (isObject(value)) out[key] = merged(below, value);
   }
   return out as T;
 }
@@ -68,17 +71,59 @@ export function nulls(defaults: object, change: object, prefix = ''): string[] {
   });
 }
 
-/** A row of the table: the document, and the role of who changed it last. */
+/** A row of the table. */
 export interface Row {
   values: Record<string, unknown>;
-  by_role: number;
+  /** security: what super administrators have set; this alone binds them */
+  super?: Record<string, unknown>;
+  /** paths of fields that an administrator set and no super administrator has confirmed */
+  waiting?: string[];
+  /** while fields wait: the last confirmed values, which go on serving whatever carries secrets */
+  confirmed?: Record<string, unknown>;
 }
 
-let parsed: { text: string; settings: SecuritySettings } | undefined;
+let parsed:
+  | { text: string; common: SecuritySettings; supers: SecuritySettings; strangers: SecuritySettings }
+  | undefined;
 
-/** The security settings in a row's text. The guard needs them at each request, so the newest text is not parsed twice. */
-export function securityFrom(text: string | null | undefined): SecuritySettings {
+/**
+ * The security settings that bind who has this role, from a row's text: what an administrator set never binds a super administrator. `null`: strangers, who may
+ * be anybody: what would let either of the two in lets them in so far. The guard needs them at each request, so the newest text is not parsed twice.
+ */
+export function securityFrom(text: string | null | undefined, role: number | null): SecuritySettings {
   if (!text) return SECURITY;
-  if (parsed?.text !== text) parsed = { text, settings: merged(SECURITY, (JSON.parse(text) as Row).values) };
-  return parsed.settings;
+  if (parsed?.text !== text) {
+    const row = JSON.parse(text) as Row;
+    const [common, supers] = [merged(SECURITY, row.values), merged(SECURITY, row.super ?? {})];
+    parsed = { text, common, supers, strangers: either(common, supers) };
+  }
+  if (role === null) return parsed.strangers;
+  return role >= Role.Super ? parsed.supers : parsed.common;
+}
+
+/** Counters and networks that are shared by all roles, so that neither shuts out the other. */
+function either(a: SecuritySettings, b: SecuritySettings): SecuritySettings {
+  const rate = (x: number, y: number) => (x && y ? Math.max(x, y) : 0);
+  const [{ login_limit: l, rate_limits: r }, { login_limit: m, rate_limits: s }] = [a, b];
+  return {
+    ...a,
+    login_limit: {
+      ...l,
+      network_failures: Math.max(l.network_failures, m.network_failures),
+      window_minutes: Math.min(l.window_minutes, m.window_minutes),
+    },
+    rate_limits: { ...r, login: rate(r.login, s.login), public: rate(r.public, s.public) },
+    allowed_cidrs: a.allowed_cidrs.length && b.allowed_cidrs.length ? [...a.allowed_cidrs, ...b.allowed_cidrs] : [],
+  };
+}
+
+/** Paths of the security settings that bind administrators and users only, since an administrator set them. */
+export function notBindingSupers(row: Row | undefined): string[] {
+  const differing = (a: object, b: object, prefix = ''): string[] =>
+    Object.entries(a).flatMap(([key, value]) => {
+      const other = (b as Record<string, unknown>)[key];
+      if (isObject(value) && isObject(other)) return differing(value, other, `${prefix}${key}.`);
+      return JSON.stringify(value) === JSON.stringify(other) ? [] : [prefix + key];
+    });
+  return differing(merged(SECURITY, row?.values ?? {}), merged(SECURITY, row?.super ?? {}));
 }

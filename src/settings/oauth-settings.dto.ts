@@ -1,4 +1,3 @@
-import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayUnique,
@@ -9,10 +8,10 @@ import {
   IsString,
   Matches,
   MaxLength,
-  ValidateNested,
 } from 'class-validator';
-import { Check } from '../common/validation.js';
+import { Check, NestedList } from '../common/validation.js';
 import { isHttpUrl } from './checks.js';
+import { Told } from './settings.dto.js';
 
 /** An OpenID provider (`issuer`), or a plain OAuth 2.0 provider (the three endpoints and `subject_field`), such as GitHub. */
 export class OauthProvider {
@@ -48,6 +47,11 @@ export class OauthProvider {
   @IsBoolean()
   auto_create?: boolean;
 
+  /** whether a sign-in there counts as second factor, because the provider asks for one itself; else accounts with an authenticator app are asked here, too */
+  @IsOptional()
+  @IsBoolean()
+  trusted_2fa?: boolean;
+
   /** plain OAuth 2.0 */
   @IsOptional()
   @Check(isHttpUrl, 'must be an http or https URL')
@@ -77,32 +81,44 @@ export class OauthProviderInput extends OauthProvider {
   @MaxLength(1024)
   client_secret?: string | null;
 
-  /** what a GET tells; ignored */
+  /** what a GET tells; must be that */
   @IsOptional()
   @IsBoolean()
   client_secret_set?: boolean;
+
+  /** what a GET tells; must be that */
+  @IsOptional()
+  @IsBoolean()
+  confirmed?: boolean;
 }
 
-export class OauthInput {
+export class OauthInput extends Told {
   @IsOptional()
   @IsBoolean()
   enabled?: boolean;
 
   @IsOptional()
-  @IsArray()
   @ArrayMaxSize(20)
   @ArrayUnique((provider?: OauthProviderInput) => provider?.key, { message: '$property must have different keys' })
-  @ValidateNested({ each: true })
-  @Type(() => OauthProviderInput)
+  @NestedList(() => OauthProviderInput)
   providers?: OauthProviderInput[];
 }
 
 export class OauthProviderView extends OauthProvider {
   /** whether a client secret is stored; it is never shown */
   client_secret_set!: boolean;
+  /**
+   * whether a super administrator has set or confirmed its addresses, `subject_field`, `client_id` and whether it counts as second factor; until then nobody can sign in
+   * at it
+   */
+  confirmed!: boolean;
 }
 
 export class OauthView {
   enabled!: boolean;
   providers!: OauthProviderView[];
+  /** whether all providers are confirmed */
+  confirmed!: boolean;
+  /** the fields that wait for that, such as `corp.issuer` */
+  waiting!: string[];
 }

@@ -1,9 +1,27 @@
-import { Body, Controller, Get, Put } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, HttpCode, Param, type PipeTransform, Post, Put } from '@nestjs/common';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { errors } from '../common/errors.js';
+import { CONFIRMED_SECTIONS, type ConfirmedSection } from './confirmation.js';
 import { OauthInput, OauthView } from './oauth-settings.dto.js';
-import { GeneralInput, GeneralSettings, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
+import {
+  Confirmed,
+  GeneralInput,
+  GeneralView,
+  SecurityInput,
+  SecurityView,
+  SmtpInput,
+  SmtpView,
+} from './settings.dto.js';
 import { SettingsService } from './settings.service.js';
+
+const SectionPipe: PipeTransform<string, ConfirmedSection> = {
+  transform: (value) => {
+    const section = CONFIRMED_SECTIONS.find((name) => name === value);
+    if (!section) throw errors.notFound('Such a section');
+    return section;
+  },
+};
 
 @ApiTags('Settings')
 @Controller('settings')
@@ -13,39 +31,48 @@ export class SettingsController {
 
   /** General settings. */
   @Get()
-  general(): Promise<GeneralSettings> {
-    return this.settings.read('general');
+  general(): Promise<GeneralView> {
+    return this.settings.view('general');
   }
 
-  /** Changes general settings. Fields that are left out stay. */
+  /**
+   * Changes general settings. Fields that are left out stay. A `base_url` that an administrator sets waits until a super administrator saves or confirms it: mails,
+   * passkeys and OAuth go on with the one before.
+   */
   @Put()
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
-  updateGeneral(@Body() body: GeneralInput, @Me() me: Caller): Promise<GeneralSettings> {
+  updateGeneral(@Body() body: GeneralInput, @Me() me: Caller): Promise<GeneralView> {
     return this.settings.updateGeneral(body, me);
   }
 
   /** Limits, sessions, passwords, who needs a second factor, and where people may sign in from. */
   @Get('security')
-  security(): Promise<SecuritySettings> {
-    return this.settings.security();
+  security(): Promise<SecurityView> {
+    return this.settings.view('security');
   }
 
-  /** Changes security settings. Fields that are left out stay, inside objects, too. Everything acts at the very next request. */
+  /**
+   * Changes security settings. Fields that are left out stay, inside objects, too. Everything acts at the very next request. What an administrator sets binds
+   * administrators and users; super administrators are bound by what one of them set last (else the defaults).
+   */
   @Put('security')
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
-  updateSecurity(@Body() body: SecurityInput, @Me() me: Caller): Promise<SecuritySettings> {
+  updateSecurity(@Body() body: SecurityInput, @Me() me: Caller): Promise<SecurityView> {
     return this.settings.updateSecurity(body, me);
   }
 
   /** The mail server. */
   @Get('smtp')
   smtp(): Promise<SmtpView> {
-    return this.settings.smtpView();
+    return this.settings.view('smtp');
   }
 
-  /** Changes the mail server. A password that is left out stays, and must be sent again when the host changes. */
+  /**
+   * Changes the mail server. A password that is left out stays, and must be sent again when host or port change or `security` becomes `none`. A server that an
+   * administrator sets serves tests and notifications until a super administrator saves or confirms it; links and codes go through the last confirmed one.
+   */
   @Put('smtp')
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
@@ -56,14 +83,30 @@ export class SettingsController {
   /** OpenID and OAuth 2.0 providers that people may sign in with. */
   @Get('oauth')
   oauth(): Promise<OauthView> {
-    return this.settings.oauthView();
+    return this.settings.view('oauth');
   }
 
-  /** Changes them. The list of providers is replaced as a whole; a client secret that is left out stays. */
+  /**
+   * Changes them. The list of providers is replaced as a whole; a client secret that is left out stays. Nobody can sign in at a provider whose addresses or client an
+   * administrator set, until a super administrator saves or confirms them.
+   */
   @Put('oauth')
   @Access({ role: Role.Admin, noTokens: true })
   @Audited('settings.update')
   updateOauth(@Body() body: OauthInput, @Me() me: Caller): Promise<OauthView> {
     return this.settings.updateOauth(body, me);
+  }
+
+  /**
+   * Confirms whatever waits in `general`, `smtp` or `oauth` at this moment: from then on it serves for links, codes and sign-ins. To confirm no more than what was read, save
+   * the section as it was read instead.
+   */
+  @Post(':section/confirm')
+  @HttpCode(200)
+  @ApiParam({ name: 'section', schema: { type: 'string', pattern: `^(${CONFIRMED_SECTIONS.join('|')})$` } })
+  @Access({ role: Role.Super, noTokens: true })
+  @Audited('settings.confirm')
+  confirm(@Param('section', SectionPipe) section: ConfirmedSection, @Me() me: Caller): Promise<Confirmed> {
+    return this.settings.confirm(section, me);
   }
 }

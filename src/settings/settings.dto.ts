@@ -1,5 +1,4 @@
-import { PartialType } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
+import { IntersectionType, PartialType, PickType } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
   IsArray,
@@ -13,9 +12,8 @@ import {
   Max,
   MaxLength,
   Min,
-  ValidateNested,
 } from 'class-validator';
-import { Check } from '../common/validation.js';
+import { Check, Nested } from '../common/validation.js';
 import { isAddress, isCidr, isHttpUrl, isMailbox, isTimezone, ONE_LINE } from './checks.js';
 
 /** Languages of mails and of the console. */
@@ -76,8 +74,8 @@ export class LoginLimit {
   /** failures of one name from one network (IPv4 address, IPv6 /64) that lock it there */
   @IsOptional()
   @IsInt()
-  @Min(1)
-  @Max(1000)
+  @Min(3)
+  @Max(20)
   max_failures!: number;
 
   @IsOptional()
@@ -107,13 +105,13 @@ export class LoginLimit {
   network_failures!: number;
 }
 
-/** Requests a minute; 0: no limit. */
+/** Requests a minute; 0: no limit, but for logins. */
 export class RateLimits {
   /** password logins and reset requests of one network */
   @IsOptional()
   @IsInt()
-  @Min(0)
-  @Max(1_000_000)
+  @Min(1)
+  @Max(100)
   login!: number;
 
   /** the other routes for strangers, of one network: passkey and OAuth sign-in, registration */
@@ -177,23 +175,19 @@ export class PasswordPolicy {
 }
 
 export class SecuritySettings {
-  @ValidateNested()
-  @Type(() => LoginLimit)
+  @Nested(() => LoginLimit)
   login_limit!: LoginLimit;
 
-  @ValidateNested()
-  @Type(() => RateLimits)
+  @Nested(() => RateLimits)
   rate_limits!: RateLimits;
 
-  @ValidateNested()
-  @Type(() => SessionSettings)
+  @Nested(() => SessionSettings)
   session!: SessionSettings;
 
-  @ValidateNested()
-  @Type(() => PasswordPolicy)
+  @Nested(() => PasswordPolicy)
   password_policy!: PasswordPolicy;
 
-  /** users of this role and above must have a second factor; null: nobody must */
+  /** sessions of this role and above must have shown a second factor, and API tokens need a creator who has one; null: nobody must */
   @IsOptional()
   @IsIn([1, 2, 3])
   require_2fa_role!: number | null;
@@ -233,25 +227,91 @@ export class SmtpSettings {
   from!: string;
 }
 
+export class GeneralView extends GeneralSettings {
+  /** whether a super administrator has set or confirmed `base_url`; until then the last confirmed one serves mails, passkeys and OAuth */
+  confirmed!: boolean;
+  /** the fields that wait for that */
+  waiting!: string[];
+}
+
+export class SecurityView extends SecuritySettings {
+  /** whether all of it binds super administrators, too: what an administrator sets binds administrators and users only */
+  confirmed!: boolean;
+  /** the fields that do not, such as `login_limit.max_failures`; they do when a super administrator saves them */
+  waiting!: string[];
+}
+
 export class SmtpView extends SmtpSettings {
   /** whether a password is stored; it is never shown */
   password_set!: boolean;
+  /**
+   * whether a super administrator has set or confirmed `host`, `port`, `security` and `username`; until then they serve tests and notifications only, and mails that
+   * carry a link or a code go through the last server that was confirmed, or are not sent
+   */
+  confirmed!: boolean;
+  /** the fields that wait for that */
+  waiting!: string[];
 }
 
-export class GeneralInput extends PartialType(GeneralSettings) {}
+/** What a GET tells and a PUT takes unchanged. */
+export class Told {
+  /** what a GET tells; must be that */
+  @IsOptional()
+  @IsBoolean()
+  confirmed?: boolean;
 
-export class SecurityInput extends PartialType(SecuritySettings) {}
+  /** what a GET tells; must be that */
+  @IsOptional()
+  @IsString({ each: true })
+  @ArrayMaxSize(500)
+  waiting?: string[];
+}
 
-export class SmtpInput extends PartialType(SmtpSettings) {
-  /** left out: the stored one stays, as long as `host` does; null: none */
+export class GeneralInput extends IntersectionType(PartialType(GeneralSettings), Told) {}
+
+// inside of the objects, too, what is left out stays
+class LoginLimitInput extends PartialType(LoginLimit) {}
+class RateLimitsInput extends PartialType(RateLimits) {}
+class SessionSettingsInput extends PartialType(SessionSettings) {}
+class PasswordPolicyInput extends PartialType(PasswordPolicy) {}
+
+export class SecurityInput extends IntersectionType(
+  PartialType(PickType(SecuritySettings, ['require_2fa_role', 'allowed_cidrs'])),
+  Told,
+) {
+  @IsOptional()
+  @Nested(() => LoginLimitInput)
+  login_limit?: LoginLimitInput;
+
+  @IsOptional()
+  @Nested(() => RateLimitsInput)
+  rate_limits?: RateLimitsInput;
+
+  @IsOptional()
+  @Nested(() => SessionSettingsInput)
+  session?: SessionSettingsInput;
+
+  @IsOptional()
+  @Nested(() => PasswordPolicyInput)
+  password_policy?: PasswordPolicyInput;
+}
+
+export class SmtpInput extends IntersectionType(PartialType(SmtpSettings), Told) {
+  /** left out: the stored one stays, as long as `host` and `port` do and `security` does not become `none`; null: none */
   @IsOptional()
   @IsString()
   @IsNotEmpty()
   @MaxLength(1024)
   password?: string | null;
 
-  /** what a GET tells; ignored */
+  /** what a GET tells; must be that */
   @IsOptional()
   @IsBoolean()
   password_set?: boolean;
+}
+
+export class Confirmed {
+  confirmed!: boolean;
+  /** the fields that waited and are confirmed now */
+  fields!: string[];
 }

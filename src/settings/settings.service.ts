@@ -4,21 +4,36 @@ import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, Role, signedIn } from '../common/access.js';
 import { inCidrs, parseCidr } from '../common/cidr.js';
-import { errors } from '../common/errors.js';
+import { errors, type FieldError, fieldError } from '../common/errors.js';
+import { same } from '../common/read-only.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
+import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, nulls, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
-import type { GeneralInput, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
+import type {
+  Confirmed,
+  GeneralInput,
+  SecurityInput,
+  SecuritySettings,
+  SmtpInput,
+  SmtpView,
+  Told,
+} from './settings.dto.js';
+import { type Views, viewOf } from './views.js';
 
 const SMTP_PASSWORD = 'settings.smtp.password';
 const CLIENT_SECRET = 'settings.oauth.client_secret';
 
+/** One way to write an address: the same place is no change. */
+const place = (url: string | null | undefined) => (url ? new URL(url).href.replace(/\/+$/, '') : '');
+const bareHost = (host: string) => host.toLowerCase().replace(/\.$/, '');
+
 /** Whether a stored secret would now be sent to somebody else. */
 const moved = (a: OauthProvider, b: OauthProvider) =>
-  (a.issuer ?? '') !== (b.issuer ?? '') || (a.token_endpoint ?? '') !== (b.token_endpoint ?? '');
+  place(a.issuer) !== place(b.issuer) || place(a.token_endpoint) !== place(b.token_endpoint);
 
 /** Settings of the installation: documents in the `settings` table, read anew at each use, so that all replicas follow at once. Secrets in them are encrypted. */
 @Injectable()
@@ -31,151 +46,222 @@ export class SettingsService {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
 
-  /** A document as stored, defaults filled in. */
+  /** A document as stored, defaults filled in; also what waits for a super administrator. */
   async read<N extends DocumentName>(name: N, manager?: EntityManager): Promise<Documents[N]> {
-    const row = await this.row(name, manager);
-    return merged(DEFAULTS[name], row?.values ?? {});
+    return merged(DEFAULTS[name], (await this.row(name, manager))?.values ?? {});
   }
 
-  async security(): Promise<SecuritySettings> {
-    return securityFrom(await this.text('security'));
+  /** A document with its last confirmed fields: for whatever carries secrets, or lets somebody in. */
+  async confirmed<N extends 'general' | 'smtp'>(name: N): Promise<Documents[N]> {
+    const row = await this.row(name);
+    return { ...merged(DEFAULTS[name], row?.values ?? {}), ...row?.confirmed };
   }
 
-  /** With the password in plain text, for who connects. */
-  async smtp(): Promise<Documents['smtp']> {
-    const stored = await this.read('smtp');
+  /** What binds who has this role; null: strangers, who may be anybody. */
+  async securityFor(role: number | null): Promise<SecuritySettings> {
+    return securityFrom(await this.text('security'), role);
+  }
+
+  /** With the password in plain text, for who connects. @param confirmed for mails that carry a secret */
+  async smtp(confirmed = false): Promise<Documents['smtp']> {
+    const stored = await (confirmed ? this.confirmed('smtp') : this.read('smtp'));
     return { ...stored, password: stored.password && this.box.decrypt(stored.password, SMTP_PASSWORD) };
   }
 
-  /** With client secrets in plain text, for who talks to the providers. Empty while OAuth is off. */
+  /** The providers that one can sign in at, as stored: none while OAuth is off, none that waits for a super administrator. */
+  async offeredProviders(): Promise<Documents['oauth']['providers']> {
+    const row = await this.row('oauth');
+    const { enabled, providers } = merged(DEFAULTS.oauth, row?.values ?? {});
+    return enabled ? providers.filter(({ key }) => isConfirmed(row, key)) : [];
+  }
+
+  /** The same with client secrets in plain text, for who talks to the providers. */
   async oauthProviders(): Promise<Documents['oauth']['providers']> {
-    const { enabled, providers } = await this.read('oauth');
-    return enabled ? providers.map((p) => ({ ...p, client_secret: this.plainSecret(p.client_secret) })) : [];
+    const providers = await this.offeredProviders();
+    return providers.map((p) => ({ ...p, client_secret: this.plainSecret(p.client_secret) }));
   }
 
   /**
-   * Public address of the service without final slash: BASE_URL, else the setting, else localhost. Never what a request says of itself: a forged Host header
-   * would put a stranger's address into mails.
+   * Public address of the service without final slash: BASE_URL, else the confirmed setting, else localhost. Never what a request says of itself: a forged Host
+   * header would put a stranger's address into mails.
    */
   async publicUrl(): Promise<string> {
     if (this.config.baseUrl) return this.config.baseUrl;
-    const { base_url } = await this.read('general');
+    const { base_url } = await this.confirmed('general');
     if (base_url) return base_url.replace(/\/+$/, '');
     return `http://localhost:${this.http.httpAdapter?.getHttpServer()?.address()?.port ?? this.config.port}`;
   }
 
-  /**
-   * The lowest role of those who changed the document or the public address last: users above it are not let in, nor mailed a secret, by its means. Else an
-   * administrator could have a super administrator's reset link, or authorization code, sent to a server of their own.
-   */
-  async trustIn(name: 'smtp' | 'oauth'): Promise<number> {
-    const rows = await Promise.all([this.row(name), this.config.baseUrl ? undefined : this.row('general')]);
-    return Math.min(...rows.map((row) => row?.by_role ?? Role.Super));
-  }
-
-  async smtpView(): Promise<SmtpView> {
-    return smtpView(await this.read('smtp'));
-  }
-
-  async oauthView(): Promise<OauthView> {
-    return oauthView(await this.read('oauth'));
+  /** A section as its route answers it. */
+  async view<N extends DocumentName>(name: N): Promise<Views[N]> {
+    const row = await this.row(name);
+    return viewOf(name, merged(DEFAULTS[name], row?.values ?? {}), row);
   }
 
   /** @throws AppError 400001 */
-  async updateGeneral(input: GeneralInput, caller: Caller): Promise<Documents['general']> {
+  async updateGeneral({ confirmed, waiting, ...input }: GeneralInput, caller: Caller): Promise<Views['general']> {
     assertNoNulls('general', input);
-    return this.update('general', caller, (old) => merged(old, input));
+    return this.update('general', caller, { confirmed, waiting }, input, (old) => merged(old, input));
   }
 
   /** @throws AppError 400001, when the caller's own network would be shut out, too */
-  async updateSecurity(input: SecurityInput, caller: Caller): Promise<SecuritySettings> {
+  async updateSecurity({ confirmed, waiting, ...input }: SecurityInput, caller: Caller): Promise<Views['security']> {
     assertNoNulls('security', input);
-    return this.update('security', caller, (old) => {
+    return this.update('security', caller, { confirmed, waiting }, input, (old, supers) => {
       const value = merged(old, input);
-      if (value.allowed_cidrs.length && !inCidrs(caller.ip, value.allowed_cidrs.map(parseCidr))) {
-        throw errors.field('allowed_cidrs', `must contain your own address, ${caller.ip}, or you would be shut out`);
+      const own = supers ?? value;
+      const wrong: FieldError[] = [];
+      if (own.allowed_cidrs.length && !inCidrs(caller.ip, own.allowed_cidrs.map(parseCidr))) {
+        const words = `must contain your own address, ${caller.ip}, or you would be shut out`;
+        wrong.push(fieldError('allowed_cidrs', words, 'conflict'));
       }
-      const { lock_minutes, max_lock_minutes } = value.login_limit;
-      if (max_lock_minutes < lock_minutes)
-        throw errors.field('login_limit.max_lock_minutes', 'must not be below lock_minutes');
+      const short = [value, ...(supers ? [supers] : [])].find(
+        ({ login_limit: limit }) => limit.max_lock_minutes < limit.lock_minutes,
+      );
+      if (short) {
+        const min = short.login_limit.lock_minutes;
+        wrong.push(fieldError('login_limit.max_lock_minutes', 'must not be below lock_minutes', 'range', { min }));
+      }
+      if (wrong.length) throw errors.validation(wrong);
       return value;
     });
   }
 
   /** @throws AppError 400001 */
-  async updateSmtp({ password, password_set: _told, ...input }: SmtpInput, caller: Caller): Promise<SmtpView> {
+  async updateSmtp(
+    { password, password_set, confirmed, waiting, ...input }: SmtpInput,
+    caller: Caller,
+  ): Promise<SmtpView> {
     assertNoNulls('smtp', input);
-    const stored = await this.update(
-      'smtp',
-      caller,
-      (old) => {
-        const value = merged(old, input);
-        if (value.enabled && !value.host) throw errors.field('host', 'is needed when mail is on');
-        if (value.enabled && !value.from) throw errors.field('from', 'is needed when mail is on');
-        if (password === undefined && old.password && value.host !== old.host)
-          throw errors.field('password', 'must be sent again when the host changes: it would go to another server');
-        if (password !== undefined)
-          value.password = password === null ? null : this.box.encrypt(password, SMTP_PASSWORD);
-        return value;
-      },
-      smtpView,
-    );
-    return smtpView(stored);
+    return this.update('smtp', caller, { confirmed, waiting, password_set }, input, (old) => {
+      const value = merged(old, input);
+      const missing = value.enabled ? (['host', 'from'] as const).filter((field) => !value[field]) : [];
+      const wrong = missing.map((field) => fieldError(field, 'is needed when mail is on', 'required'));
+      const elsewhere =
+        bareHost(value.host) !== bareHost(old.host) ||
+        value.port !== old.port ||
+        (value.security === 'none' && old.security !== 'none');
+      if (password === undefined && old.password && elsewhere) {
+        const words = 'must be sent again when host or port change, or encryption ends: others could read it there';
+        wrong.push(fieldError('password', words, 'required'));
+      }
+      if (wrong.length) throw errors.validation(wrong);
+      if (password !== undefined) value.password = password === null ? null : this.box.encrypt(password, SMTP_PASSWORD);
+      return value;
+    });
   }
 
-  /** @throws AppError 400001 */
-  async updateOauth(input: OauthInput, caller: Caller): Promise<OauthView> {
-    const stored = await this.update(
-      'oauth',
-      caller,
-      (old) => ({
-        enabled: input.enabled ?? old.enabled,
-        providers:
-          input.providers?.map(({ client_secret, client_secret_set: _told, ...provider }, i) => {
-            assertComplete(provider, `providers.${i}`);
-            const known = old.providers.find((p) => p.key === provider.key);
-            if (client_secret === undefined && known?.client_secret && moved(known, provider)) {
-              throw errors.field(`providers.${i}.client_secret`, 'must be sent again when the provider moves');
-            }
-            const kept = client_secret === undefined ? (known?.client_secret ?? null) : null;
-            return {
-              ...provider,
-              client_secret: client_secret ? this.box.encrypt(client_secret, CLIENT_SECRET) : kept,
-            };
-          }) ?? old.providers,
-      }),
-      oauthView,
-    );
-    return oauthView(stored);
+  /** @throws AppError 400001 naming all that is wrong with each provider */
+  async updateOauth({ confirmed, waiting, ...input }: OauthInput, caller: Caller): Promise<OauthView> {
+    const told = { confirmed, waiting, providers: input.providers };
+    return this.update('oauth', caller, told, input, (old) => {
+      const wrong: FieldError[] = [];
+      const providers = input.providers?.map(
+        ({ client_secret, client_secret_set: _set, confirmed: _is, ...provider }, i) => {
+          wrong.push(...incomplete(provider, `providers.${i}`));
+          const known = old.providers.find((p) => p.key === provider.key);
+          if (client_secret === undefined && known?.client_secret && moved(known, provider)) {
+            const words = 'must be sent again when the provider moves';
+            wrong.push(fieldError(`providers.${i}.client_secret`, words, 'required'));
+          }
+          const kept = client_secret === undefined ? (known?.client_secret ?? null) : null;
+          return { ...provider, client_secret: client_secret ? this.box.encrypt(client_secret, CLIENT_SECRET) : kept };
+        },
+      );
+      if (wrong.length) throw errors.validation(wrong);
+      return { enabled: input.enabled ?? old.enabled, providers: providers ?? old.providers };
+    });
+  }
+
+  /** Confirms all fields of a section that wait. */
+  confirm(name: ConfirmedSection, caller: Caller): Promise<Confirmed> {
+    return this.change(name, async (row, manager) => {
+      const fields = row?.waiting ?? [];
+      if (!row || !fields.length) return { confirmed: true, fields };
+      await this.store(name, { values: row.values }, manager);
+      const [before, after] = [row, { values: row.values }].map((r) =>
+        viewOf(name, merged(DEFAULTS[name], row.values), r),
+      );
+      const target = { type: 'settings', id: null, name };
+      await this.audit.write(manager, caller, {
+        action: 'settings.confirm',
+        target,
+        before,
+        after,
+      });
+      return { confirmed: true, fields };
+    });
+  }
+
+  /** Back to the defaults: for who holds the machine, when the settings shut everybody out. */
+  resetSecurity(actor: 'system'): Promise<void> {
+    return this.change('security', async (row, manager) => {
+      await this.db.run('DELETE FROM settings WHERE name = ?', ['security'], manager);
+      const [before, after] = [row, undefined].map((r) =>
+        viewOf('security', merged(DEFAULTS.security, r?.values ?? {}), r),
+      );
+      const target = { type: 'settings', id: null, name: 'security' };
+      await this.audit.write(manager, actor, { action: 'settings.reset', target, before, after });
+    });
   }
 
   private plainSecret(sealed: string | null): string | null {
     return sealed && this.box.decrypt(sealed, CLIENT_SECRET);
   }
 
-  /** Reads, changes and stores a document in one transaction; two changes at once follow each other. */
+  /**
+   * Changes and stores a document, with who set what.
+   * @param told what the caller believes of its confirmation
+   * @param input the fields that the caller names
+   * @param change gets what will bind super administrators, when one of them changes it
+   */
   private update<N extends DocumentName>(
     name: N,
     caller: Caller,
-    change: (old: Documents[N]) => Documents[N],
-    shown: (value: Documents[N]) => unknown = (value) => value,
-  ): Promise<Documents[N]> {
+    told: SectionTold,
+    input: object,
+    change: (old: Documents[N], supers: SecuritySettings | null) => Documents[N],
+  ): Promise<Views[N]> {
+    const { role } = signedIn(caller);
+    return this.change(name, async (row, manager) => {
+      const old = merged(DEFAULTS[name], row?.values ?? {});
+      const before = viewOf(name, old, row);
+      assertTold(told, before);
+      const isSuper = name === 'security' && role >= Role.Super;
+      const supers = isSuper ? merged(DEFAULTS.security, merged(row?.super ?? {}, input)) : null;
+      const value = change(old, supers);
+      const next: Row = {
+        values: value as unknown as Row['values'],
+        ...(name === 'security' && { super: (supers ?? row?.super ?? {}) as Row['super'] }),
+        ...confirmation(name, row, old, value, role, namedBy(name, input)),
+      };
+      const after = viewOf(name, value, next);
+      // who says the same as somebody lower vouches for it: only a row that would stay as it is is left alone
+      if (row ? same(row, next) : same(before, after)) {
+        caller.audited = 'unneeded';
+        return after;
+      }
+      await this.store(name, next, manager);
+      const target = { type: 'settings', id: null, name };
+      await this.audit.write(manager, caller, { action: 'settings.update', target, before, after });
+      return after;
+    });
+  }
+
+  /** One transaction on a document; two at once follow each other. */
+  private change<T>(
+    name: DocumentName,
+    work: (row: Row | undefined, manager: EntityManager) => Promise<T>,
+  ): Promise<T> {
     return this.db.transaction(async (manager) => {
       await this.db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
-      const old = await this.read(name, manager);
-      const value = change(old);
-      const row: Row = { values: value as unknown as Row['values'], by_role: signedIn(caller).role };
-      await this.db.run('DELETE FROM settings WHERE name = ?', [name], manager);
-      await this.db.run('INSERT INTO settings (name, content) VALUES (?, ?)', [name, JSON.stringify(row)], manager);
-      const target = { type: 'settings', id: null, name };
-      await this.audit.write(manager, caller, {
-        action: 'settings.update',
-        target,
-        before: shown(old),
-        after: shown(value),
-      });
-      return value;
+      return work(await this.row(name, manager), manager);
     });
+  }
+
+  private async store(name: DocumentName, row: Row, manager: EntityManager): Promise<void> {
+    await this.db.run('DELETE FROM settings WHERE name = ?', [name], manager);
+    await this.db.run('INSERT INTO settings (name, content) VALUES (?, ?)', [name, JSON.stringify(row)], manager);
   }
 
   private async row(name: DocumentName, manager?: EntityManager): Promise<Row | undefined> {
@@ -191,41 +277,58 @@ export class SettingsService {
 
 /** @throws AppError 400001 naming the fields that may be left out, but not be null */
 function assertNoNulls(name: DocumentName, change: object): void {
-  const list = nulls(DEFAULTS[name], change).map((path) => ({
-    path,
-    message: 'must not be null; leave it out to keep it',
-  }));
+  const list = nulls(DEFAULTS[name], change).map((path) =>
+    fieldError(path, 'must not be null; leave it out to keep it', 'required'),
+  );
   if (list.length) throw errors.validation(list);
 }
 
-const smtpView = ({ password, ...shown }: Documents['smtp']): SmtpView => ({
-  ...shown,
-  password_set: password !== null,
-});
+/** Fields of a section that only a GET tells. */
+type SectionTold = Told & {
+  password_set?: boolean;
+  providers?: { key: string; client_secret_set?: boolean; confirmed?: boolean }[];
+};
 
-const oauthView = ({ enabled, providers }: Documents['oauth']): OauthView => ({
-  enabled,
-  providers: providers.map(({ client_secret, ...shown }) => ({ ...shown, client_secret_set: client_secret !== null })),
-});
+/** What a GET told may be sent back, but not changed this way. @throws AppError 400001 */
+function assertTold({ providers, ...told }: SectionTold, is: object): void {
+  const list = changed(told, is);
+  const known = (is as SectionTold).providers ?? [];
+  for (const [i, { key, client_secret_set, confirmed }] of (providers ?? []).entries()) {
+    const stored = known.find((provider) => provider.key === key);
+    if (stored) list.push(...changed({ client_secret_set, confirmed }, stored, `providers.${i}.`));
+  }
+  if (list.length) throw errors.validation(list);
+}
+
+const changed = (told: object, is: object, prefix = ''): FieldError[] =>
+  Object.entries(told)
+    .filter(([key, value]) => value !== undefined && !same(value, (is as Record<string, unknown>)[key]))
+    .map(([key]) => fieldError(prefix + key, TOLD[key] ?? 'follows from what is stored', 'read_only'));
+
+const CONFIRM = 'cannot be set: POST /api/settings/:section/confirm, by a super administrator';
+const TOLD: Record<string, string> = { confirmed: CONFIRM, waiting: CONFIRM };
 
 const isTrusted = (url: string) =>
   url.startsWith('https:') || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
-/** @throws AppError 400001 unless it is a whole OpenID provider or a whole OAuth 2.0 provider */
-function assertComplete(provider: OauthProvider, path: string): void {
+/** What a provider lacks to be a whole OpenID provider, or a whole OAuth 2.0 provider. */
+function incomplete(provider: OauthProvider, path: string): FieldError[] {
   const plain = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'subject_field'] as const;
-  for (const field of ['issuer', ...plain.slice(0, 3)] as const) {
+  const open = (['issuer', ...plain.slice(0, 3)] as const).filter((field) => {
     const url = provider[field];
-    if (url && !isTrusted(url))
-      throw errors.field(`${path}.${field}`, 'must be https; plain http is for loopback only');
-  }
+    return url && !isTrusted(url);
+  });
+  if (open.length)
+    return open.map((field) => fieldError(`${path}.${field}`, 'must be https; plain http is for loopback only'));
   const given = plain.filter((field) => provider[field]);
-  if (provider.issuer && given.length)
-    throw errors.field(`${path}.${given[0]}`, 'belongs to providers without issuer; leave one of the two out');
-  if (provider.issuer) return;
+  if (provider.issuer) {
+    const words = 'belongs to providers without issuer; leave one of the two out';
+    return given.slice(0, 1).map((field) => fieldError(`${path}.${field}`, words, 'conflict'));
+  }
+  if (!given.length) {
+    const words = 'is needed, or the endpoints and subject_field of a plain OAuth 2.0 provider';
+    return [fieldError(`${path}.issuer`, words, 'required')];
+  }
   const missing = plain.filter((field) => !provider[field]);
-  if (missing.length === plain.length)
-    throw errors.field(`${path}.issuer`, 'is needed, or the endpoints and subject_field of a plain OAuth 2.0 provider');
-  if (missing.length)
-    throw errors.validation(missing.map((field) => ({ path: `${path}.${field}`, message: 'is needed' })));
+  return missing.map((field) => fieldError(`${path}.${field}`, 'is needed', 'required'));
 }

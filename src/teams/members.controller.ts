@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
+import { Access, Audited, type Caller, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { MembersService } from './members.service.js';
@@ -26,9 +26,13 @@ export class MembersController {
     return list;
   }
 
-  /** Takes a user into the team. For its owners and managers, and administrators; 409001 for who is a member already. */
+  /**
+   * Takes a user into the team, by `user_id` or `username`. For its owners and managers, who may try 30 times an hour (429001 then), and administrators; 409001 for who is a
+   * member already.
+   */
   @Post()
   @Audited('member.create')
+  @Makes<MemberView>(({ user_id }) => user_id)
   create(@Param('id', IdPipe) id: number, @Body() body: MemberInput, @Me() me: Caller): Promise<MemberView> {
     return this.members.add(me, id, body);
   }
@@ -39,10 +43,10 @@ export class MembersController {
   update(
     @Param('id', IdPipe) id: number,
     @Param('userId', IdPipe) userId: number,
-    @Body() { role }: MemberRole,
+    @Body() body: MemberRole,
     @Me() me: Caller,
   ): Promise<MemberView> {
-    return this.members.setRole(me, id, userId, role);
+    return this.members.setRole(me, id, userId, body);
   }
 
   /** Removes a member, or leaves the team. Managers remove ordinary members only; 409001 for the last owner. */

@@ -1,19 +1,34 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
-import { type Caller, type Principal, signedIn } from '../common/access.js';
+import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
+import { assertUnchanged } from '../common/read-only.js';
 import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
-import type { MemberInput, MemberView, TeamRole } from './team.dto.js';
+import { type LimitRule, LimitsService } from '../security/limits.service.js';
+import type { MemberInput, MemberRole, MemberView } from './team.dto.js';
 import { TeamMember } from './team.entity.js';
 import { assertRight, TeamsService } from './teams.service.js';
 
 const COLUMNS = 'm.user_id, u.username, u.nickname, m.role, m.joined_at';
 const FROM = 'team_members m JOIN users u ON u.id = m.user_id';
 const SORTS = { username: 'u.username_key', user_id: 'm.user_id', role: 'm.role', joined_at: 'm.joined_at' };
+
+/** tries of one user to add somebody to any team */
+const ADDED: LimitRule = { max: 30, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
+
+/** Whom a body means: exactly one of the two fields. @throws AppError 400001 */
+function searched({ user_id, username }: MemberInput): { field: string; column: string; value: string | number } {
+  if (user_id !== undefined && username !== undefined)
+    throw errors.field('username', 'cannot be sent together with user_id', 'conflict');
+  if (username !== undefined)
+    return { field: 'username', column: 'username_key', value: username.trim().toLowerCase() };
+  if (user_id === undefined) throw errors.field('user_id', 'is needed, or username', 'required');
+  return { field: 'user_id', column: 'id', value: user_id };
+}
 
 const target = (member: MemberView) => ({ type: 'member', id: member.user_id, name: member.username });
 
@@ -23,6 +38,7 @@ export class MembersService {
   constructor(
     private readonly db: Db,
     private readonly teams: TeamsService,
+    private readonly limits: LimitsService,
     private readonly audit: AuditService,
   ) {}
 
@@ -41,21 +57,34 @@ export class MembersService {
     });
   }
 
-  /** @throws AppError 400001 no such user, 403001, 404001, 409001 a member already */
-  add(caller: Caller, teamId: number, { user_id, role = 'member' }: MemberInput): Promise<MemberView> {
-    return this.teams.change(caller, teamId, role === 'member' ? 'manage' : 'own', async (manager, team) => {
+  /**
+   * Takes a user in, by id or by name. Who is no administrator may try this often an hour, failures included: else ids and names would be a directory of people.
+   * @throws AppError 400001 no such user, 403001, 404001, 409001 a member already, 429001
+   */
+  async add(caller: Caller, teamId: number, input: MemberInput): Promise<MemberView> {
+    const { role = 'member' } = input;
+    const need = role === 'member' ? 'manage' : 'own';
+    const me = signedIn(caller);
+    await this.teams.open(me, teamId, need);
+    const by = searched(input);
+    if (me.role < Role.Admin) {
+      const wait = await this.limits.hit({ kind: 'members', network: `user ${me.userId}` }, ADDED);
+      if (wait) throw errors.tooMany('You added, or tried to add, too many members; try again later', wait);
+    }
+    return this.teams.change(caller, teamId, need, async (manager, team) => {
       // locks: the user may be deleted or disabled at this moment
-      await this.db.run('UPDATE users SET status = status WHERE id = ?', [user_id], manager);
-      const user = await this.db.row<{ username: string; nickname: string }>(
-        'SELECT username, nickname FROM users WHERE id = ? AND status = 1',
-        [user_id],
+      await this.db.run(`UPDATE users SET status = status WHERE ${by.column} = ?`, [by.value], manager);
+      const user = await this.db.row<{ id: number; username: string; nickname: string }>(
+        `SELECT id, username, nickname FROM users WHERE ${by.column} = ? AND status = 1`,
+        [by.value],
         manager,
       );
-      if (!user) throw errors.field('user_id', 'is no active user');
-      if (await this.find(manager, teamId, user_id)) throw errors.conflict('user_id: is a member of the team already');
+      if (!user) throw errors.field(by.field, 'is no active user', 'choice');
+      const { id: user_id, username, nickname } = user;
+      if (await this.find(manager, teamId, user_id)) throw errors.taken(by.field, 'is a member of the team already');
       const joined_at = now();
       await manager.insert(TeamMember, { team_id: teamId, user_id, role, joined_at });
-      const member = { user_id, ...user, role, joined_at };
+      const member = { user_id, username, nickname, role, joined_at };
       const after = { team: team.name, team_id: teamId, ...member };
       await this.audit.write(manager, caller, { action: 'member.create', target: target(member), after });
       return member;
@@ -63,9 +92,15 @@ export class MembersService {
   }
 
   /** @throws AppError 403001, 404001, 409001 for the last owner */
-  setRole(caller: Caller, teamId: number, userId: number, role: TeamRole): Promise<MemberView> {
+  setRole(caller: Caller, teamId: number, userId: number, patch: MemberRole): Promise<MemberView> {
     return this.teams.change(caller, teamId, 'own', async (manager, team) => {
       const member = await this.member(manager, teamId, userId);
+      assertUnchanged(patch, member);
+      const { role } = patch;
+      if (role === member.role) {
+        caller.audited = 'unneeded';
+        return member;
+      }
       await manager.update(TeamMember, { team_id: teamId, user_id: userId }, { role });
       await this.assertOwnerLeft(manager, teamId, member);
       const after = { ...member, role };

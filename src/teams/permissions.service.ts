@@ -44,29 +44,33 @@ export class PermissionsService {
     });
   }
 
-  /** Gives a team a right on a domain: nobody gives what they do not hold. @throws AppError 400001, 403001, 404001, 409001 */
+  /** Gives a team a right on a domain, which is for its owner and for administrators. @throws AppError 400001, 403001, 404001, 409001 */
   async create(caller: Caller, teamId: number, input: PermissionInput): Promise<PermissionView> {
     const { domain_id, permission, host = null } = input;
     if (host !== null && permission === 'read') {
-      throw errors.field('host', 'goes with permission "write" only: reading is of the whole domain');
+      throw errors.field('host', 'goes with permission "write" only: reading is of the whole domain', 'conflict');
     }
     const me = signedIn(caller);
     await this.teams.open(me, teamId, 'manage');
-    await this.policy.open(me, domain_id, 'write');
+    await this.policy.open(me, domain_id, 'own');
     return this.teams.change(caller, teamId, 'manage', async (manager, team) => {
       // locks: the domain may be deleted at this moment
       await this.db.run('UPDATE domains SET name = name WHERE id = ?', [domain_id], manager);
       const domain = await this.db.row<{ name: string }>('SELECT name FROM domains WHERE id = ?', [domain_id], manager);
       if (!domain) throw errors.notFound('Domain');
-      const others = await this.db.rows<{ permission: string; host: string | null }>(
-        'SELECT permission, host FROM domain_permissions WHERE team_id = ? AND domain_id = ?',
+      const others = await this.db.rows<{ id: number; permission: string; host: string | null }>(
+        'SELECT id, permission, host FROM domain_permissions WHERE team_id = ? AND domain_id = ?',
         [teamId, domain_id],
         manager,
       );
-      if (others.some((other) => other.permission === permission && other.host === host))
-        throw errors.conflict('The team has this permission already');
+      const equal = others.find((other) => other.permission === permission && other.host === host);
+      if (equal) throw errors.taken('domain_id', 'the team has this permission already', { id: equal.id });
       const row = { team_id: teamId, domain_id, domain_name: domain.name, permission, host };
-      const { identifiers } = await manager.insert(DomainPermission, { ...row, repeated: others.length ? true : null });
+      const { identifiers } = await manager.insert(DomainPermission, {
+        ...row,
+        granted_by: me.userId,
+        repeated: others.length ? true : null,
+      });
       const created = { id: Number(identifiers[0]?.id), ...row };
       await this.audit.write(manager, caller, {
         action: 'permission.create',

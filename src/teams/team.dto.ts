@@ -1,6 +1,7 @@
 import { Transform } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { isHostGlob } from '../common/patterns.js';
+import { TakesBack } from '../common/read-only.js';
 import { Check, IsOmittable, MAX_ID } from '../common/validation.js';
 import { toAscii } from '../dns/names.js';
 import { ONE_LINE } from '../settings/checks.js';
@@ -24,15 +25,6 @@ export class TeamInput extends TeamFields {
   name!: string;
 }
 
-export class TeamPatch extends TeamFields {
-  @IsOmittable()
-  @IsString()
-  @MaxLength(128)
-  @Matches(/\S/, { message: '$property must not be blank' })
-  @Matches(ONE_LINE, { message: '$property must be one line' })
-  name?: string;
-}
-
 export class TeamView {
   id!: number;
   name!: string;
@@ -41,8 +33,8 @@ export class TeamView {
   created_by!: number | null;
   created_at!: string;
   member_count!: number;
-  /** owner, manager or member; null: an administrator who is no member */
-  my_role!: string | null;
+  /** null: an administrator who is no member */
+  my_role!: TeamRole | null;
 }
 
 export class TeamAccount {
@@ -56,11 +48,30 @@ export class TeamDetail extends TeamView {
   accounts!: TeamAccount[];
 }
 
+@TakesBack(TeamDetail)
+export class TeamPatch extends TeamFields {
+  @IsOmittable()
+  @IsString()
+  @MaxLength(128)
+  @Matches(/\S/, { message: '$property must not be blank' })
+  @Matches(ONE_LINE, { message: '$property must be one line' })
+  name?: string;
+}
+
 export class MemberInput {
+  /** this or `username` */
+  @IsOmittable()
   @IsInt()
   @Min(1)
   @Max(MAX_ID)
-  user_id!: number;
+  user_id?: number;
+
+  /** this or `user_id`; upper and lower case are the same */
+  @IsOmittable()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(64)
+  username?: string;
 
   /** owner, manager, member (default); owners and administrators alone make owners and managers */
   @IsOmittable()
@@ -68,19 +79,19 @@ export class MemberInput {
   role?: TeamRole;
 }
 
-export class MemberRole {
-  /** owner: everything; manager: members and permissions; member: what the team may do with domains */
-  @IsIn(TEAM_ROLES)
-  role!: TeamRole;
-}
-
 export class MemberView {
   user_id!: number;
   username!: string;
   nickname!: string;
-  /** owner, manager or member */
-  role!: string;
+  role!: TeamRole;
   joined_at!: string;
+}
+
+@TakesBack(MemberView)
+export class MemberRole {
+  /** owner: everything; manager: members and permissions; member: what the team may do with domains */
+  @IsIn(TEAM_ROLES)
+  role!: TeamRole;
 }
 
 export class PermissionInput {
@@ -93,7 +104,10 @@ export class PermissionInput {
   @IsIn(['read', 'write'])
   permission!: 'read' | 'write';
 
-  /** limits a write to records at these hosts, reading stays whole: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets */
+  /**
+   * limits a write to records at these hosts, reading stays whole: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets. The
+   * wildcard record `*.dev` is `\*.dev`, or met by `**`. Records that hand names on (NS, DS, DNAME) are never under a host
+   */
   @IsOptional()
   @Transform(({ value }) => (typeof value === 'string' ? toAscii(value) : value))
   @Check(isHostGlob, 'must be a host such as www, *.dev or @')
@@ -105,8 +119,7 @@ export class PermissionView {
   team_id!: number;
   domain_id!: number;
   domain_name!: string;
-  /** read or write */
-  permission!: string;
+  permission!: 'read' | 'write';
   /** glob of the hosts that a write is limited to; null: the whole domain */
   host!: string | null;
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
+import { Access, Audited, type Caller, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { TeamDetail, TeamInput, TeamPatch, TeamView } from './team.dto.js';
@@ -28,6 +28,7 @@ export class TeamsController {
   /** A new team. The caller is its owner. */
   @Post()
   @Audited('team.create')
+  @Makes<TeamView>(({ id }) => id)
   create(@Body() body: TeamInput, @Me() me: Caller): Promise<TeamView> {
     return this.teams.create(me, body);
   }

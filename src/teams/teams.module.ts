@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DomainsModule } from '../domains/domains.module.js';
+import { SecurityModule } from '../security/security.module.js';
 import { MembersController } from './members.controller.js';
 import { MembersService } from './members.service.js';
 import { PermissionsController } from './permissions.controller.js';
@@ -8,7 +9,7 @@ import { TeamsController } from './teams.controller.js';
 import { TeamsService } from './teams.service.js';
 
 @Module({
-  imports: [DomainsModule],
+  imports: [DomainsModule, SecurityModule],
   controllers: [TeamsController, MembersController, PermissionsController],
   providers: [TeamsService, MembersService, PermissionsService],
 })

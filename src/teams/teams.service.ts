@@ -5,6 +5,7 @@ import { type Caller, type Principal, Role, signedIn } from '../common/access.js
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
+import { assertUnchanged, same } from '../common/read-only.js';
 import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import type { TeamAccount, TeamDetail, TeamInput, TeamPatch, TeamView } from './team.dto.js';
@@ -62,10 +63,14 @@ export class TeamsService {
 
   /** @throws AppError 403001, 404001 */
   async get(me: Principal, id: number): Promise<TeamDetail> {
-    const team = await this.open(me, id, 'see');
+    return this.detail(await this.open(me, id, 'see'));
+  }
+
+  private async detail(team: TeamView, manager?: EntityManager): Promise<TeamDetail> {
     const accounts = await this.db.rows<TeamAccount>(
       'SELECT id, name, provider FROM dns_accounts WHERE team_id = ? ORDER BY name, id',
-      [id],
+      [team.id],
+      manager,
     );
     return { ...team, accounts };
   }
@@ -79,20 +84,26 @@ export class TeamsService {
       const id = Number(identifiers[0]?.id);
       const owner = { team_id: id, user_id: created_by, role: 'owner', joined_at: row.created_at };
       await manager.insert(TeamMember, owner);
-      const team = { id, ...row, member_count: 1, my_role: 'owner' };
+      const team = { id, ...row, member_count: 1, my_role: 'owner' as const };
       await this.audit.write(manager, caller, { action: 'team.create', target: target(team), after: team });
       return team;
     });
   }
 
   /** @throws AppError 403001, 404001 */
-  async update(caller: Caller, id: number, { name, description }: TeamPatch): Promise<TeamDetail> {
+  async update(caller: Caller, id: number, patch: TeamPatch): Promise<TeamDetail> {
+    const { name, description } = patch;
     await this.change(caller, id, 'manage', async (manager, before) => {
+      assertUnchanged(patch, await this.detail(before, manager));
       const after = {
         ...before,
         name: name?.trim() ?? before.name,
         description: description?.trim() ?? before.description,
       };
+      if (same(before, after)) {
+        caller.audited = 'unneeded';
+        return;
+      }
       await manager.update(Team, { id }, { name: after.name, description: after.description });
       await this.audit.write(manager, caller, { action: 'team.update', target: target(after), before, after });
     });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, type Principal, type Role, signedIn } from '../common/access.js';
+import { type Caller, hasScope, type Principal, type Role, signedIn } from '../common/access.js';
 import { errors } from '../common/errors.js';
 import type { RecordState } from '../common/token-rules.js';
 import { Db } from '../database/db.js';
@@ -10,7 +10,7 @@ import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
 import type { ExplainInput, Explanation } from './token.dto.js';
-import { hasScope, judgeToken, SELECT_TOKEN, type TokenRow, tokenPrincipal } from './token-access.js';
+import { HAS_FACTOR, judgeToken, lacksFactor, SELECT_TOKEN, type TokenRow, tokenPrincipal } from './token-access.js';
 
 /** The scope that a route for this action demands. */
 const scopeFor = (action: ExplainInput['action']) => (action === 'read' ? 'records:read' : 'records:write');
@@ -42,15 +42,30 @@ export class ExplainService {
 
   /** What a user may do when signed in. @throws AppError 400001, 404001 */
   async ofUser(id: number, question: ExplainInput): Promise<Explanation> {
-    const user = await this.db.row<{ username: string; role: Role; status: number }>(
-      'SELECT username, role, status FROM users WHERE id = ?',
+    const user = await this.db.row<{ username: string; role: Role; status: number; has_factor: number }>(
+      `SELECT u.username, u.role, u.status, ${HAS_FACTOR} AS has_factor FROM users u WHERE u.id = ?`,
       [id],
     );
     if (!user) throw errors.notFound('User');
     const { username, role } = user;
     if (user.status !== 1) return { allowed: false, reason: 'The user is disabled', rule: null, source: 'creator' };
+    if (lacksFactor(user, await this.settings.securityFor(role)) && !(await this.provesElsewhere(id)))
+      return {
+        allowed: false,
+        reason: 'The user must have a second factor and has none',
+        rule: null,
+        source: 'creator',
+      };
     const verdict = await this.inDomain(userPrincipal({ id, username, role }, null), question);
     return { ...verdict, reason: `${verdict.reason} (${await this.grants(id, role, question.domain_id)})` };
+  }
+
+  /** Whether a sign-in at a provider counts as the second factor of a user. */
+  private async provesElsewhere(userId: number): Promise<boolean> {
+    const trusted = (await this.settings.offeredProviders()).filter((provider) => provider.trusted_2fa);
+    const sql = 'SELECT provider FROM identities WHERE user_id = ?';
+    const bound = await this.db.rows<{ provider: string }>(sql, [userId]);
+    return trusted.some(({ key }) => bound.some(({ provider }) => provider === key));
   }
 
   private async inDomain(me: Principal, question: ExplainInput): Promise<Verdict> {
@@ -64,7 +79,7 @@ export class ExplainService {
   /** The question's record in canonical form. @throws AppError 400001 */
   private async state({ host, type, value, ttl: given }: ExplainInput, { name }: OpenDomain): Promise<RecordState> {
     const ttl = given ?? (await this.settings.read('general')).default_ttl;
-    if (value === undefined) return { host: hostName(host, name), type: type.toUpperCase(), value: null, ttl };
+    if (typeof value !== 'string') return { host: hostName(host, name), type: type.toUpperCase(), value: null, ttl };
     return dnsRecord({ host, type, value, ttl }, name);
   }
 

@@ -8,7 +8,8 @@ const EVERYTHING = ['read', 'create', 'update', 'delete'] as const;
 
 /** The rules of a usual case. @throws AppError 400001 naming `preset.host` */
 export function presetRules({ name, host }: PresetInput): TokenRule[] {
-  const given = host === undefined ? undefined : toAscii(host);
+  // null is as good as left out
+  const given = typeof host === 'string' ? toAscii(host) : undefined;
   if (given !== undefined && !isHostGlob(given)) throw errors.field('preset.host', 'must be a host such as www or @');
   const actions = [...EVERYTHING];
   switch (name) {
@@ -20,7 +21,8 @@ export function presetRules({ name, host }: PresetInput): TokenRule[] {
     }
     case 'ddns':
       if (given === undefined) throw errors.field('preset.host', 'is needed: the host whose address changes');
-      return [{ effect: 'allow', hosts: [given], types: ['A', 'AAAA'], actions }];
+      // one host, so a star is the wildcard record and no glob
+      return [{ effect: 'allow', hosts: [given.replace(/^\*/, '\\*')], types: ['A', 'AAAA'], actions }];
     case 'read-only':
       return [{ effect: 'allow', ...(given === undefined ? {} : { hosts: [given] }), actions: ['read'] }];
   }

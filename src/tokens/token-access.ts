@@ -1,8 +1,10 @@
 import type { Principal } from '../common/access.js';
 import { inCidrs, parseCidr } from '../common/cidr.js';
 import { now } from '../common/clock.js';
+import { rulesFrom } from '../common/compiled-rules.js';
 import type { Verdict } from '../domains/access-rights.js';
 import { securityFrom } from '../settings/documents.js';
+import type { SecuritySettings } from '../settings/settings.dto.js';
 
 /** A token with its creator, as one query reads them. */
 export interface TokenRow {
@@ -24,14 +26,30 @@ export interface TokenRow {
   username: string;
   role: number;
   status: number;
+  /** the creator has an authenticator app or a passkey */
+  has_factor: boolean | number;
   security: string | null;
 }
+
+/** Whether the user `u` has an authenticator app or a passkey, as 1 or 0. */
+export const HAS_FACTOR =
+  'CASE WHEN u.totp_enabled OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id) THEN 1 ELSE 0 END';
 
 /** SELECT of a `TokenRow`; a WHERE follows. */
 export const SELECT_TOKEN = `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.allowed_services, t.allowed_cidrs, t.rules,
     t.max_unused_days, t.start_time, t.end_time, t.max_role, t.is_active, t.created_at, t.last_used_at, u.username, u.role, u.status,
+    ${HAS_FACTOR} AS has_factor,
     (SELECT content FROM settings WHERE name = 'security') AS security
   FROM api_tokens t JOIN users u ON u.id = t.user_id`;
+
+/** Said of a token whose creator lacks what `require_2fa_role` demands. */
+export const NO_FACTOR = 'The creator of the token must have a second factor and has none';
+
+/** Whether somebody has no second factor although the role must show one. */
+export const lacksFactor = (
+  { role, has_factor }: Pick<TokenRow, 'role' | 'has_factor'>,
+  { require_2fa_role: required }: SecuritySettings,
+): boolean => required !== null && role >= required && !has_factor;
 
 /** Whether a token may be used at all, now and from this address. */
 export function judgeToken(row: TokenRow, ip: string): Verdict {
@@ -47,6 +65,7 @@ export function judgeToken(row: TokenRow, ip: string): Verdict {
   const networks: string[] = row.allowed_cidrs ? JSON.parse(row.allowed_cidrs) : [];
   if (networks.length && !inCidrs(ip, networks.map(parseCidr)))
     return say('network', `The token may not be used from ${ip}`);
+  if (lacksFactor(row, securityFrom(row.security, row.role))) return say('creator', NO_FACTOR);
   return { allowed: true, reason: 'The token is valid', rule: null, source: 'token' };
 }
 
@@ -58,16 +77,12 @@ export const tokenPrincipal = (row: TokenRow): Principal => ({
   role: Math.min(row.max_role, row.role),
   sessionId: null,
   lacksSecondFactor: false,
-  ratePerMinute: securityFrom(row.security).rate_limits.token,
+  ratePerMinute: securityFrom(row.security, row.role).rate_limits.token,
   token: {
     id: row.id,
     name: row.name,
     allowedDomains: row.narrowed ? JSON.parse(row.allowed_domains) : null,
     allowedServices: JSON.parse(row.allowed_services),
-    rules: row.rules ? JSON.parse(row.rules) : null,
+    rules: row.rules ? rulesFrom(row.rules) : null,
   },
 });
-
-/** Whether the scopes of a token contain one; null: any token may. */
-export const hasScope = (services: readonly string[], scope: string | null): boolean =>
-  scope === null || services.includes('*') || services.includes(scope);

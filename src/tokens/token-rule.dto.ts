@@ -1,4 +1,4 @@
-import { Transform, Type } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -8,12 +8,12 @@ import {
   IsOptional,
   IsString,
   Max,
+  MaxLength,
   Min,
-  ValidateNested,
 } from 'class-validator';
-import { isHostGlob, isPattern } from '../common/patterns.js';
-import { ACTIONS, type Action } from '../common/token-rules.js';
-import { Check, MAX_ID } from '../common/validation.js';
+import { isHostGlob, MAX_PATTERN } from '../common/patterns.js';
+import { ACTIONS, type Action, DELEGATING } from '../common/token-rules.js';
+import { Check, MAX_ID, Nested } from '../common/validation.js';
 import { toAscii } from '../dns/names.js';
 import { isKnownType } from '../dns/record.js';
 import { isCidr } from '../settings/checks.js';
@@ -49,16 +49,16 @@ export class TextRule {
   @Max(66000)
   max_length?: number;
 
-  /** regular expression (RE2 syntax, up to 256 characters) for the whole text */
+  /** regular expression (RE2 syntax) for the whole text, of at most 500 compiled steps; `.` is any character, a line break, too */
   @IsOptional()
   @IsString()
-  @Check(isPattern, 'must be a regular expression in RE2 syntax of up to 256 characters')
+  @MaxLength(MAX_PATTERN)
   pattern?: string;
 }
 
 /** Speaks only of the types that it fits; a rule with `values` does not match others. */
 export class ValuesRule {
-  /** of A and AAAA: networks that the address must lie in */
+  /** of A and AAAA: networks that the address must lie in, or the IPv4 address that it leads to (mapped, NAT64, 6to4) */
   @IsOptional()
   @IsArray()
   @ArrayMinSize(1)
@@ -77,8 +77,7 @@ export class ValuesRule {
 
   /** of TXT */
   @IsOptional()
-  @ValidateNested()
-  @Type(() => TextRule)
+  @Nested(() => TextRule)
   text?: TextRule;
 }
 
@@ -96,7 +95,10 @@ export class TtlRule {
   max?: number;
 }
 
-/** What is left out matches everything. An update must be allowed for the old and the new state of the record. */
+/**
+ * What is left out matches everything. An update must be allowed for the old and the new state of the record. The rules of a token together hold at most
+ * 500 hosts, networks and suffixes; what a text is tried against is bounded, and beyond the bound a deny is met and an allow is not.
+ */
 export class RuleInput {
   @IsIn(['allow', 'deny'])
   effect!: 'allow' | 'deny';
@@ -111,7 +113,10 @@ export class RuleInput {
   @Max(MAX_ID, { each: true })
   domains?: number[];
 
-  /** globs: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets */
+  /**
+   * globs: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets. The wildcard record `*.dev` is `\*.dev`; of the globs of
+   * an allow only `**` meets it
+   */
   @IsOptional()
   @IsArray()
   @ArrayMinSize(1)
@@ -120,13 +125,14 @@ export class RuleInput {
   @Check(each(isHostGlob), 'must be hosts such as www, *.dev or @')
   hosts?: string[];
 
+  /** NS, DS and DNAME hand names on: an allow that has `hosts` means them only when they are named here */
   @IsOptional()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MOST)
   @Upper()
   @Check(
-    each((value) => typeof value === 'string' && isKnownType(value)),
+    each((value) => typeof value === 'string' && (isKnownType(value) || DELEGATING.has(value))),
     'must be record types',
   )
   types?: string[];
@@ -139,13 +145,11 @@ export class RuleInput {
   actions?: Action[];
 
   @IsOptional()
-  @ValidateNested()
-  @Type(() => ValuesRule)
+  @Nested(() => ValuesRule)
   values?: ValuesRule;
 
   /** seconds */
   @IsOptional()
-  @ValidateNested()
-  @Type(() => TtlRule)
+  @Nested(() => TtlRule)
   ttl?: TtlRule;
 }

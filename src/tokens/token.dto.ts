@@ -1,4 +1,4 @@
-import { Transform, Type } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -15,11 +15,11 @@ import {
   Max,
   MaxLength,
   Min,
-  ValidateNested,
 } from 'class-validator';
-import { SCOPES } from '../common/access.js';
+import { Role, SCOPES, type Scope } from '../common/access.js';
+import { RULE_LIMITS } from '../common/compiled-rules.js';
 import { ACTIONS, type Action } from '../common/token-rules.js';
-import { Check, IsTime, MAX_ID } from '../common/validation.js';
+import { Check, IsTime, MAX_ID, Nested, NestedList } from '../common/validation.js';
 import { isCidr } from '../settings/checks.js';
 import { RuleInput } from './token-rule.dto.js';
 
@@ -62,7 +62,7 @@ export class TokenInput {
   @ArrayMinSize(1)
   @ArrayUnique()
   @IsIn(SCOPES, { each: true })
-  allowed_services?: string[];
+  allowed_services?: Scope[];
 
   /** addresses or CIDRs that it may be used from; empty or left out = all */
   @IsOptional()
@@ -80,17 +80,14 @@ export class TokenInput {
 
   /** what it may do with records; left out: everything that its creator may. With rules, what none allows is denied, and deny beats allow */
   @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(50)
-  @ValidateNested({ each: true })
-  @Type(() => RuleInput)
+  @ArrayMaxSize(RULE_LIMITS.rules)
+  @NestedList(() => RuleInput)
   rules?: RuleInput[];
 
   /** rules for a usual case, in place of `rules` */
   @IsOptional()
-  @ValidateNested()
+  @Nested(() => PresetInput)
   @Transform(({ value }) => (typeof value === 'string' ? Object.assign(new PresetInput(), { name: value }) : value))
-  @Type(() => PresetInput)
   preset?: PresetInput;
 
   /** ISO 8601; before it the token is refused */
@@ -114,18 +111,18 @@ export class TokenView {
   user_id!: number;
   name!: string;
   allowed_domains!: number[];
-  allowed_services!: string[];
+  allowed_services!: Scope[];
   /** networks that it may be used from; empty = all */
   allowed_cidrs!: string[];
   max_unused_days!: number | null;
   /** what it may do with records; null = no rules */
   rules!: RuleInput[] | null;
   /** the preset that its rules were made of */
-  preset!: string | null;
+  preset!: PresetName | null;
   start_time!: string | null;
   end_time!: string | null;
   /** role of the creator when the token was made; the effective role is never above the creator's present one */
-  max_role!: number;
+  max_role!: Role;
   is_active!: boolean;
   created_at!: string;
   /** written at most once a minute; null until first use */
@@ -146,13 +143,12 @@ export class GrantableDomain {
   id!: number;
   name!: string;
   account_name!: string;
-  /** read or write */
-  permission!: string;
+  permission!: 'read' | 'write';
 }
 
 export class TokenSelf extends TokenView {
   /** what it counts as now: the role of its creator, at most `max_role` */
-  role!: number;
+  role!: Role;
   username!: string;
 }
 
@@ -222,5 +218,5 @@ export class Explanation {
   /** index of the rule that decided; null: none did */
   rule!: number | null;
   /** which limit decided: token (its state, domains or rules), creator (the person's own right), scope, window (times) or network */
-  source!: string;
+  source!: 'token' | 'creator' | 'scope' | 'window' | 'network';
 }

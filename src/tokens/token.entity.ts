@@ -1,7 +1,9 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import type { Scope } from '../common/access.js';
 import type { TokenRule } from '../common/token-rules.js';
 import { Bool, Id, Int, Json, Str, Utc } from '../database/columns.js';
 import { User } from '../users/user.entity.js';
+import type { PresetName } from './token.dto.js';
 
 @Entity('api_tokens')
 @Index('api_tokens_hash_uq', ['token_hash'], { unique: true })
@@ -19,7 +21,7 @@ export class ApiToken {
   /** made for some domains only: when its last one is deleted, an empty list means none, not all */
   @Bool() narrowed!: boolean;
   @Json() allowed_domains!: number[];
-  @Json() allowed_services!: string[];
+  @Json() allowed_services!: Scope[];
   @Utc({ nullable: true }) start_time!: string | null;
   @Utc({ nullable: true }) end_time!: string | null;
   @Int() max_role!: number;
@@ -33,7 +35,7 @@ export class ApiToken {
   /** refused when it was not used for so many days */
   @Int({ nullable: true }) max_unused_days!: number | null;
   /** name of the preset that its rules were made of */
-  @Str(64, { nullable: true }) preset!: string | null;
+  @Str(64, { nullable: true }) preset!: PresetName | null;
   /** the secret before the last rotation, and until when it still works */
   @Str(64, { nullable: true }) previous_hash!: string | null;
   @Utc({ nullable: true }) previous_until!: string | null;

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Me, signedIn } from '../common/access.js';
+import { Access, Audited, type Caller, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { ExplainService } from './explain.service.js';
@@ -40,9 +40,10 @@ export class TokensController {
     return list;
   }
 
-  /** A new token. `data.token` is shown this once. */
+  /** A new token. `data.token` is shown this once. Answers 409001 when one has 100. */
   @Post()
   @Audited('token.create')
+  @Makes<TokenCreated>(({ tokenData }) => tokenData.id)
   create(@Body() body: TokenInput, @Me() me: Caller): Promise<TokenCreated> {
     return this.tokens.create(me, body);
   }
@@ -72,7 +73,7 @@ export class TokensController {
     return this.tokens.usesOf(me, id);
   }
 
-  /** A new secret, shown this once. The old one works for `overlap_minutes` more (default 0). */
+  /** A new secret, shown this once. The old one works for `overlap_minutes` more (default 0); 409001 when it was rotated just now. */
   @Post(':id/rotate')
   @HttpCode(200)
   @Audited('token.rotate')
@@ -95,7 +96,7 @@ export class TokensController {
     return this.tokens.remove(me, id);
   }
 
-  /** Disables a token, or enables it again. */
+  /** Disables a token, or enables it again; 409001 when all of its domains are gone. */
   @Patch(':id/status')
   @HttpCode(200)
   @Audited('token.status')

@@ -5,7 +5,7 @@ import { DomainRemoval } from '../accounts/domain-removal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
+import { allOf, errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
 import { contains, type PageQuery, pageOf } from '../common/paging.dto.js';
 import type { TokenRule } from '../common/token-rules.js';
@@ -13,6 +13,7 @@ import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { presetRules } from './presets.js';
+import { assertRules } from './rule-checks.js';
 import type { GrantableDomain, TokenCreated, TokenInput, TokenSelf, TokenUseView, TokenView } from './token.dto.js';
 import { ApiToken } from './token.entity.js';
 import type { RuleInput } from './token-rule.dto.js';
@@ -43,9 +44,9 @@ const view = (t: ApiToken): TokenView => ({
 
 const freshToken = () => `svc_${randomHex(32)}`;
 
-/** Rules without the fields that were left out, as they are stored and shown. */
+/** Rules without the fields that were left out, or are null, as they are stored and shown. */
 const plainRules = (rules: RuleInput[] | undefined): TokenRule[] | null =>
-  rules ? JSON.parse(JSON.stringify(rules)) : null;
+  rules ? JSON.parse(JSON.stringify(rules, (_key, value) => value ?? undefined)) : null;
 
 const target = (t: ApiToken) => ({ type: 'token', id: t.id, name: t.name });
 
@@ -69,7 +70,8 @@ export class TokensService implements OnModuleInit {
     const { sort = 'id', keyword } = query;
     const page = pageOf(query);
     const field = sort.replace(/^-/, '');
-    if (!SORTS.includes(field)) throw errors.field('sort', `must be one of ${SORTS.join(', ')}`);
+    if (!SORTS.includes(field))
+      throw errors.field('sort', `must be one of ${SORTS.join(', ')}`, 'choice', { values: SORTS });
     const direction = sort.startsWith('-') ? 'DESC' : 'ASC';
     const like = keyword && {
       name: Raw((name) => `LOWER(${name}) LIKE :like ESCAPE '!'`, { like: contains(keyword) }),
@@ -87,15 +89,14 @@ export class TokensService implements OnModuleInit {
     const me = signedIn(caller);
     const start = input.start_time ? parseTime(input.start_time) : null;
     const end = input.end_time ? parseTime(input.end_time) : null;
-    if (start && end && start >= end) throw errors.field('end_time', 'must be later than start_time');
     const allowed = input.allowed_domains ?? [];
-    if (input.rules && input.preset) throw errors.field('preset', 'stands for rules; send one of the two');
-    if (input.rules?.length === 0)
-      throw errors.field('rules', 'must not be empty: it would allow nothing; leave it out');
-    const rules = input.preset ? presetRules(input.preset) : plainRules(input.rules);
-    await this.assertGrantable(me, allowed, 'allowed_domains');
-    const named = [...new Set(rules?.flatMap((rule) => rule.domains ?? []))];
-    await this.assertGrantable(me, named, 'rules');
+    const [rules] = await allOf(
+      () => this.rulesOf(me, input, allowed),
+      () => {
+        if (start && end && start >= end) throw errors.field('end_time', 'must be later than start_time', 'conflict');
+      },
+      () => this.assertGrantable(me, allowed, 'allowed_domains'),
+    );
     const token = freshToken();
     const row: Omit<ApiToken, 'id' | 'user'> = {
       user_id: me.userId,
@@ -121,6 +122,9 @@ export class TokensService implements OnModuleInit {
     return this.db.transaction(async (manager) => {
       // locks the creator's row: parallel creations would all count before any of them inserts
       await this.db.run('UPDATE users SET id = id WHERE id = ?', [me.userId], manager);
+      // a session that was ended meanwhile must leave nothing behind
+      if (!(await this.db.row('SELECT id FROM sessions WHERE id = ?', [me.sessionId], manager)))
+        throw errors.unauthenticated('Your session has ended; sign in again');
       if ((await manager.countBy(ApiToken, { user_id: me.userId })) >= MAX_PER_USER) {
         throw errors.conflict(`A user may have ${MAX_PER_USER} tokens; delete one first`);
       }
@@ -211,6 +215,20 @@ export class TokensService implements OnModuleInit {
     const row = await this.tokens.findOneBy({ id, user_id: signedIn(caller).userId });
     if (!row) throw errors.notFound('Token');
     return row;
+  }
+
+  /** The rules that a new token gets, by themselves or by a preset. @throws AppError 400001 naming all that is wrong with them */
+  private async rulesOf(me: Principal, { rules: given, preset }: TokenInput, allowed: number[]) {
+    if (given && preset) throw errors.field('preset', 'stands for rules; send one of the two', 'conflict');
+    if (given?.length === 0)
+      throw errors.field('rules', 'must not be empty: it would allow nothing; leave it out', 'length', { min: 1 });
+    const rules = preset ? presetRules(preset) : plainRules(given);
+    const named = [...new Set(rules?.flatMap((rule) => rule.domains ?? []))];
+    await allOf(
+      () => assertRules(rules ?? [], allowed),
+      () => this.assertGrantable(me, named, 'rules'),
+    );
+    return rules;
   }
 
   private async assertGrantable(me: Principal, ids: number[], path: string): Promise<void> {

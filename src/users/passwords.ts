@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import bcrypt from 'bcrypt';
@@ -31,25 +31,47 @@ function inTurn<T>(work: () => Promise<T>, friend: boolean): Promise<T> {
   return queue.add(work, { priority: (friend ? FRIENDS : STRANGERS).priority }) as Promise<T>;
 }
 
-/** bcrypt ignores what follows the 72nd byte: longer passwords are hashed to 44 characters first, never cut. */
-const material = (password: string): string =>
+/** Before a stored hash: of what `digestOf` makes. Hashes without it are older ones. */
+const MARK = 'v2:';
+
+/**
+ * What bcrypt is given, 44 characters of every password: it ignores what follows the 72nd byte. Under a name of our own, so that the digest of a password, known
+ * from wherever else, is not itself a password that opens the account.
+ */
+const digestOf = (password: string): string =>
+  createHmac('sha256', 'zoneward password 2').update(password).digest('base64');
+
+/** Older hashes are of the password itself, or, when it is longer than 72 bytes, of its plain digest. */
+const formerly = (password: string): string =>
   Buffer.byteLength(password) > 72 ? createHash('sha256').update(password).digest('base64') : password;
 
-/** @throws AppError 429 when too many are waiting */
-export const hashPassword = (password: string, friend: boolean): Promise<string> =>
-  inTurn(() => bcrypt.hash(material(password), COST), friend);
+/**
+ * The form of what stood for long passwords then, and of what `openssl rand -base64 32` prints. An older hash does not tell which of the two it is of: it goes on
+ * opening, and is made anew by no such text, so that the owner of a long password is never shut out by who knew its digest.
+ */
+const isDigest = (password: string): boolean => /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(password);
+
+const isOutdated = (stored: string): boolean => !stored.startsWith(MARK);
+
+/** Whether a stored hash is an older one, to be made anew now that this password has opened it. */
+export const isToBeRenewed = (stored: string, password: string): boolean => isOutdated(stored) && !isDigest(password);
+
+/** @param cost for tests only: less work @throws AppError 429 when too many are waiting */
+export const hashPassword = (password: string, friend: boolean, cost = COST): Promise<string> =>
+  inTurn(async () => MARK + (await bcrypt.hash(digestOf(password), cost)), friend);
 
 /** of a password that nobody knows; made beforehand, so that not even the first unknown name takes longer */
 const DUMMY = '$2b$12$ryNKYNYr0E0LS5fTeCjXteeYI563FNspWtVMps7aypSN4LW1crW76';
 
 /**
- * Compares with a stored hash; without one (unknown or disabled user) it does the same work and answers false, so that the two cannot be told apart.
+ * Compares with a stored hash, once; without one (unknown or disabled user) it does the same work and answers false, so that the two cannot be told apart.
  * @param friend comes from a network where this name signed in before
  * @throws AppError 429 when too many are waiting
  */
-export async function passwordMatches(password: string, hash: string | null, friend: boolean): Promise<boolean> {
-  const ok = await inTurn(() => bcrypt.compare(material(password), hash ?? DUMMY), friend);
-  return ok && hash !== null;
+export async function passwordMatches(password: string, stored: string | null, friend: boolean): Promise<boolean> {
+  const text = stored !== null && isOutdated(stored) ? formerly(password) : digestOf(password);
+  const ok = await inTurn(() => bcrypt.compare(text, stored?.replace(MARK, '') ?? DUMMY), friend);
+  return ok && stored !== null;
 }
 
 let judge: ZxcvbnFactory | undefined;

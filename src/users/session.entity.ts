@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { Bool, Id, Int, Str, Utc } from '../database/columns.js';
+import { Id, Int, Json, Str, Utc } from '../database/columns.js';
 import { User } from './user.entity.js';
 
 /** A login. The JWT names it (`sid`); without the row the JWT is worth nothing. */
@@ -22,6 +22,6 @@ export class Session {
   @Str(255) user_agent!: string;
   /** password, oauth, passkey */
   @Str(16) method!: string;
-  /** a second factor was shown in it: a code at login, or a passkey, which asks for a PIN or a finger itself */
-  @Bool() second_factor!: boolean;
+  /** what was shown in it and still counts (`Shown`); a factor that its owner switches off is taken out. Null: nothing */
+  @Json({ nullable: true }) amr!: string[] | null;
 }

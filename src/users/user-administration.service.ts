@@ -2,22 +2,30 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, Role } from '../common/access.js';
-import { errors } from '../common/errors.js';
-import type { PageQuery } from '../common/paging.dto.js';
+import { allOf, errors } from '../common/errors.js';
+import { assertUnchanged, same } from '../common/read-only.js';
+import { alsoJudge } from '../common/validation.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { type ListSql, listRows } from '../database/lists.js';
+import { HoldingsService } from './holdings.service.js';
 import { hashPassword } from './passwords.js';
 import { SessionsService } from './sessions.service.js';
-import type { UserInput, UserPatch, UserView } from './user.dto.js';
+import {
+  type Revoked,
+  type RevokeInput,
+  UserInput,
+  UserPatch,
+  type UserQuery,
+  type UserUpdated,
+  type UserView,
+} from './user.dto.js';
 import { User } from './user.entity.js';
-import { userView } from './user-view.js';
+import { USER_COLUMNS, userView } from './user-view.js';
 import { UsersService } from './users.service.js';
 
-const LIST: ListSql = {
-  columns: 'id, username, nickname, email, role, status, totp_enabled, language, created_at, last_login_at',
+const LIST: Omit<ListSql, 'where' | 'values'> = {
+  columns: USER_COLUMNS,
   from: 'users',
-  where: '1 = 1',
-  values: [],
   sorts: {
     id: 'id',
     username: 'username_key',
@@ -39,12 +47,23 @@ export class UserAdministration {
     private readonly db: Db,
     private readonly users: UsersService,
     private readonly sessions: SessionsService,
+    private readonly holdings: HoldingsService,
     private readonly audit: AuditService,
-  ) {}
+  ) {
+    alsoJudge(UserInput, (input) => users.problems(input, input.role ?? Role.User));
+    alsoJudge(UserPatch, ({ password, nickname, email, role = Role.User }) =>
+      users.problems({ password, nickname, email }, role),
+    );
+  }
 
-  /** A page of all users, and how many there are. @throws AppError 400001 */
-  async list(query: PageQuery): Promise<{ total: number; list: UserView[] }> {
-    const { total, list } = await listRows<User>(this.db, query, LIST);
+  /** A page of the users that a query asks for, and how many there are. @throws AppError 400001 */
+  async list(query: UserQuery): Promise<{ total: number; list: UserView[] }> {
+    const asked = (['role', 'status'] as const).filter((column) => query[column] !== undefined);
+    const { total, list } = await listRows<User>(this.db, query, {
+      ...LIST,
+      where: ['1 = 1', ...asked.map((column) => `${column} = ?`)].join(' AND '),
+      values: asked.map((column) => query[column] as number),
+    });
     return { total, list: list.map(userView) };
   }
 
@@ -58,20 +77,27 @@ export class UserAdministration {
     return this.users.create(input, role, 'user.create', caller);
   }
 
-  /** Changes what is given; with a password, or when disabled, all sessions of the user end. @throws AppError 400001, 404001, 409001 */
-  async update(caller: Caller, id: number, patch: UserPatch): Promise<UserView> {
-    const hash = patch.password === undefined ? null : await this.newHash(id, patch, patch.password);
+  /** Changes what is given; with a password, or when disabled, all sessions of the user end, and whatever was begun. @throws AppError 400001, 404001, 409001 */
+  async update(caller: Caller, id: number, patch: UserPatch): Promise<UserUpdated> {
+    const hash = await this.judged(id, patch);
     try {
-      return await this.changing(async (manager) => {
+      return await this.changing(id, async (manager) => {
         const before = await this.find(manager, id);
         const changes = changesOf(before, patch);
         if (hash) changes.password_hash = hash;
-        if (Object.keys(changes).length) await manager.update(User, { id }, changes);
         const after = { ...before, ...changes };
+        if (same(before, after)) {
+          caller.audited = 'unneeded';
+          return userView(before);
+        }
+        await manager.update(User, { id }, changes);
         const shut = hash !== null || after.status !== 1;
-        if (shut) await this.sessions.endAll(manager, id);
-        // a link that was mailed before must not undo this. By SQL, since what keeps the links stands on this folder
-        if (shut || after.email_key !== before.email_key) {
+        // what was begun before must not undo this
+        if (shut) {
+          await this.sessions.endAll(manager, id);
+          await this.holdings.dropChallenges(manager, id);
+        } else if (after.email_key !== before.email_key) {
+          // by SQL, since what keeps the mailed links stands on this folder
           await this.db.run(`DELETE FROM challenges WHERE kind = 'reset' AND user_id = ?`, [id], manager);
         }
         await this.assertSuperLeft(manager);
@@ -81,17 +107,30 @@ export class UserAdministration {
           before: userView(before),
           after: { ...userView(after), ...(hash ? { password_changed: true } : {}) },
         });
-        return userView(after);
+        return { ...userView(after), ...(hash && { holds: await this.holdings.of(manager, id) }) };
       });
     } catch (error) {
-      if (isDuplicate(error)) throw errors.conflict('email: belongs to another user');
+      if (isDuplicate(error)) throw errors.taken('email', 'belongs to another user');
       throw error;
     }
   }
 
+  /** Takes away what opens an account besides its password. @throws AppError 404001, 409001 */
+  async revokeAll(caller: Caller, id: number, { second_factor = false }: RevokeInput): Promise<Revoked> {
+    return this.changing(id, async (manager) => {
+      const user = await this.find(manager, id);
+      const revoked = await this.holdings.revoke(manager, id, second_factor);
+      if (user.role === Role.Super && !(await this.holdings.someWayIn(manager, Role.Super)))
+        throw errors.conflict('No active super administrator would have a way to sign in; set a password first');
+      const entry = { action: 'user.revoke_all', target: target(user), after: revoked };
+      await this.audit.write(manager, caller, entry);
+      return revoked;
+    });
+  }
+
   /** Deletes a user; the keys of the database take sessions and tokens along, and leave domains and accounts without owner. @throws AppError 404001, 409001 */
   async remove(caller: Caller, id: number): Promise<void> {
-    await this.changing(async (manager) => {
+    await this.changing(id, async (manager) => {
       const before = await this.find(manager, id);
       await manager.delete(User, { id });
       await this.assertSuperLeft(manager);
@@ -103,9 +142,13 @@ export class UserAdministration {
     });
   }
 
-  /** A transaction that follows all others of this kind: of two that take the last two super administrators away, the second sees what the first did. */
-  private changing<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  /**
+   * A transaction that changes one user and follows all others of this kind: of two that take the last two super administrators away, the second sees what the
+   * first did. The user's row is locked first, as by sign-ins and new tokens: what is under way at this moment comes before, or after, and sees this.
+   */
+  private changing<T>(id: number, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.db.transaction(async (manager) => {
+      await this.db.run('UPDATE users SET id = id WHERE id = ?', [id], manager);
       await this.db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
       return work(manager);
     });
@@ -116,11 +159,16 @@ export class UserAdministration {
     if (!left) throw errors.conflict('This is the last active super administrator; make another one first');
   }
 
-  private async newHash(id: number, { nickname, email }: UserPatch, password: string): Promise<string> {
+  /** @returns the hash of a password that is given @throws AppError 400001 naming all that is wrong, 404001 */
+  private async judged(id: number, patch: UserPatch): Promise<string | null> {
+    const { nickname, email, password } = patch;
     const user = await this.find(this.db.source.manager, id);
     const known = { ...user, nickname: nickname ?? user.nickname, email: email === undefined ? user.email : email };
-    await this.users.assertGoodPassword(known, password, 'password');
-    return hashPassword(password, true);
+    await allOf(
+      () => assertUnchanged(patch, userView(user)),
+      () => password !== undefined && this.users.assertGoodPassword(known, password, 'password'),
+    );
+    return password === undefined ? null : hashPassword(password, true);
   }
 
   private async find(manager: EntityManager, id: number): Promise<User> {

@@ -1,6 +1,11 @@
-import { IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { Role } from '../common/access.js';
+import { PageQuery, ToNumber } from '../common/paging.dto.js';
+import { TakesBack } from '../common/read-only.js';
 import { Check, IsOmittable } from '../common/validation.js';
 import { isEmail, ONE_LINE } from '../settings/checks.js';
+import type { Language } from '../settings/settings.dto.js';
 
 const LONGEST = 1024;
 const ROLES = [1, 2, 3];
@@ -11,13 +16,77 @@ export class UserView {
   nickname!: string;
   email!: string | null;
   /** 1 ordinary user, 2 administrator, 3 super administrator */
-  role!: number;
+  role!: Role;
   /** 1 active, 0 disabled */
+  @ApiProperty({ enum: [0, 1] })
   status!: number;
   totp_enabled!: boolean;
-  language!: string;
+  language!: Language;
   created_at!: string;
   last_login_at!: string | null;
+}
+
+class HeldToken {
+  id!: number;
+  name!: string;
+  is_active!: boolean;
+}
+
+class HeldPasskey {
+  id!: number;
+  name!: string;
+}
+
+class HeldIdentity {
+  /** key of the provider */
+  provider!: string;
+  /** for people: e-mail or login name at the provider */
+  name!: string;
+}
+
+/** What goes on opening the account after its password was changed. */
+export class Holdings {
+  tokens!: HeldToken[];
+  passkeys!: HeldPasskey[];
+  identities!: HeldIdentity[];
+}
+
+export class UserUpdated extends UserView {
+  /** with a new password only: what goes on opening the account; `POST /api/users/:id/revoke-all` takes all of it away */
+  holds?: Holdings;
+}
+
+export class RevokeInput {
+  /** whether the authenticator app and the recovery codes go, too: then the password alone opens the account, so set a new one with it. Default: false */
+  @IsOmittable()
+  @IsBoolean()
+  second_factor?: boolean;
+}
+
+/** How many of each were taken away. */
+export class Revoked {
+  sessions!: number;
+  /** API tokens, deleted */
+  tokens!: number;
+  passkeys!: number;
+  /** sign-ins at providers that were bound */
+  identities!: number;
+  /** whether an authenticator app was taken away */
+  second_factor!: boolean;
+}
+
+export class UserQuery extends PageQuery {
+  /** 1 ordinary user, 2 administrator, 3 super administrator */
+  @IsOptional()
+  @ToNumber()
+  @IsIn(ROLES)
+  role?: number;
+
+  /** 1 active, 0 disabled */
+  @IsOptional()
+  @ToNumber()
+  @IsIn([0, 1])
+  status?: number;
 }
 
 export class UserInput {
@@ -50,6 +119,7 @@ export class UserInput {
   role?: number;
 }
 
+@TakesBack(UserView)
 export class UserPatch {
   /** display name */
   @IsOmittable()
@@ -74,7 +144,7 @@ export class UserPatch {
   @IsIn([0, 1])
   status?: number;
 
-  /** a new one, 10 to 128 characters that are not easy to guess; ends all sessions of the user */
+  /** a new one, 10 to 128 characters that are not easy to guess; ends all sessions of the user, however they were opened; the answer lists what else opens the account */
   @IsOmittable()
   @IsString()
   @MaxLength(LONGEST)

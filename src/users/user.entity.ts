@@ -1,5 +1,6 @@
 import { Entity, Index } from 'typeorm';
 import { Bool, Id, Int, Str, Utc } from '../database/columns.js';
+import type { Language } from '../settings/settings.dto.js';
 
 /** 1 ordinary user, 2 administrator (all resources, no users), 3 super administrator */
 @Entity('users')
@@ -13,17 +14,17 @@ export class User {
   @Str(128) nickname!: string;
   @Str(254, { nullable: true }) email!: string | null;
   @Str(254, { nullable: true }) email_key!: string | null;
-  /** bcrypt; empty: no password was ever set (made by a login at an OpenID provider) */
+  /** bcrypt of the password's digest, after `v2:`, or an older bcrypt hash; empty: no password was ever set (made by a login at an OpenID provider) */
   @Str(128) password_hash!: string;
   @Int() role!: number;
   /** 1 active, 0 disabled */
   @Int() status!: number;
-  @Str(16) language!: string;
+  @Str(16) language!: Language;
   @Bool() totp_enabled!: boolean;
   @Utc() created_at!: string;
   @Utc({ nullable: true }) last_login_at!: string | null;
-  /** of the console: light, dark, auto */
-  @Str(16, { nullable: true }) theme!: string | null;
+  /** of the console */
+  @Str(16, { nullable: true }) theme!: 'auto' | 'light' | 'dark' | null;
   /** IANA name */
   @Str(64, { nullable: true }) timezone!: string | null;
   /** a mailed code was typed in */

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { HoldingsService } from './holdings.service.js';
 import { SessionsService } from './sessions.service.js';
 import { SigningKey } from './signing-key.js';
 import { UserAdministration } from './user-administration.service.js';
@@ -7,7 +8,7 @@ import { UsersService } from './users.service.js';
 
 @Module({
   controllers: [UsersController],
-  providers: [UsersService, UserAdministration, SessionsService, SigningKey],
+  providers: [UsersService, UserAdministration, HoldingsService, SessionsService, SigningKey],
   exports: [UsersService, SessionsService, SigningKey],
 })
 export class UsersModule {}

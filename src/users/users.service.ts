@@ -3,10 +3,11 @@ import type { EntityManager } from 'typeorm';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { type Caller, Role } from '../common/access.js';
 import { now } from '../common/clock.js';
-import { errors, type FieldError } from '../common/errors.js';
+import { errors, type FieldError, fieldError } from '../common/errors.js';
 import { randomHex } from '../common/hash.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { isEmail } from '../settings/checks.js';
+import type { Language } from '../settings/settings.dto.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { hashPassword, passwordProblem } from './passwords.js';
 import { SessionsService } from './sessions.service.js';
@@ -23,7 +24,7 @@ const newRow = (
   nickname: string,
   password_hash: string,
   role: Role,
-  language: string,
+  language: Language,
 ): NewRow => ({
   username,
   username_key: username.toLowerCase(),
@@ -127,33 +128,40 @@ export class UsersService {
 
   /** @throws AppError 400001 naming `path` */
   async assertGoodPassword(
-    user: Pick<User, 'username' | 'email' | 'nickname'>,
+    user: Pick<User, 'username' | 'email' | 'nickname' | 'role'>,
     password: string,
     path: string,
   ): Promise<void> {
-    const { password_policy } = await this.settings.security();
+    const { password_policy } = await this.settings.securityFor(user.role);
     const weak = await passwordProblem(password, [user.username, user.email ?? '', user.nickname], password_policy);
     if (weak) throw errors.field(path, weak);
   }
 
-  /** The row of a new user, its password hashed. @throws AppError 400001 naming all that is wrong */
-  private async prepare(
-    { username, password, email, nickname }: NewUser,
-    role: Role,
-    friend: boolean,
-  ): Promise<NewRow> {
+  /** All that is wrong with a new user, as far as it is given. */
+  async problems({ username, password, email, nickname }: Partial<NewUser>, role: Role): Promise<FieldError[]> {
     const list: FieldError[] = [];
-    const name = username.trim();
+    const name = username?.trim();
     const address = email?.trim() || null;
     // a few letters become two in lower case
-    if (!/^[\p{L}\p{N}._@+-]{1,64}$/u.test(name) || name.toLowerCase().length > 64) {
-      list.push({ path: 'username', message: 'must be 1 to 64 letters, digits or . _ @ + -' });
+    if (name !== undefined && (!/^[\p{L}\p{N}._@+-]{1,64}$/u.test(name) || name.toLowerCase().length > 64)) {
+      list.push(fieldError('username', 'must be 1 to 64 letters, digits or . _ @ + -'));
     }
-    const { password_policy } = await this.settings.security();
-    const weak = await passwordProblem(password, [name, address ?? '', nickname ?? ''], password_policy);
-    if (weak) list.push({ path: 'password', message: weak });
-    if (address && !isEmail(address)) list.push({ path: 'email', message: 'must be an e-mail address' });
+    if (password !== undefined) {
+      const { password_policy } = await this.settings.securityFor(role);
+      const weak = await passwordProblem(password, [name ?? '', address ?? '', nickname ?? ''], password_policy);
+      if (weak) list.push(fieldError('password', weak));
+    }
+    if (address && !isEmail(address)) list.push(fieldError('email', 'must be an e-mail address'));
+    return list;
+  }
+
+  /** The row of a new user, its password hashed. @throws AppError 400001 naming all that is wrong */
+  private async prepare(input: NewUser, role: Role, friend: boolean): Promise<NewRow> {
+    const list = await this.problems(input, role);
     if (list.length) throw errors.validation(list);
+    const { password, nickname } = input;
+    const name = input.username.trim();
+    const address = input.email?.trim() || null;
     const { language } = await this.settings.read('general');
     return newRow(name, address, nickname?.trim() || name, await hashPassword(password, friend), role, language);
   }
@@ -169,6 +177,6 @@ export class UsersService {
 
   private async duplicate({ username_key }: NewRow) {
     const taken = await this.db.row('SELECT id FROM users WHERE username_key = ?', [username_key]);
-    return errors.conflict(taken ? 'username: exists already' : 'email: belongs to another user');
+    return taken ? errors.taken('username', 'exists already') : errors.taken('email', 'belongs to another user');
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
-import { addTeam, addUser, openDatabase } from '../support/database.js';
+import { addTeam, addUser, openDatabase, withoutRates } from '../support/database.js';
 import { startService } from '../support/server.js';
 import { addAccount, addDomain, made } from '../support/world.js';
 
@@ -49,6 +49,7 @@ const CLASSES: Record<string, readonly Actor[]> = {
   nobody: [],
   'signed in': [...USERS, ...BROAD],
   'signed in, any scope': [...USERS, ...BROAD, ...TOKENS.filter((t) => /:/.test(t))],
+  'signed in, any scope or domain': [...USERS, ...TOKENS],
   'token itself': TOKENS,
   login: USERS,
   'login, role 2': ADMINS,
@@ -78,6 +79,7 @@ const CLASSES: Record<string, readonly Actor[]> = {
     'token records:write',
   ],
   'writes the domain': [...WRITERS, 'token *', 'token * of role 2', 'token of the domain'],
+  'owns the domain': ['user who owns', ...ADMINS, 'token *', 'token * of role 2', 'token of the domain'],
   'of a team': [...ADMINS, 'user who owns', 'token *', 'token * of role 2'],
 };
 
@@ -90,6 +92,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'POST /api/init/database': 'nobody',
   'POST /api/init/admin': 'nobody',
   'POST /api/auth/login': 'everybody',
+  'POST /api/auth/second-factor': 'everybody',
   'POST /api/auth/register': 'nobody',
   'POST /api/auth/password-reset': 'everybody',
   'POST /api/auth/password-reset/confirm': 'everybody',
@@ -133,6 +136,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/users/{id}': 'role 2',
   'PUT /api/users/{id}': 'login, role 3',
   'DELETE /api/users/{id}': 'login, role 3',
+  'POST /api/users/{id}/revoke-all': 'login, role 3',
   'POST /api/users/{id}/explain': 'role 2',
   'GET /api/teams': 'signed in',
   'POST /api/teams': 'signed in',
@@ -146,7 +150,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/teams/{id}/permissions': 'of a team',
   'POST /api/teams/{id}/permissions': 'of a team',
   'DELETE /api/teams/{id}/permissions/{permissionId}': 'of a team',
-  'GET /api/providers': 'signed in, any scope',
+  'GET /api/providers': 'signed in, any scope or domain',
   'GET /api/accounts': 'role 2, accounts:read',
   'POST /api/accounts': 'role 2',
   'GET /api/accounts/{id}': 'role 2, accounts:read',
@@ -157,7 +161,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'POST /api/domains': 'signed in',
   'GET /api/domains/{id}': 'reads the domain',
   'PUT /api/domains/{id}': 'writes the domain',
-  'DELETE /api/domains/{id}': 'writes the domain',
+  'DELETE /api/domains/{id}': 'owns the domain',
   'GET /api/domains/{id}/records': 'reads records',
   'POST /api/domains/{id}/records': 'writes the record',
   'GET /api/domains/{id}/records/{recordId}': 'reads the record',
@@ -175,6 +179,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'PUT /api/settings/smtp': 'login, role 2',
   'POST /api/settings/smtp/test': 'login, role 2',
   'GET /api/settings/oauth': 'role 2',
+  'POST /api/settings/{section}/confirm': 'login, role 3',
   'PUT /api/settings/oauth': 'login, role 2',
   'GET /api/system/login-stats': 'role 3',
   'POST /api/system/unlock-account': 'login, role 3',
@@ -231,7 +236,7 @@ describe('every route, for everybody', () => {
     service = await startService('sqlite');
     const { admin, server } = service;
     ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
-    await admin.put('/api/settings/security', { rate_limits: { login: 0, public: 0 } });
+    await withoutRates(db);
     account = await addAccount(admin, 'zonefile', {});
     domain = await addDomain(admin, account, 'matrix.example', true);
     const other = await addDomain(admin, account, 'other.example', true);
@@ -318,7 +323,10 @@ describe('every route, for everybody', () => {
       return path.replace('{id}', String(led)).replaceAll(/\{\w+\}/g, '999999');
     }
     if (route === 'GET /api/audit/logs/{id}') return path.replace('{id}', '1');
-    return path.replace('{provider}', 'none').replaceAll(/\{\w+\}/g, '999999');
+    return path
+      .replace('{provider}', 'none')
+      .replace('{section}', 'general')
+      .replaceAll(/\{\w+\}/g, '999999');
   };
 
   for (const [route, demand] of Object.entries(ROUTES)) {

@@ -91,7 +91,8 @@ function suite(kind: Kind): void {
       nameservers: 'ns1.example.net',
     });
     assert.deepEqual(done(await admin.put(path, { credentials: shown, remark: 'sent back' })).credentials, shown);
-    assert.deepEqual(done(await admin.put(path, { credentials: { url: pdns.url } })).credentials, {
+    const moved = { url: pdns.url, api_key: pdns.apiKey };
+    assert.deepEqual(done(await admin.put(path, { credentials: moved })).credentials, {
       ...shown,
       url: pdns.url,
     });

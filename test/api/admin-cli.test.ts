@@ -65,12 +65,32 @@ for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'mysql')) {
     });
 
     it('disable-2fa removes the second factor', async () => {
+      const shown = async () => {
+        const sessions = done(await service.admin.get('/api/auth/sessions'));
+        return sessions.find((s: { current: boolean }) => s.current).amr;
+      };
       await enrol(service.admin);
+      assert.deepEqual(await shown(), ['password', 'totp']);
       assert.equal((await login('admin', 'correct-horse-battery-9')).code, -2);
       assert.equal((await run('disable-2fa', 'admin')).code, 0);
+      assert.deepEqual(await shown(), ['password']);
       done(await login('admin', 'correct-horse-battery-9'));
       assert.deepEqual((await last('auth.2fa_disable')).actor.type, 'system');
       assert.notEqual((await run('disable-2fa', 'admin')).code, 0);
+    });
+
+    it('reset-security opens a door that was shut', async () => {
+      const bea = { username: 'bea', password: 'violet-harbour-92', email: 'bea@example.com' };
+      made(await service.server.call('POST', '/api/auth/register', bea));
+      const { username, password } = bea;
+      const client = service.server.as(await service.server.login({ username, password }));
+      done(await service.admin.put('/api/settings/security', { require_2fa_role: 1 }));
+      refused(await client.get('/api/domains'), 403, 403001);
+      assert.equal((await run('reset-security')).code, 0);
+      done(await client.get('/api/domains'));
+      assert.equal(done(await service.admin.get('/api/settings/security')).require_2fa_role, null);
+      const entry = await last('settings.reset');
+      assert.deepEqual([entry.actor.type, entry.before.require_2fa_role], ['system', 1]);
     });
 
     it('create-admin makes a super administrator', async () => {
@@ -86,6 +106,7 @@ for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'mysql')) {
       for (const args of [
         ['reset-password', 'nobody'],
         ['reset-password'],
+        ['reset-security', 'ada'],
         ['nonsense', 'ada'],
         ['unlock', 'a', 'b'],
       ]) {

@@ -167,6 +167,46 @@ for (const { kind, skip } of DATABASES) {
       });
     });
 
+    it('is filtered by person, token and request', async () => {
+      const { admin, server } = service;
+      const ada = server.as(await server.login({ username: 'ada', password: 'ada-secret' }));
+      const { token, tokenData } = made(await ada.post('/api/tokens', { name: 'adas' }));
+      refused(await server.as(token).delete(`/api/domains/${domain}`), 403, 403001);
+      const team = await ada.post('/api/teams', { name: 'of ada' });
+      const mine = (await list('&user=ada')).list;
+      assert.ok(mine.length >= 3);
+      assert.deepEqual([...new Set(mine.map((e) => e.actor.username))], ['ada']);
+      // what her token did is hers
+      assert.ok(mine.some((e) => e.actor.token_id === tokenData.id));
+      const by = (await list(`&token_id=${tokenData.id}`)).list;
+      assert.deepEqual(
+        by.map((e) => [e.action, e.actor.type, e.actor.token_id]),
+        [['domain.delete', 'token', tokenData.id]],
+      );
+      const id = team.headers.get('x-request-id');
+      const one = await list(`&request_id=${id}`);
+      assert.deepEqual([one.total, one.list.map((e) => e.action)], [1, ['team.create']]);
+      assert.equal((await list(`&request_id=${id}&user=admin`)).total, 0);
+      assert.equal((await list(`&request_id=${id}&user=ada&action=team.*`)).total, 1);
+      for (const query of ['user=ad', 'user=*', 'user=ADA', 'token_id=2147483647', 'request_id=none'])
+        assert.equal((await list(`&${query}`)).total, 0, query);
+      const [last] = (await list('&action=record.create&result=ok')).list;
+      assert.ok(last);
+      const together = (await list(`&change_set_id=${last.change_set_id}`)).list;
+      assert.deepEqual(
+        together.map((e) => e.id),
+        [last.id],
+      );
+      for (const query of [
+        'token_id=0',
+        'token_id=x',
+        'change_set_id=x',
+        'user=a&user=b',
+        `request_id=${'x'.repeat(65)}`,
+      ])
+        refused(await admin.get(`/api/audit/logs?${query}`), 400, 400001);
+    });
+
     it('tells failed logins, and nothing else of strangers', async () => {
       const failed = await service.server.call('POST', '/api/auth/login', { username: 'admin', password: 'wrong' });
       const found = await entry(failed);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import bcrypt from 'bcrypt';
 import { now } from '../../src/common/clock.js';
 import { loadKeys, secretBox } from '../../src/config/secret-box.js';
 import type { Db } from '../../src/database/db.js';
@@ -91,6 +92,40 @@ for (const { kind, skip } of DATABASES) {
       ]);
       done(await attempt('longcut', long, elsewhere()));
       refused(await attempt('longcut', `${'x'.repeat(100)}END`, elsewhere()), 401, 401001);
+    });
+
+    it('opens for the password only, not for a digest of it', async () => {
+      const long = 'the quick brown fox of 1958 jumps over nineteen lazy dogs near the harbour wall';
+      const plain = createHash('sha256').update(long).digest('base64');
+      const stored = async (name: string, hash: string) => {
+        await addUser(db, { username: name, password: '-' });
+        await db.run('UPDATE users SET password_hash = ? WHERE username_key = ?', [hash, name]);
+      };
+      const hashOf = async (name: string) =>
+        (await db.row<{ h: string }>('SELECT password_hash AS h FROM users WHERE username_key = ?', [name]))?.h ?? '';
+      await stored('fresh', await hashPassword(long, true));
+      // as an older version stored it
+      await stored('older', await bcrypt.hash(plain, 4));
+      for (const digest of [plain, createHash('sha256').update(long).digest('hex')])
+        refused(await attempt('fresh', digest, elsewhere()), 401, 401001);
+      // an older hash may be of that very text, as `openssl rand -base64 32` prints such: it opens, but does not take the place of the longer password
+      done(await attempt('older', plain, elsewhere()));
+      assert.match(await hashOf('older'), /^\$2b\$04/);
+      for (const name of ['fresh', 'older']) done(await attempt(name, long, elsewhere()));
+      assert.match(await hashOf('older'), /^v2:\$2b\$12\$/, 'hashed anew by the login');
+      for (const name of ['fresh', 'older']) {
+        refused(await attempt(name, plain, elsewhere()), 401, 401001);
+        done(await attempt(name, long, elsewhere()));
+      }
+      await stored('shorter', await bcrypt.hash('violet-harbour-92', 4));
+      refused(await attempt('shorter', 'violet-harbour-93', elsewhere()), 401, 401001);
+      assert.match(await hashOf('shorter'), /^\$2b\$04/, 'a failure changes nothing');
+      done(await attempt('shorter', 'violet-harbour-92', elsewhere()));
+      assert.match(await hashOf('shorter'), /^v2:/);
+      done(await attempt('shorter', 'violet-harbour-92', elsewhere()));
+      // what opens the new hash at bcrypt is no password either
+      const inner = createHmac('sha256', 'zoneward password 2').update(long).digest('base64');
+      refused(await attempt('fresh', inner, elsewhere()), 401, 401001);
     });
 
     it('acts on disabling and demotion at the very next request', async () => {

@@ -21,9 +21,25 @@ const RECORDS = [
   { host: 'api', type: 'CNAME', value: 'target.example.com', ttl: 300 },
   { host: '@', type: 'MX', value: 'mail.example.com', ttl: 3600 },
   { host: 'mail.dev', type: 'AAAA', value: '2001:db8::1', ttl: 300 },
+  { host: 'nat', type: 'AAAA', value: '64:ff9b::a00:1', ttl: 300 },
+  { host: '*.dev', type: 'TXT', value: 'wild', ttl: 300 },
+  { host: 'sub.dev', type: 'NS', value: 'ns.example.com', ttl: 300 },
 ];
 const CREATORS = ['super', 'deputy', 'nothing', 'reader', 'host-writer', 'writer', 'owner'] as const;
-const HOSTS = ['@', 'www', 'api', '*', '**', '*.dev', 'app.*', '_acme-challenge', 'mail.dev', 'nowhere'];
+const HOSTS = [
+  '@',
+  'www',
+  'api',
+  '*',
+  '**',
+  '*.dev',
+  '\\*.dev',
+  '**.dev',
+  'app.*',
+  '_acme-challenge',
+  'mail.dev',
+  'nowhere',
+];
 const NETWORKS = ['192.0.2.7', '203.0.113.7'];
 
 const some = <T>(values: readonly T[]) =>
@@ -36,14 +52,14 @@ const rule = (domains: number[]): fc.Arbitrary<TokenRule> =>
       effect: fc.constantFrom('allow', 'allow', 'allow', 'deny') as fc.Arbitrary<'allow' | 'deny'>,
       domains: some(domains),
       hosts: some(HOSTS),
-      types: some(['A', 'AAAA', 'TXT', 'CNAME', 'MX']),
+      types: some(['A', 'AAAA', 'TXT', 'CNAME', 'MX', 'NS']),
       actions: some(['read', 'create', 'update', 'delete'] as const),
       values: fc.option(
         fc.record({
           cidrs: some(['10.0.0.0/8', '2001:db8::/32', '192.0.2.0/24']),
           suffixes: some(['example.com', 'other.org']),
           text: fc.option(
-            fc.record({ max_length: fc.constantFrom(3, 100), pattern: fc.constantFrom('[a-z]+', 'x+') }),
+            fc.record({ max_length: fc.constantFrom(3, 100), pattern: fc.constantFrom('[a-z]+', 'x+', '(x?){100}.*') }),
             { nil: undefined },
           ),
         }),
@@ -94,7 +110,7 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
     service = await startService('sqlite', { TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'error' });
     const { admin, server } = service;
     ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
-    done(await admin.put('/api/settings/security', { rate_limits: { login: 0 } }));
+    done(await admin.put('/api/settings/security', { rate_limits: { login: 100 } }));
     const account = await addAccount(admin, 'zonefile', {});
     domains = [
       await addDomain(admin, account, 'one.example', true),

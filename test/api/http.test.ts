@@ -3,8 +3,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ADMIN, type Client, Server, startService } from '../support/server.js';
-import { addAccount, addDomain, done, refused, until } from '../support/world.js';
+import { ADMIN, type Answer, type Client, Server, startService } from '../support/server.js';
+import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
 const UUID = /^[0-9a-f-]{36}$/;
 
@@ -25,7 +25,7 @@ describe('HTTP', () => {
     const CASES: [string, string, string, string | undefined, Record<string, string>, number, number][] = [
       ['an unknown route', 'GET', '/api/nothing', undefined, {}, 404, 404001],
       ['an unknown route outside of the API', 'GET', '/nothing', undefined, {}, 404, 404001],
-      ['an unknown method', 'PATCH', '/api/domains', '{}', JSON_TYPE, 404, 404001],
+      ['a method that the path has not', 'PATCH', '/api/domains', '{}', JSON_TYPE, 405, 405001],
       ['malformed JSON', 'POST', '/api/tokens', '{"name": ', JSON_TYPE, 400, 400001],
       ['JSON that is no object', 'POST', '/api/tokens', '"text"', JSON_TYPE, 400, 400001],
       ['an array', 'POST', '/api/tokens', '[]', JSON_TYPE, 400, 400001],
@@ -166,6 +166,81 @@ describe('HTTP', () => {
       assert.equal(headers.get('x-powered-by'), null, path);
     }
     assert.equal((await raw('GET', '/api/auth/me')).headers.get('cache-control'), 'no-store');
+  });
+
+  it('says in Allow what a path can, whoever asks', async () => {
+    const PATHS: [string, string[], string][] = [
+      ['/api/domains', ['PATCH', 'PUT', 'DELETE'], 'GET, HEAD, OPTIONS, POST'],
+      ['/api/domains/', ['PATCH'], 'GET, HEAD, OPTIONS, POST'],
+      ['/api/domains/5', ['POST', 'PATCH'], 'DELETE, GET, HEAD, OPTIONS, PUT'],
+      ['/api/tokens/5', ['GET', 'PUT', 'POST', 'HEAD'], 'DELETE, OPTIONS'],
+      ['/api/auth/login', ['GET', 'HEAD', 'PUT'], 'OPTIONS, POST'],
+      ['/health/live', ['POST', 'DELETE'], 'GET, HEAD, OPTIONS'],
+      ['/api/openapi.json', ['POST'], 'GET, HEAD, OPTIONS'],
+      ['/', ['POST'], 'GET, HEAD, OPTIONS'],
+    ];
+    for (const [path, methods, allow] of PATHS) {
+      for (const method of methods) {
+        for (const response of [await raw(method, path), await fetch(server.url + path, { method })]) {
+          assert.deepEqual([response.status, response.headers.get('allow')], [405, allow], `${method} ${path}`);
+          if (method !== 'HEAD') assert.equal(((await response.json()) as { code: number }).code, 405001);
+        }
+      }
+      const options = await raw('OPTIONS', path);
+      assert.deepEqual([options.status, options.headers.get('allow'), await options.text()], [204, allow, '']);
+      assert.equal(options.headers.get('x-content-type-options'), 'nosniff');
+    }
+    for (const path of ['/api/nothing', '/nothing', '/api/domains/5/nothing', '/API/domains2']) {
+      for (const method of ['OPTIONS', 'POST']) {
+        const response = await raw(method, path);
+        assert.deepEqual([response.status, response.headers.get('allow')], [404, null], `${method} ${path}`);
+      }
+    }
+  });
+
+  it('names in Location what was made', async () => {
+    const account = await admin.post('/api/accounts', { provider: 'zonefile', name: 'files', credentials: {} });
+    const domain = await admin.post('/api/domains', {
+      name: 'located.example',
+      account_id: account.data.id,
+      create: true,
+    });
+    const user = await admin.post('/api/users', { username: 'ada', password: 'violet-harbour-92' });
+    const team = await admin.post('/api/teams/', { name: 'mail' });
+    const at = `/api/teams/${team.data.id}`;
+    const MADE: [Answer, string][] = [
+      [account, `/api/accounts/${account.data.id}`],
+      [domain, `/api/domains/${domain.data.id}`],
+      [user, `/api/users/${user.data.id}`],
+      [team, at],
+    ];
+    const token = await admin.post('/api/tokens', { name: 'x' });
+    MADE.push([token, `/api/tokens/${token.data.tokenData.id}`]);
+    const member = await admin.post(`${at}/members`, { user_id: user.data.id });
+    MADE.push([member, `${at}/members/${user.data.id}`]);
+    const grant = await admin.post(`${at}/permissions`, { domain_id: domain.data.id, permission: 'read' });
+    MADE.push([grant, `${at}/permissions/${grant.data.id}`]);
+    const records = `/api/domains/${domain.data.id}/records`;
+    const record = await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' });
+    MADE.push([record, `${records}/${record.data.id}`]);
+    for (const [answer, location] of MADE) {
+      made(answer);
+      assert.equal(answer.headers.get('location'), location);
+      // each is the address of something: a method that it has not is 405, not 404
+      assert.equal((await admin.patch(location, {})).status, 405, location);
+    }
+    for (const answer of [await admin.get('/api/users'), await admin.post('/api/users', {})])
+      assert.equal(answer.headers.get('location'), null);
+    const again: [string, object, string][] = [
+      ['/api/domains', { name: 'located.example', account_id: account.data.id }, 'name'],
+      ['/api/users', { username: 'ADA', password: 'violet-harbour-92' }, 'username'],
+      [`${at}/members`, { user_id: user.data.id }, 'user_id'],
+      [`${at}/permissions`, { domain_id: domain.data.id, permission: 'read' }, 'domain_id'],
+    ];
+    for (const [path, body, field] of again) {
+      const [error, ...more] = refused(await admin.post(path, body), 409, 409001).data.errors;
+      assert.deepEqual([error.path, error.code, more], [field, 'duplicate', []], path);
+    }
   });
 
   it('answers HEAD like GET', async () => {

@@ -42,7 +42,7 @@ describe('sign-in with an issuer that cheats', () => {
 
   before(async () => {
     service = await startService('sqlite', { PROVIDER_TIMEOUT_MS: '1000', LOG_LEVEL: 'trace' });
-    done(await service.admin.put('/api/settings/security', { rate_limits: { login: 0, public: 0 } }));
+    done(await service.admin.put('/api/settings/security', { rate_limits: { login: 100, public: 0 } }));
     issuer = await startIssuer();
   });
   after(async () => {

@@ -40,7 +40,7 @@ describe('sign-in with plain OAuth 2.0', () => {
 
   before(async () => {
     service = await startService('sqlite');
-    done(await service.admin.put('/api/settings/security', { rate_limits: { login: 0, public: 0 } }));
+    done(await service.admin.put('/api/settings/security', { rate_limits: { login: 100, public: 0 } }));
     github = await startStandIn();
     const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
     github.routes['/login/oauth/access_token'] = ({ headers, body }, response) => {

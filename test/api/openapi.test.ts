@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { startService } from '../support/server.js';
+import { type Description, type Json, readDescription } from '../support/openapi.js';
+import { type Answer, startService } from '../support/server.js';
+import { codeOf, enrol } from '../support/totp.js';
 import { addAccount, addDomain, made } from '../support/world.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is walked, not typed
-type Json = any;
-
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 /** Changing nothing, so not audited. */
 const UNAUDITED = ['POST /api/init/test-db'];
 /** Every route of the specification and the decisions that this version has. */
@@ -111,18 +109,13 @@ const ROUTES = [
 describe('OpenAPI document', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let document: Json;
-  let operations: { name: string; method: string; path: string; operation: Json }[];
+  let operations: Description['operations'];
+  let resolve: Description['resolve'];
+  let success: Description['success'];
+  let mismatches: Description['mismatches'];
   before(async () => {
     service = await startService('sqlite');
-    document = await (await fetch(`${service.server.url}/api/openapi.json`)).json();
-    operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-      METHODS.filter((method) => item[method]).map((method) => ({
-        name: `${method.toUpperCase()} ${path}`,
-        method,
-        path,
-        operation: item[method],
-      })),
-    );
+    ({ document, operations, resolve, success, mismatches } = await readDescription(service.server));
   });
   after(() => service.stop());
 
@@ -131,17 +124,6 @@ describe('OpenAPI document', () => {
     if (node === null || typeof node !== 'object') return;
     visit(node);
     for (const child of Object.values(node)) walk(child, visit);
-  };
-  const resolve = (schema: Json): Json =>
-    schema?.$ref
-      ? schema.$ref
-          .slice(2)
-          .split('/')
-          .reduce((node: Json, key: string) => node?.[key], document)
-      : schema;
-  const success = (operation: Json): [string, Json] => {
-    const [status, response] = Object.entries<Json>(operation.responses).find(([s]) => s.startsWith('2')) ?? ['', {}];
-    return [status, response.content?.['application/json']?.schema];
   };
 
   it('is OpenAPI 3.1, with the version of the package', () => {
@@ -175,17 +157,20 @@ describe('OpenAPI document', () => {
     for (const { name, path, operation } of operations) {
       const [status, schema] = success(operation);
       assert.ok(status, name);
-      assert.deepEqual(Object.keys(resolve(schema)?.properties ?? {}), ['code', 'data', 'msg'], name);
+      for (const envelope of schema.oneOf ?? [schema]) {
+        assert.match(envelope.$ref, /^#\/components\/schemas\/\w+Envelope$/, name);
+        assert.deepEqual(Object.keys(resolve(envelope).properties), ['code', 'data', 'msg'], name);
+      }
       const codes = [
         '400',
         '500',
-        '503',
+        ...(path === '/health/live' ? [] : ['503']),
         ...(operation.security.length ? ['401', '403'] : []),
         ...(path.includes('{') ? ['404'] : []),
       ];
       for (const code of codes) {
         assert.equal(
-          operation.responses[code]?.content['application/json'].schema.$ref,
+          resolve(operation.responses[code])?.content['application/json'].schema.$ref,
           '#/components/schemas/Error',
           `${name} ${code}`,
         );
@@ -261,12 +246,12 @@ describe('OpenAPI document', () => {
       'PUT /api/users/{id}': [],
       'POST /api/teams': ['name'],
       'PUT /api/teams/{id}': [],
-      'POST /api/teams/{id}/members': ['user_id'],
+      'POST /api/teams/{id}/members': [],
       'PUT /api/teams/{id}/members/{userId}': ['role'],
       'POST /api/teams/{id}/permissions': ['domain_id', 'permission'],
       'POST /api/domains': ['account_id', 'name'],
       'PUT /api/domains/{id}': [],
-      'POST /api/domains/{id}/records': ['type', 'value'],
+      'POST /api/domains/{id}/records': ['host', 'type', 'value'],
       'PUT /api/domains/{id}/records/{recordId}': [],
       'PATCH /api/domains/{id}/records/{recordId}/status': ['enabled'],
     };
@@ -284,27 +269,6 @@ describe('OpenAPI document', () => {
     assert.deepEqual(record.ttl.minimum, 1);
     assert.ok(record.type.enum.includes('CAA'));
   });
-
-  /** Where a value is not what its schema says. */
-  const mismatches = (value: Json, given: Json, at: string): string[] => {
-    const schema = resolve(given) ?? {};
-    const options = schema.anyOf ?? schema.oneOf;
-    if (options)
-      return options.some((o: Json) => !mismatches(value, o, at).length) ? [] : [`${at} fits no alternative`];
-    if (schema.allOf) return schema.allOf.flatMap((part: Json) => mismatches(value, part, at));
-    const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-    const types = [schema.type ?? kind].flat().map((t: string) => (t === 'integer' ? 'number' : t));
-    if (!types.includes(kind)) return [`${at} is ${kind}, not ${types}`];
-    if (kind === 'array') return value.flatMap((item: Json, i: number) => mismatches(item, schema.items, `${at}.${i}`));
-    if (kind !== 'object' || !schema.properties) return [];
-    const missing = (schema.required ?? []).filter((key: string) => !(key in value));
-    const extra = Object.keys(value).filter((key) => !schema.properties[key]);
-    return [
-      ...missing.map((key: string) => `${at}.${key} is missing`),
-      ...extra.map((key) => `${at}.${key} is not described`),
-      ...Object.keys(value).flatMap((key) => mismatches(value[key], schema.properties[key], `${at}.${key}`)),
-    ];
-  };
 
   it('tells the truth about every answer to a GET', async () => {
     const { admin, server, token } = service;
@@ -344,6 +308,141 @@ describe('OpenAPI document', () => {
       assert.equal(String(answer.status), status, path);
       const { code, data, msg } = answer;
       assert.deepEqual(mismatches({ code, data, msg }, schema, path), []);
+    }
+  });
+
+  it('describes the login that asks for the second factor', async () => {
+    const { admin, server } = service;
+    const person = { username: 'tess', password: 'nine-purple-kites-17' };
+    made(await admin.post('/api/users', person));
+    const { secret } = await enrol(server.as(await server.login(person)));
+    const [status, schema] = success(document.paths['/api/auth/login'].post);
+    for (const [body, code] of [
+      [person, -2],
+      [{ ...person, totpCode: await codeOf(secret) }, 0],
+    ] as const) {
+      const answer = await server.call('POST', '/api/auth/login', body);
+      const { data, msg } = answer;
+      assert.deepEqual([String(answer.status), answer.code], [status, code]);
+      assert.deepEqual(mismatches({ code, data, msg }, schema, 'login'), []);
+    }
+    const names = schema.oneOf.map((o: Json) => o.$ref.split('/').at(-1));
+    assert.deepEqual(names, ['LoginResultEnvelope', 'SecondFactorEnvelope']);
+  });
+
+  it('describes what failures say beside their words', async () => {
+    const { admin, server } = service;
+    const schema = document.components.schemas.Error;
+    const person = { username: 'ursa', password: 'nine-purple-kites-17' };
+    made(await admin.post('/api/users', person));
+    const user = server.as(await server.login(person));
+    const TELLING: [string, Json, number, string[]][] = [
+      ['wrong fields', await admin.post('/api/domains/1/records', { host: 'www' }), 400001, ['errors']],
+      ['a role', await user.get('/api/users'), 403001, ['required']],
+      ['a domain', await user.get('/api/domains/1'), 403001, ['required']],
+      ['a team', await user.get('/api/teams/1'), 403001, ['required']],
+      ['a name that is taken', await admin.post('/api/users', person), 409001, ['errors']],
+    ];
+    for (const [what, { code, msg, data }, wanted, fields] of TELLING) {
+      assert.equal(code, wanted, what);
+      assert.deepEqual(mismatches({ code, msg, data }, schema, what), []);
+      for (const field of fields) assert.ok(field in data && field in schema.properties.data.properties, what);
+    }
+    for (const [field, values] of Object.entries({ applied: ['no', 'unknown'], retryable: undefined })) {
+      assert.deepEqual(schema.properties.data.properties[field].enum, values);
+    }
+  });
+
+  it('calls times and days so, in answers, bodies and queries', () => {
+    const seen = new Map<string, string[]>();
+    const note = (name: string, schema: Json) => {
+      if ([schema?.type].flat().includes('string')) seen.set(name, [...(seen.get(name) ?? []), schema.format]);
+    };
+    walk(document, (node) => {
+      if (node.properties) for (const [name, schema] of Object.entries(node.properties)) note(name, schema);
+      if (node.in) note(node.name, node.schema);
+    });
+    const all = (name: string) => [...new Set(seen.get(name))];
+    for (const name of ['created_at', 'last_used_at', 'expires_at', 'start_time', 'previous_until', 'locked_until'])
+      assert.deepEqual(all(name), ['date-time'], name);
+    for (const name of ['day', 'start_date', 'end_date']) assert.deepEqual(all(name), ['date'], name);
+  });
+
+  it('names the values that answers can have', () => {
+    const { schemas } = document.components;
+    const WANTED: [string, string, Json[]][] = [
+      ['UserView', 'role', [1, 2, 3]],
+      ['UserView', 'status', [0, 1]],
+      ['DomainView', 'status', ['active', 'missing']],
+      ['DomainView', 'permission', ['read', 'write']],
+      ['PermissionView', 'permission', ['read', 'write']],
+      ['TeamView', 'my_role', ['owner', 'manager', 'member', null]],
+      ['MemberView', 'role', ['owner', 'manager', 'member']],
+      ['SessionView', 'method', ['password', 'passkey', 'oauth']],
+      ['TokenView', 'max_role', [1, 2, 3]],
+      ['CapabilitiesView', 'granularity', ['record', 'rrset']],
+      ['CredentialFieldView', 'kind', ['text', 'number', 'url', 'list']],
+      ['AuditView', 'result', ['ok', 'failed']],
+      ['AuditActor', 'type', ['user', 'token', 'system']],
+      ['Explanation', 'source', ['token', 'creator', 'scope', 'window', 'network']],
+      ['Health', 'status', ['ok', 'setup']],
+    ];
+    for (const [schema, field, values] of WANTED) {
+      const { enum: named } = schemas[schema].properties[field];
+      assert.deepEqual(named && [...named].sort(), values.toSorted(), `${schema}.${field}`);
+    }
+  });
+
+  it('marks aliases as deprecated', () => {
+    const { RecordInput, RecordPatch } = document.components.schemas;
+    for (const { properties } of [RecordInput, RecordPatch]) {
+      assert.deepEqual(
+        Object.keys(properties).filter((field) => properties[field].deprecated),
+        ['name', 'mx'],
+      );
+    }
+    const { parameters } = document.paths['/api/domains/{id}/records'].get;
+    const old = parameters.filter((p: Json) => p.deprecated).map((p: Json) => p.name);
+    assert.deepEqual(old, ['subdomain', 'pageSize']);
+  });
+
+  it('gives each group of routes a sentence', () => {
+    const used = new Set(operations.flatMap((o) => o.operation.tags));
+    const told = document.tags.filter((tag: Json) => /\w.*\.$/.test(tag.description)).map((tag: Json) => tag.name);
+    assert.deepEqual(told.toSorted(), [...used].toSorted());
+  });
+
+  it('describes every header that a client can go by', async () => {
+    const { admin, server, token } = service;
+    const PLAIN = /^(x-(total-count|request-id|ratelimit-.*)|ratelimit.*|link|location|retry-after)$/;
+    const team = await admin.post('/api/teams', { name: 'headers' });
+    const tooSoon = await startService('sqlite', {});
+    try {
+      assert.equal((await tooSoon.admin.put('/api/settings/security', { rate_limits: { user: 1 } })).status, 200);
+      await tooSoon.admin.get('/api/teams');
+      const limited = await tooSoon.admin.get('/api/teams');
+      const list = await fetch(`${server.url}/api/teams`, { headers: { authorization: `Bearer ${token}` } });
+      for (const [path, method, answer] of [
+        ['/api/teams', 'get', list],
+        ['/api/teams', 'post', team],
+        ['/api/teams', 'get', limited],
+        ['/api/teams/{id}', 'get', await admin.get('/api/teams/999999')],
+      ] as [string, string, Answer][]) {
+        const response = resolve(document.paths[path][method].responses[answer.status]);
+        const described = Object.keys(response.headers).map((name) => name.toLowerCase());
+        const sent = [...answer.headers.keys()].filter((name) => PLAIN.test(name));
+        assert.deepEqual(
+          sent.filter((name) => !described.includes(name)),
+          [],
+          `${method} ${path} ${answer.status}`,
+        );
+        assert.ok(sent.includes('x-request-id'));
+        for (const header of Object.values<Json>(response.headers)) assert.ok(resolve(header).description);
+      }
+      assert.equal(limited.status, 429);
+      assert.ok('Retry-After' in resolve(document.paths['/api/teams'].get.responses[429]).headers);
+    } finally {
+      await tooSoon.stop();
     }
   });
 });

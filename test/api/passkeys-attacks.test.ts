@@ -161,6 +161,11 @@ describe('passkeys under attack', () => {
     for (const [what, response] of oddBodies(ada.key.get(login.options))) {
       const { challenge_id } = await world.loginStart();
       const answer = await world.loginFinish(challenge_id, response);
+      if (what === 'prototype' || what.includes('{"a":{"a"')) {
+        // such names, and such depths, are refused wherever they stand, before anything looks at the response
+        refused(answer, 400, 400001);
+        continue;
+      }
       assert.equal(answer.status, 401, `login, ${what}: ${answer.status} ${answer.msg}`);
       refusedLogin(answer, what);
     }
@@ -239,8 +244,9 @@ describe('passkeys under attack', () => {
   it('slow strangers down', async () => {
     done(await world.admin.put('/api/settings/security', { rate_limits: { public: 3 } }));
     try {
-      for (let i = 0; i < 3; i++) refusedLogin(await world.loginFinish('x', {}));
-      refused(await world.loginFinish('x', {}), 429, 429001);
+      const finish = () => world.server.call('POST', `${world.path}/login/finish`, { challenge_id: 'x', response: {} });
+      for (let i = 0; i < 3; i++) refusedLogin(await finish());
+      refused(await finish(), 429, 429001);
     } finally {
       await world.unlimited();
     }

@@ -6,7 +6,7 @@ import { listen } from '../support/bind.js';
 import { type Browser, type Kept, noChromium, startChromium } from '../support/chromium.js';
 import { type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
 import { type Answer, DATABASES } from '../support/server.js';
-import { done, refused } from '../support/world.js';
+import { done, refused, until } from '../support/world.js';
 
 const is =
   (...names: string[]) =>
@@ -68,7 +68,7 @@ describe('passkeys in a real browser', { skip: noChromium }, () => {
         const [{ method, current }] = done(await world.server.as(named.data.token).get('/api/auth/sessions'));
         assert.deepEqual([method, current], ['passkey', true]);
         const entry = done(await world.admin.get('/api/audit/logs?action=auth.login&limit=1')).list[0];
-        assert.deepEqual([entry.actor.username, entry.after], [username, { method: 'passkey' }]);
+        assert.deepEqual([entry.actor.username, entry.after], [username, { method: 'passkey', amr: ['passkey'] }]);
         await authenticator.close();
       });
 
@@ -189,7 +189,7 @@ describe('passkeys in a real browser', { skip: noChromium }, () => {
         const answer = await world.login(authenticator);
         refusedLogin(answer);
         assert.equal(await world.reason(answer), 'signature counter went backwards');
-        assert.match(world.server.log, /"signature counter went backwards"/);
+        await until('the log tells it', async () => /"signature counter went backwards"/.test(world.server.log));
         await authenticator.put({ ...copy, signCount: 1000 });
         assert.equal(await me(await world.login(authenticator)), username);
         await authenticator.close();

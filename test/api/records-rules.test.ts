@@ -33,7 +33,7 @@ describe('the rules of records', () => {
       ],
       [
         { type: 'MX', value: 'mx.example.net' },
-        { type: 'MX', value: 'MX.example.net.', priority: 77 },
+        { type: 'MX', value: 'MX.example.net.', priority: 10, ttl: 77 },
       ],
       [
         { type: 'TXT', value: 'same' },
@@ -45,7 +45,7 @@ describe('the rules of records', () => {
       ],
       [
         { type: 'SRV', value: '1 2 3 sip.example.net' },
-        { type: 'SRV', value: '2 3 sip.example.net.', priority: 9 },
+        { type: 'SRV', value: '2 3 sip.example.net.', priority: 1 },
       ],
     ];
     for (const [one, two] of pairs) {
@@ -121,11 +121,13 @@ describe('the rules of records', () => {
     const { id } = made(await post({ host: 'quotes', type: 'TXT', value: '"\\"quoted\\" \\\\ text"' }));
     assert.deepEqual(await values('?host=quotes'), ['"quoted" \\ text']);
     const outer = made(await post({ host: 'outer', type: 'TXT', value: '"\\"all of it\\""' })).id;
-    for (const patch of [{ ttl: 900 }, { remark: 'x' }, { host: 'moved' }]) {
-      assert.equal(done(await admin.put(`${records}/${outer}`, patch)).value, '"all of it"');
+    const shown = '"\\"all of it\\""';
+    for (const patch of [{ ttl: 900 }, { remark: 'x' }, { host: 'moved' }, { value: shown }]) {
+      assert.equal(done(await admin.put(`${records}/${outer}`, patch)).value, shown);
     }
     done(await admin.patch(`${records}/${outer}/status`, { enabled: false }));
-    assert.equal(done(await admin.patch(`${records}/${outer}/status`, { enabled: true })).value, '"all of it"');
+    assert.equal(done(await admin.patch(`${records}/${outer}/status`, { enabled: true })).value, shown);
+    assert.match(file(), /"\\"all of it\\""/);
     assert.equal(done(await admin.put(`${records}/${id}`, { value: '' })).value, '');
     done(await admin.put(`${records}/${id}`, { value: '"part one " "part two"' }));
     assert.deepEqual(await values('?host=quotes'), ['part one part two']);

@@ -4,7 +4,9 @@ import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { DATABASES, startService } from '../support/server.js';
 import { codeOf, enrol, wrongCode } from '../support/totp.js';
-import { done, refused } from '../support/world.js';
+import { done, made, refused } from '../support/world.js';
+
+const NO_FACTOR = 'The creator of the token must have a second factor and has none';
 
 for (const { kind, skip } of DATABASES) {
   describe(`second factor on ${kind}`, { skip }, () => {
@@ -183,16 +185,97 @@ for (const { kind, skip } of DATABASES) {
       done(await karl.get('/api/auth/me'));
       const again = service.server.as(done(await login('karl')).token);
       refused(await again.get('/api/domains'), 403, 403001);
-      const { secret } = await enrol(again);
+      const { secret, recovery } = await enrol(again);
       done(await again.get('/api/domains'));
-      done(await karl.get('/api/domains'));
-      done(
-        await service.server
-          .as(done(await login('karl', { totpCode: await codeOf(secret) })).token)
-          .get('/api/domains'),
-      );
+      // to own one is not to have shown it: the older session signs in again
+      refused(await karl.get('/api/domains'), 403, 403001);
+      const shown = service.server.as(done(await login('karl', { totpCode: await codeOf(secret) })).token);
+      done(await shown.get('/api/domains'));
+      // switched off, it closes every session at once
+      const off = { password: password('karl'), code: recovery[0] };
+      done(await again.post('/api/auth/2fa/disable', off));
+      for (const client of [again, shown, karl])
+        for (const path of ['/api/accounts', '/api/auth/sessions', '/api/tokens'])
+          assert.equal(refused(await client.get(path), 403, 403001).data.required, '2fa', path);
+      // a new one opens the session that shows it, and no other
+      await enrol(shown);
+      done(await shown.get('/api/accounts'));
+      refused(await again.get('/api/accounts'), 403, 403001);
       await db.run("DELETE FROM settings WHERE name = 'security'");
       done(await service.admin.get('/api/domains'));
+    });
+
+    it('is told of each session, as it was shown', async () => {
+      const { secret, recovery } = await enrol(await person('mona'));
+      const shown = async (token: string) => {
+        const list = done(await service.server.as(token).get('/api/auth/sessions'));
+        return list.find((s: { current: boolean }) => s.current).amr;
+      };
+      const { token } = done(await login('mona', { totpCode: await codeOf(secret) }));
+      assert.deepEqual(await shown(token), ['password', 'totp']);
+      const other = done(await login('mona', { recoveryCode: recovery[0] })).token;
+      assert.deepEqual(await shown(other), ['password', 'recovery']);
+      const list = done(await service.server.as(token).get('/api/auth/sessions'));
+      // the one that it was set up in has shown the first code
+      assert.deepEqual(list.at(-1).amr, ['password', 'totp']);
+      done(
+        await service.server.as(token).post('/api/auth/2fa/disable', { password: password('mona'), code: recovery[1] }),
+      );
+      for (const one of [token, other]) assert.deepEqual(await shown(one), ['password']);
+      const entries = done(await service.admin.get('/api/audit/logs?action=auth.login&limit=2')).list;
+      assert.deepEqual(entries[0].after, { method: 'password', amr: ['password', 'recovery'] });
+    });
+
+    it('is needed by the creators of API tokens, too, where it is demanded', async () => {
+      const nora = await person('nora', 2);
+      const { token, tokenData } = made(await nora.post('/api/tokens', { name: 'ci' }));
+      const ci = service.server.as(token);
+      const shown = service.server.as(done(await login('nora')).token);
+      await enrol(shown);
+      await db.run('UPDATE users SET totp_enabled = ? WHERE username_key = ?', [false, 'nora']);
+      const explain = async () =>
+        done(
+          await shown.post(`/api/tokens/${tokenData.id}/explain`, {
+            domain_id: 1,
+            action: 'read',
+            host: 'www',
+            type: 'A',
+          }),
+        );
+      const settings = (require_2fa_role: number | null) =>
+        db.run('INSERT INTO settings (name, content) VALUES (?, ?)', [
+          'security',
+          JSON.stringify({ values: { require_2fa_role }, by_role: 3 }),
+        ]);
+      await db.run("DELETE FROM settings WHERE name = 'security'");
+      done(await ci.get('/api/accounts'));
+      await settings(2);
+      const answer = refused(await ci.get('/api/accounts'), 403, 403001);
+      assert.deepEqual([answer.msg, answer.data], [NO_FACTOR, { required: '2fa' }]);
+      assert.deepEqual(await explain(), { allowed: false, reason: NO_FACTOR, rule: null, source: 'creator' });
+      const me = done(await shown.get('/api/auth/me')).id;
+      const user = { domain_id: 1, action: 'read', host: 'www', type: 'A' };
+      const { reason } = done(await shown.post(`/api/users/${me}/explain`, user));
+      assert.equal(reason, 'The user must have a second factor and has none');
+      // a passkey does as well, and a role below is not asked
+      await db.run(
+        `INSERT INTO passkeys (user_id, name, credential_key, credential_id, public_key, counter, transports, backed_up, created_at)
+         VALUES (?, 'k', 'k', 'k', 'k', '0', '[]', ?, 'x')`,
+        [me, false],
+      );
+      done(await ci.get('/api/accounts'));
+      assert.notEqual((await explain()).reason, NO_FACTOR);
+      await db.run('DELETE FROM passkeys');
+      refused(await ci.get('/api/accounts'), 403, 403001);
+      await db.run("DELETE FROM settings WHERE name = 'security'");
+      await settings(3);
+      done(await ci.get('/api/accounts'));
+      await db.run("DELETE FROM settings WHERE name = 'security'");
+      // of a disabled creator nothing is told
+      await db.run('UPDATE users SET status = 0 WHERE id = ?', [me]);
+      await settings(2);
+      refused(await ci.get('/api/accounts'), 401, 401001);
+      await db.run("DELETE FROM settings WHERE name = 'security'");
     });
 
     it('is logged without a secret', async () => {

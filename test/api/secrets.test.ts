@@ -100,7 +100,7 @@ for (const { kind, skip } of DATABASES) {
       for (const [method, path, body] of [
         ['POST', '/api/auth/login', root],
         ['POST', '/api/tokens', { name: 'fails' }],
-        ['PUT', '/api/accounts/1?check=false', { credentials: credentials[0]?.[1] }],
+        ['PUT', '/api/accounts/1?check=false', { credentials: credentials[0]?.[1], remark: 'fails' }],
         ['POST', '/api/accounts?check=false', { provider: 'powerdns', name: 'x', credentials: credentials[0]?.[1] }],
       ] as const) {
         assert.equal((await call(method, path, body, jwt)).code, 500001);

@@ -49,6 +49,7 @@ for (const { kind, skip } of DATABASES) {
         ],
       );
       assert.deepEqual(Object.keys(list[0]).sort(), [
+        'amr',
         'created_at',
         'current',
         'expires_at',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { DATABASES, startService } from '../support/server.js';
+import { type Answer, DATABASES, startService } from '../support/server.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 const PATHS = ['/api/settings', '/api/settings/security', '/api/settings/smtp', '/api/settings/oauth'];
@@ -90,6 +90,12 @@ for (const { kind, skip } of DATABASES) {
       await wrong('/api/settings/security', { allowed_cidrs: null }, 'allowed_cidrs');
       await wrong('/api/settings/smtp', { from: null }, 'from');
       await wrong('/api/settings/security', { login_limit: { max_failures: 0 } }, 'login_limit.max_failures');
+      for (const login_limit of [{ max_failures: 2 }, { max_failures: 21 }])
+        await wrong('/api/settings/security', { login_limit }, 'login_limit.max_failures');
+      for (const rate_limits of [{ login: 0 }, { login: 101 }])
+        await wrong('/api/settings/security', { rate_limits }, 'rate_limits.login');
+      await wrong('/api/settings', { confirmed: false }, 'confirmed');
+      await wrong('/api/settings', { waiting: ['base_url'] }, 'waiting');
       await wrong('/api/settings/security', { session: { idle_minutes: 'x' } }, 'session.idle_minutes');
       await wrong('/api/settings/security', { password_policy: { min_length: 4 } }, 'password_policy.min_length');
       await wrong('/api/settings/security', { require_2fa_role: 4 }, 'require_2fa_role');
@@ -135,7 +141,9 @@ for (const { kind, skip } of DATABASES) {
       const shown = done(await put('/api/settings/smtp', { ...smtp, password }));
       assert.equal(shown.password_set, true);
       assert.ok(!('password' in shown));
-      assert.equal(done(await put('/api/settings/smtp', { ...shown, port: 2525 })).password_set, true);
+      assert.equal(done(await put('/api/settings/smtp', { ...shown, host: 'MAIL.example.com.' })).password_set, true);
+      await wrong('/api/settings/smtp', { port: 2525 }, 'password');
+      await wrong('/api/settings/smtp', { security: 'none' }, 'password');
       await wrong('/api/settings/smtp', { host: 'elsewhere.example' }, 'password');
       assert.equal(done(await put('/api/settings/smtp', { password: null })).password_set, false);
       assert.equal(done(await put('/api/settings/smtp', { ...smtp, password })).password_set, true);
@@ -226,9 +234,25 @@ for (const { kind, skip } of DATABASES) {
       const ada = service.server.as(await service.server.login({ username: 'ada', password: 'ada-secret' }));
       done(await put('/api/settings/security', { rate_limits: { token: 3, user: 4 } }));
       const busy = service.server.as(token);
-      for (let i = 0; i < 3; i++) done(await busy.get('/api/domains'));
+      // draft-ietf-httpapi-ratelimit-headers: the policy, and what is left of it
+      const left = (answer: Answer, name: string, limit: number, remaining: number) => {
+        assert.equal(answer.headers.get('ratelimit-policy'), `"${name}";q=${limit};w=60`);
+        const [, r, t] = new RegExp(`^"${name}";r=(\\d+);t=(\\d+)$`).exec(answer.headers.get('ratelimit') ?? '') ?? [];
+        const old = ['limit', 'remaining', 'reset'].map((key) => Number(answer.headers.get(`x-ratelimit-${key}`)));
+        assert.deepEqual([Number(r), old], [remaining, [limit, remaining, Number(t)]]);
+        assert.ok(Number(t) >= 1 && Number(t) <= 60, t);
+      };
+      for (let i = 0; i < 3; i++) {
+        const answer = await busy.get('/api/domains');
+        done(answer);
+        left(answer, 'token', 3, 2 - i);
+      }
       const answer = refused(await busy.get('/api/domains'), 429, 429001);
       assert.ok(Number(answer.headers.get('retry-after')) > 0);
+      left(answer, 'token', 3, 0);
+      assert.equal(answer.headers.get('retry-after'), answer.headers.get('x-ratelimit-reset'));
+      left(await ada.get('/api/auth/me'), 'user', 4, 3);
+      done(await put('/api/settings/security', { rate_limits: { user: 5 } }));
       for (let i = 0; i < 4; i++) done(await ada.get('/api/domains'));
       refused(await ada.get('/api/domains'), 429, 429001);
       done(await put('/api/settings/security', { rate_limits: { token: 0, user: 0 } }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +73,8 @@ for (const { kind, skip } of DATABASES) {
         'password',
         'username',
       ]);
+      const form = refused(await post('admin', { username: 'a b', password: 'password12', email: 5 }), 400, 400001);
+      assert.deepEqual(form.data.errors.map((e: { path: string }) => e.path).sort(), ['email', 'password', 'username']);
       for (const password of ['short-1X', 'adminadmin', '1234567890123', 'p'.repeat(129)]) {
         refused(await post('admin', { ...ADMIN, password }), 400, 400001);
       }
@@ -250,6 +252,69 @@ describe('setup of the embedded database', () => {
     refused(await server.call('POST', '/api/init/admin', ADMIN), 403, 403001);
     done(await server.call('POST', '/api/init/admin', { ...ADMIN, setup_code }));
     assert.equal(server.log.includes(setup_code), false);
+  });
+
+  it('lets nobody guess the setup code', async () => {
+    const setup_code = 'only-i-know-this';
+    const server = await start({ SETUP_CODE: setup_code, TRUSTED_PROXIES: '127.0.0.1/32' });
+    const ask = (code: string | undefined, ip: string) =>
+      server.call('POST', '/api/init/test-db', { type: 'sqlite', setup_code: code }, undefined, {
+        'x-forwarded-for': ip,
+      });
+    for (let i = 0; i < 10; i++) refused(await ask(`wrong-${i}`, '192.0.2.1'), 403, 403001);
+    const blocked = refused(await ask(setup_code, '192.0.2.1'), 429, 429001);
+    assert.ok(Number(blocked.headers.get('retry-after')) > 3000);
+    done(await ask(setup_code, '192.0.2.2'));
+    for (let i = 0; i < 90; i++) refused(await ask(`wrong-${i}`, `198.51.100.${i % 9}`), 403, 403001);
+    assert.match(refused(await ask(setup_code, '192.0.2.2'), 403, 403001).msg, /until the service is started again/);
+    await server.stop();
+    const again = await start({ SETUP_CODE: setup_code }, server.dataDir);
+    done(await again.call('POST', '/api/init/test-db', { type: 'sqlite', setup_code }));
+  });
+
+  it('reaches no server that the outbound rules forbid, and no socket', async () => {
+    let arrived = 0;
+    const listener = createServer(() => arrived++).listen(0, '127.0.0.2');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
+    const server = await start({ OUTBOUND_DENY: '127.0.0.2/32' });
+    const login = { port, database: 'x', user: 'x', password: 'x' };
+    try {
+      for (const type of ['postgresql', 'mysql'])
+        for (const host of ['127.0.0.2', '::ffff:127.0.0.2', '169.254.169.254', '100.100.100.200', 'fd00:ec2::254'])
+          for (const ssl of [false, true]) {
+            const body = { type, [type]: { ...login, host, ssl } };
+            const result = done(await server.call('POST', '/api/init/test-db', body));
+            assert.deepEqual([result.success, /outbound rules/.test(result.message)], [false, true], result.message);
+            assert.match(refused(await server.call('POST', '/api/init/database', body), 400, 400001).msg, /outbound/);
+          }
+      for (const host of ['/var/run/postgresql', 'a/b', '\\\\.\\pipe\\MySQL', '@socket', ''])
+        for (const type of ['postgresql', 'mysql'])
+          for (const route of ['test-db', 'database']) {
+            const answer = await server.call('POST', `/api/init/${route}`, { type, [type]: { ...login, host } });
+            assert.equal(refused(answer, 400, 400001).data.errors[0].path, `${type}.host`);
+          }
+      assert.equal(arrived, 0);
+    } finally {
+      listener.close();
+    }
+  });
+
+  it('keeps its files to their owner, those that are there already, too', async () => {
+    const server = await start({ ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password });
+    const modes = () =>
+      Object.fromEntries(
+        ['zoneward.db', 'zoneward.db-wal', 'zoneward.db-shm', 'database.json', 'secret.key'].map((name) => [
+          name,
+          (statSync(join(server.dataDir, name)).mode & 0o777).toString(8),
+        ]),
+      );
+    const all600 = Object.fromEntries(Object.keys(modes()).map((name) => [name, '600']));
+    assert.deepEqual(modes(), all600);
+    await server.kill();
+    for (const name of Object.keys(all600)) chmodSync(join(server.dataDir, name), 0o644);
+    await start({}, server.dataDir);
+    assert.deepEqual(modes(), all600);
   });
 
   it('is not to be chosen when DATABASE_URL presets it', async () => {

@@ -30,7 +30,7 @@ for (const { kind, skip } of DATABASES) {
       service = await startService(kind);
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
-      const rate_limits = { login: 0, public: 0, user: 0, token: 0 };
+      const rate_limits = { login: 100, public: 0, user: 0, token: 0 };
       done(await admin.put('/api/settings/security', { rate_limits }));
       owner = await person('olga');
       manager = await person('mia');
@@ -45,6 +45,7 @@ for (const { kind, skip } of DATABASES) {
 
     /** A team of Olga's with Mia as manager and Max as member. @returns its path */
     const team = async (name = 'dns'): Promise<string> => {
+      await db.run("DELETE FROM limits WHERE network LIKE 'user %'");
       const path = `/api/teams/${made(await owner.client.post('/api/teams', { name })).id}`;
       made(await owner.client.post(`${path}/members`, { user_id: manager.id, role: 'manager' }));
       made(await owner.client.post(`${path}/members`, { user_id: member.id }));
@@ -80,6 +81,36 @@ for (const { kind, skip } of DATABASES) {
         const entry = await newest(action as string);
         assert.deepEqual([entry.before?.name, entry.after?.name, entry.actor.username], [was, is, 'olga']);
       }
+    });
+
+    it('take members by name, and are no directory of people', async () => {
+      const path = await team('named');
+      const add = (body: object, client = owner.client) => client.post(`${path}/members`, body);
+      const added = made(await add({ username: ' STAN ' }));
+      assert.deepEqual([added.user_id, added.username, added.role], [stranger.id, 'stan', 'member']);
+      refused(await add({ username: 'stan' }), 409, 409001);
+      done(await owner.client.delete(`${path}/members/${stranger.id}`));
+      const why = (answer: Answer) => {
+        const [{ path: field, message, code }] = refused(answer, 400, 400001).data.errors;
+        return [field, message, code];
+      };
+      const [byId, byName] = [why(await add({ user_id: 999_999 })), why(await add({ username: 'nobody' }))];
+      assert.deepEqual(byId.slice(1), byName.slice(1));
+      assert.deepEqual([byId[0], byName[0]], ['user_id', 'username']);
+      assert.equal(why(await add({}))[2], 'required');
+      assert.equal(why(await add({ user_id: stranger.id, username: 'stan' }))[2], 'conflict');
+
+      const status: number[] = [];
+      for (let i = 0; i < 31; i++) status.push((await add({ username: `nobody${i}` })).status);
+      assert.ok(status.indexOf(429) > 20 && status.lastIndexOf(400) < status.indexOf(429), status.join());
+      const blocked = refused(await add({ user_id: stranger.id }), 429, 429001);
+      assert.ok(Number(blocked.headers.get('retry-after')) > 3000);
+      // another team of the same person counts with it; others and administrators do not
+      const second = `/api/teams/${made(await owner.client.post('/api/teams', { name: 'second' })).id}`;
+      refused(await owner.client.post(`${second}/members`, { user_id: other.id }), 429, 429001);
+      made(await add({ username: 'otto' }, manager.client));
+      for (let i = 0; i < 31; i++) refused(await add({ username: `nobody${i}` }, admin), 400, 400001);
+      denied(await add({ username: 'otto' }, stranger.client));
     });
 
     it('refuse what they do not know', async () => {

@@ -22,7 +22,7 @@ for (const { kind, skip } of DATABASES) {
       service = await startService(kind, { SECRET_KEY });
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
-      const rate_limits = { login: 0, public: 0, user: 0, token: 0 };
+      const rate_limits = { login: 100, public: 0, user: 0, token: 0 };
       done(await admin.put('/api/settings/security', { rate_limits }));
     });
     after(async () => {

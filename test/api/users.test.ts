@@ -22,7 +22,7 @@ for (const { kind, skip } of DATABASES) {
       service = await startService(kind);
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
-      const rate_limits = { login: 0, public: 0, user: 0, token: 0 };
+      const rate_limits = { login: 100, public: 0, user: 0, token: 0 };
       done(await admin.put('/api/settings/security', { rate_limits }));
     });
     after(async () => {
@@ -138,7 +138,7 @@ for (const { kind, skip } of DATABASES) {
       }
       const WRONG_CHANGES: [object, string][] = [
         [{ username: 'other' }, 'username'],
-        [{ totp_enabled: false }, 'totp_enabled'],
+        [{ totp_enabled: true }, 'totp_enabled'],
         [{ nickname: '  ' }, 'nickname'],
         [{ nickname: null }, 'nickname'],
         [{ email: '' }, 'email'],
@@ -182,7 +182,14 @@ for (const { kind, skip } of DATABASES) {
       const { headers } = await admin.get('/api/users?keyword=list-&limit=1&page=2');
       assert.match(headers.get('link') ?? '', /page=1&limit=1>; rel="prev".*page=3&limit=1>; rel="next"/);
       refused(await admin.get('/api/users?sort=password_hash'), 400, 400001);
-      refused(await admin.get('/api/users?role=1'), 400, 400001);
+      const disabled = made(await admin.post('/api/users', { username: 'list-off', password: PASSWORD, role: 2 })).id;
+      done(await admin.put(`/api/users/${disabled}`, { status: 0 }));
+      assert.deepEqual(await names('keyword=list-&status=0'), [['list-off'], '1']);
+      assert.deepEqual(await names('keyword=list-&status=1&role=2'), [[], '0']);
+      assert.deepEqual(await names('keyword=list-&role=2&limit=5'), [['list-off'], '1']);
+      assert.deepEqual(await names('keyword=list-&role=1&sort=id'), [['list-one', 'list-two', 'list-three'], '3']);
+      for (const query of ['role=0', 'role=x', 'role=', 'status=2', 'status=true', 'role=1&role=2'])
+        refused(await admin.get(`/api/users?${query}`), 400, 400001);
       assert.equal(JSON.stringify(done(await admin.get('/api/users'))).includes('$2b$'), false);
     });
 

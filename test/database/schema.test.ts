@@ -64,6 +64,50 @@ for (const { kind, skip } of DATABASES) {
       assert.deepEqual(await drift(source), []);
     });
 
+    it('tells of sessions that were there what was shown in them', async () => {
+      const source = await open();
+      const db = new Db(source);
+      const runner = source.createQueryRunner();
+      while (!(await runner.hasColumn('sessions', 'second_factor'))) await source.undoLastMigration();
+      const user = async (name: string, totp: boolean) => {
+        await db.run(
+          `INSERT INTO users (username, username_key, nickname, password_hash, role, status, language, totp_enabled, created_at)
+           VALUES (?, ?, '', '', 1, 1, 'en', ?, '')`,
+          [name, name, totp],
+        );
+        return Number((await db.row<{ id: number }>('SELECT id FROM users WHERE username = ?', [name]))?.id);
+      };
+      const [app, key] = [await user('app', true), await user('key', false)];
+      await db.run(
+        `INSERT INTO passkeys (user_id, name, credential_key, credential_id, public_key, counter, transports, backed_up, created_at)
+         VALUES (?, '', '', '', '', '0', '[]', ?, '')`,
+        [key, false],
+      );
+      const SESSIONS: [number, string, boolean, string[]][] = [
+        [app, 'password', false, ['password']],
+        [app, 'password', true, ['password', 'totp']],
+        [key, 'password', true, ['password', 'passkey']],
+        [key, 'passkey', true, ['passkey']],
+        [app, 'oauth', false, ['oauth']],
+        [app, 'oauth', true, ['oauth', 'totp']],
+      ];
+      for (const [i, [id, method, shown]] of SESSIONS.entries())
+        await db.run(
+          `INSERT INTO sessions (sid, user_id, created_at, last_active_at, expires_at, ip, user_agent, method, second_factor)
+           VALUES (?, ?, '', '', '', '', '', ?, ?)`,
+          [`s${i}`, id, method, shown],
+        );
+      await source.runMigrations();
+      const rows = await db.rows<{ amr: string }>('SELECT amr FROM sessions ORDER BY id');
+      assert.deepEqual(
+        rows.map(({ amr }) => JSON.parse(amr)),
+        SESSIONS.map(([, , , amr]) => amr),
+      );
+      await runner.release();
+      await db.run('DELETE FROM users');
+      assert.deepEqual(await drift(source), []);
+    });
+
     it('keeps any text exactly', async () => {
       const source = await open();
       const text = '😀 ünï — "q" \\ \' %_!';

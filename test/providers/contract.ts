@@ -209,6 +209,45 @@ export function providerContract(
       await shows('two', 'A', []);
     });
 
+    check('the same mail host with two preferences is two records', async () => {
+      const mx = (priority: number) => record('mail', 'MX', { value: 'mx.example.net', priority });
+      const srv = (priority: number) => record('_sip._tcp', 'SRV', { value: '1 5060 sip.example.net', priority });
+      for (const make of [mx, srv]) {
+        const [ten, twenty, thirty] = [make(10), make(20), make(30)];
+        const { host, type } = ten;
+        const [a, b] = await done({ op: 'create', after: ten }, { op: 'create', after: twenty });
+        assert.notEqual(a, b);
+        const found = async () => (await at(host, type)).toSorted((x, y) => Number(x.priority) - Number(y.priority));
+        assert.deepEqual((await found()).map(bare), [ten, twenty]);
+        await done({ op: 'update', before: (await found())[0] as RemoteRecord, after: thirty });
+        assert.deepEqual((await found()).map(bare), [twenty, thirty]);
+        await clear((await found()).slice(0, 1));
+        assert.deepEqual((await found()).map(bare), [thirty]);
+        await clear(await found());
+      }
+    });
+
+    check('an IPv4-mapped address, alone and beside others, comes back as it was', async () => {
+      const [mapped, other] = ['::ffff:192.0.2.1', '2001:db8::1'].map((value) => record('mapped', 'AAAA', { value }));
+      await done({ op: 'create', after: mapped as DnsRecord });
+      // written again as a sibling of the other
+      await done({ op: 'create', after: other as DnsRecord });
+      const list = await at('mapped', 'AAAA');
+      assert.deepEqual(sorted(list.map(bare)), sorted([mapped as DnsRecord, other as DnsRecord]));
+      await clear(list);
+    });
+
+    check('names that DNS allows come back as they were: hyphens at the ends, labels of aliases', async () => {
+      for (const value of ['0/25.2.0.192.in-addr.arpa', '-a-.example.net', "a!#%&'+,:<=>?[]^`{|}~z.example.net"]) {
+        for (const type of ['CNAME', 'PTR'] as const) {
+          if (!writes(type)) continue;
+          const odd = record('-odd-', type, { value });
+          await done({ op: 'create', after: odd });
+          await clear(await shows('-odd-', type, [odd]));
+        }
+      }
+    });
+
     check('the TTL belongs to whom the capabilities say', async () => {
       const [x, y] = [a('ttl', '192.0.2.1'), a('ttl', '192.0.2.2')];
       await done({ op: 'create', after: x }, { op: 'create', after: y });

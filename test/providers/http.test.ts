@@ -101,6 +101,25 @@ describe('the HTTP client of all providers', () => {
     });
   }
 
+  it('says that it may have been applied when one attempt may have been, whatever became of the next', async () => {
+    for (const next of [{ status: 401 }, { status: 404 }, { status: 429, headers: { 'retry-after': '60' } }]) {
+      standIn.requests.length = 0;
+      answers(broken, next);
+      await assert.rejects(client().put('/', { json: {} }), { mayHaveApplied: true });
+      standIn.requests.length = 0;
+      answers({ status: 503 }, next);
+      await assert.rejects(client().put('/', { json: {} }), { mayHaveApplied: true });
+    }
+  });
+
+  it('takes secrets out of words before they are cut', async () => {
+    const silent = (error: Error) => !/s3c/.test(error.message);
+    answers({ status: 400, body: `${'x'.repeat(97)}s3cret` });
+    await assert.rejects(client().get('/'), silent);
+    answers({ status: 200, body: 'no JSON', headers: { 'content-type': 'x/s3cret' } });
+    await assert.rejects(client().get('/'), silent);
+  });
+
   it('succeeds when a later attempt does', async () => {
     answers({ status: 503 }, broken, good);
     assert.deepEqual(await client().get('/'), { fine: true });
@@ -156,6 +175,17 @@ describe('the HTTP client of all providers', () => {
     standIn.requests.length = 0;
     answers({ status: 502, body: '<html>Bad gateway</html>' });
     await assert.rejects(http.get('/'), { kind: 'unavailable', message: 'HTTP 502' });
+    // whatever listens where an account points: its pages are not read out here
+    const page = `root:x:0:0:${'secret '.repeat(500)}`;
+    for (const [answer, most] of [
+      [{ status: 400, body: page }, 111],
+      [{ status: 200, body: page }, 160],
+      [{ status: 200, body: '{', headers: { 'content-type': `text/${'x'.repeat(5000)}` } }, 160],
+      [{ status: 400, body: { why: 'x'.repeat(5000) } }, 1000],
+    ] as const) {
+      answers(answer);
+      await assert.rejects(http.get('/'), (error: Error) => error.message.length <= most);
+    }
   });
 
   it('takes secrets out of every message', async () => {

@@ -12,7 +12,18 @@ const none: [] = [];
 const loopback = ['127.0.0.0/8', '::1'].map(parseCidr);
 
 describe('outbound rules', () => {
-  for (const address of ['192.0.2.1', '10.0.0.1', '127.0.0.1', '::1', 'fd00::1', '2001:db8::1', '::ffff:192.0.2.1']) {
+  for (const address of [
+    '100.100.100.201',
+    '64:ff9b::192.0.2.1',
+    'fd00:ec2::1',
+    '192.0.2.1',
+    '10.0.0.1',
+    '127.0.0.1',
+    '::1',
+    'fd00::1',
+    '2001:db8::1',
+    '::ffff:192.0.2.1',
+  ]) {
     it(`${address} may be connected to`, () => assert.equal(mayConnect(address, none), true));
   }
   for (const address of [
@@ -24,6 +35,29 @@ describe('outbound rules', () => {
     '224.0.0.1',
     'ff02::1',
     '255.255.255.255',
+    // metadata of clouds, and the same in IPv6 clothes
+    '100.100.100.200',
+    '168.63.129.16',
+    '192.0.0.192',
+    'fd00:ec2::254',
+    'fd00:ec2:0::0254',
+    'fd00:ec2::23',
+    'fd20:ce::254',
+    '::ffff:100.100.100.200',
+    '::ffff:a83f:8110',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b::168.63.129.16',
+    '64:ff9b:1::a9fe:a9fe',
+    '64:ff9b:1:a9fe:a9:fe00::',
+    '64:ff9b:1:2:a9:fea9:fe00:0',
+    '::ffff:0:169.254.169.254',
+    '::169.254.169.254',
+    '2002:a9fe:a9fe::1',
+    '2002:6464:64c8::',
+    '2001:0:a9fe:a9fe::',
+    '2001:0:102:304::5601:5601',
+    'fe80::5efe:a9fe:a9fe',
+    '2001:db8::200:5efe:6464:64c8',
   ]) {
     it(`${address} never`, () => assert.equal(mayConnect(address, none), false));
   }

@@ -5,6 +5,7 @@ import { powerdns } from '../../src/providers/powerdns/powerdns.provider.js';
 import type { Change, DnsProvider, RemoteZone } from '../../src/providers/provider.js';
 import { dig } from '../support/dig.js';
 import { noPowerdns, type Powerdns, type RawZone, startPowerdns } from '../support/powerdns.js';
+import { startProxy as startFaults } from '../support/proxy.js';
 import { connectTo, type Received, type StandIn, startStandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 
@@ -147,6 +148,29 @@ describe('PowerDNS', { skip: noPowerdns }, () => {
       'ns2.example.net.',
     ]);
     await assert.rejects(async () => provider.createZone?.('new.example'), { kind: 'rejected' });
+  });
+
+  it('writes nothing on what it could not read whole', async () => {
+    const name = 'whole.example';
+    const plain = await provider.createZone?.(name);
+    assert.ok(plain);
+    const record = (value: string) => dnsRecord({ host: 'www', type: 'A', value }, name);
+    for (const value of ['192.0.2.1', '192.0.2.2']) {
+      const [outcome] = await provider.apply(plain, [{ op: 'create', after: record(value) }]);
+      assert.ok(outcome?.ok);
+    }
+    const proxy = await startFaults(server.url);
+    const through = connect({ ...server, url: proxy.url });
+    const soa = { name: `${name}.`, type: 'SOA', ttl: 60, records: [] };
+    const cut = [[], [soa], [{ ...soa, records: [{ content: null }] }], [{ ...soa, ttl: undefined }]];
+    for (const rrsets of cut) {
+      proxy.fault = async ({ method, path }, forward) =>
+        method === 'GET' && path.includes(name) ? { status: 200, body: JSON.stringify({ name, rrsets }) } : forward();
+      const [outcome] = await through.apply(plain, [{ op: 'create', after: record('192.0.2.10') }]);
+      assert.ok(outcome && !outcome.ok && outcome.error.kind === 'unavailable');
+    }
+    await proxy.stop();
+    assert.deepEqual((await dig(server.dnsPort, `www.${name}`, 'A')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 
   it('works in a zone whose name has a slash (RFC 2317)', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
-import { connectProvider } from '../../src/providers/connect.js';
+import { connectAdapter } from '../../src/providers/connect.js';
 import { outboundAgent } from '../../src/providers/outbound.js';
 import type { Change, DnsProvider, ProviderError, RemoteZone } from '../../src/providers/provider.js';
 import { rfc2136 } from '../../src/providers/rfc2136/rfc2136.provider.js';
@@ -26,7 +26,7 @@ function open(server: NameServer, more: Record<string, string> = {}): DnsProvide
     ...more,
   };
   const zoneFiles = { root: '/nonexistent', reloadCommand: null };
-  return connectProvider(rfc2136, credentials, {
+  return connectAdapter(rfc2136, credentials, {
     agent: outboundAgent([], TIMEOUT_MS),
     deny: [],
     timeoutMs: TIMEOUT_MS,
@@ -195,6 +195,37 @@ for (const [label, start, missing] of [
       await done(create('race', 'A', '192.0.2.3'));
       assert.equal(await verbs.replaceSets(zone, [{ ...present, members: [] }], [present]), false);
       assert.deepEqual((await find('race', 'A')).map((r) => r.value).sort(), ['192.0.2.1', '192.0.2.3']);
+    });
+
+    it('shows types that it does not write, readable, and leaves them alone', async () => {
+      const shown: [string, string][] = [
+        ['HINFO', '"PC" "Linux 6"'],
+        ['RP', 'mail.example.net. txt.example.net.'],
+        ['AFSDB', '1 afs.example.net.'],
+        ['DNAME', 'target.example.net.'],
+        ['OPENPGPKEY', 'mDMEXEcE6RYJKwYBBAHaRw8BAQdArjWwk3FA'],
+        ['SMIMEA', '3 1 1 abcd'],
+        ['CSYNC', '1 3 A NS AAAA'],
+        ['TYPE65280', '\\# 3 abcdef'],
+      ];
+      // the bitmap of a CSYNC is read, not written
+      const wire = (type: string, value: string) => (type === 'CSYNC' ? '\\# 12 000000010003000460000008' : value);
+      const like = record('shown', 'A', '192.0.2.1');
+      for (const [type, value] of shown) {
+        await done({
+          op: 'create',
+          after: { ...like, type, host: `ro-${type.toLowerCase()}`, value: wire(type, value) },
+        });
+      }
+      const list = await provider.listRecords(zone);
+      for (const [type, value] of shown) {
+        const found = list.find((r) => r.type === type);
+        assert.deepEqual([found?.value, found?.readOnly], [value, true]);
+        const [text] = await dig(server.port, `ro-${type.toLowerCase()}.${ZONE}`, type);
+        assert.equal(text?.replaceAll(' ', '').toLowerCase(), value.replaceAll(' ', '').toLowerCase());
+      }
+      await done(create('beside', 'A', '192.0.2.1'));
+      for (const [type] of shown) assert.equal((await find(`ro-${type.toLowerCase()}`, type)).length, 1);
     });
 
     it('does not take what a wildcard answers for a record', async () => {

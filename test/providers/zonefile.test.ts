@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
-import { connectProvider } from '../../src/providers/connect.js';
+import { connectAdapter } from '../../src/providers/connect.js';
 import { outboundAgent } from '../../src/providers/outbound.js';
 import type { Change, DnsProvider } from '../../src/providers/provider.js';
 import type { RrsetVerbs } from '../../src/providers/rrset.js';
@@ -19,7 +19,7 @@ const zone = { id: ZONE, name: ZONE };
 
 function open(root: string, more: { directory?: string; endpoint?: string; reloadCommand?: string } = {}): DnsProvider {
   const { reloadCommand = null, ...credentials } = more;
-  return connectProvider(zonefile, credentials, {
+  return connectAdapter(zonefile, credentials, {
     agent: outboundAgent([], 1000),
     deny: [],
     timeoutMs: 3000,
@@ -96,6 +96,34 @@ describe('zonefile', () => {
       .replace('\tAAAA', 'www.example.com. 3600 IN A 192.0.2.3\n\tAAAA')
       .concat('\nmail.example.com. 600 IN A 192.0.2.25\n');
     assert.equal(await text(), expected);
+  });
+
+  it('shows types that it does not write, and leaves their lines alone', async () => {
+    const lines = [
+      'a HINFO "PC" "Linux 6"',
+      'a RP mail txt.example.net.',
+      'a AFSDB 1 afs',
+      'd DNAME target',
+      'a LP 10 l64',
+      'a CSYNC 1 3 A NS AAAA',
+      `@ ZONEMD 2024010105 1 1 ${'ab'.repeat(48)}`,
+      'a AMTRELAY 10 0 1 192.0.2.1',
+      'a TYPE65280 \\# 3 abcdef',
+    ];
+    await writeFile(file(), `${WRITTEN_BY_HAND}\n${lines.join('\n')}\n`);
+    const shown = async () =>
+      (await provider.listRecords(zone)).filter((r) => r.readOnly).map((r) => `${r.host} ${r.type} ${r.value}`);
+    const expected = lines.map((line) =>
+      line.replace('RP mail ', 'RP mail.example.com. ').replace(/ (afs|target|l64)$/, ' $1.example.com.'),
+    );
+    assert.deepEqual(await shown(), expected);
+    await done(create('www', 'A', '192.0.2.3', 3600));
+    assert.ok((await text()).endsWith(`${lines.join('\n')}\n`));
+    assert.deepEqual(await shown(), expected);
+  });
+
+  it('makes no zone whose name the reload command would take for an option', async () => {
+    await assert.rejects(Promise.resolve(provider.createZone?.('-c/tmp/x')), { kind: 'rejected' });
   });
 
   it('gives a line the owner that it took from a line that is gone', async () => {
@@ -190,7 +218,7 @@ describe('zonefile', () => {
       ['$GENERATE 1-9 a$ A 192.0.2.$', /line 17: \$GENERATE/],
       ['x A (192.0.2.1', /line 17: parentheses/],
       ['x TXT "open', /line 17: a quote/],
-      ['x BOGUS data', /line 17: "BOGUS"/],
+      ['x BOGUS data', /line 17: not a record type/],
       ['@ SOA a b 1 2 3 4 5', /SOA too many/],
     ] as const) {
       await writeFile(file(), `${WRITTEN_BY_HAND}\n${line}\n`.replace('; the zone of the example company\n', ''));

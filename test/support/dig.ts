@@ -8,7 +8,7 @@ const run = promisify(execFile);
  * @param name absolute, final dot optional
  */
 export async function dig(port: number, name: string, type: string): Promise<string[]> {
-  const target = ['@127.0.0.1', '-p', String(port), `${name.replace(/\.$/, '')}.`, type];
+  const target = ['@127.0.0.1', '-p', String(port), '-q', `${name.replace(/\.$/, '')}.`, type];
   const { stdout } = await run('dig', [...target, '+short', '+norecurse', '+time=2', '+tries=3']);
   return stdout.split('\n').filter((line) => line !== '');
 }

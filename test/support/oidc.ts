@@ -79,9 +79,12 @@ export async function startIdp(redirectUri: string, people: People): Promise<Idp
   return { issuer, clientId, clientSecret, people, visit, stop: () => closed(server) };
 }
 
-/** A browser at the service: keeps its cookie. */
+let browsers = 0;
+
+/** A browser at the service: keeps its cookie, and has an address of its own where the service trusts a proxy. */
 export class Browser {
   cookie = '';
+  private readonly ip = `10.78.${++browsers >> 8}.${browsers & 255}`;
   constructor(private readonly server: Server) {}
 
   /** Begins a sign-in, or with the token of a user a binding. */
@@ -100,7 +103,10 @@ export class Browser {
   /** Hands over what the provider sent. */
   async finish(query: object): Promise<Answer> {
     return this.keep(
-      await this.server.call('POST', '/api/auth/oauth/callback', query, undefined, { cookie: this.cookie }),
+      await this.server.call('POST', '/api/auth/oauth/callback', query, undefined, {
+        cookie: this.cookie,
+        'x-forwarded-for': this.ip,
+      }),
     );
   }
 

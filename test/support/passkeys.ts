@@ -29,19 +29,26 @@ export interface Ceremonies {
 
 /** A service without rate limits, and the calls of a passkey's life. */
 export async function startPasskeys(kind: Kind, env: Record<string, string> = {}) {
-  const service = await startService(kind, env);
+  const service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32', ...env });
   const { server, admin } = service;
   const { db, close } = await openDatabase(service.databaseUrl, server.dataDir);
   const unlimited = async () => {
     // past the API, which the administrator may have shut themselves out of
     await db.run("DELETE FROM settings WHERE name = 'security'");
-    const rate_limits = { login: 0, public: 0 };
+    const rate_limits = { login: 100, public: 0 };
     const login_limit = { network_failures: 100_000 };
     done(await admin.put('/api/settings/security', { rate_limits, login_limit }));
   };
   await unlimited();
   const path = '/api/auth/webauthn';
   const call = (route: string, body: unknown) => server.call('POST', `${path}/${route}`, body);
+
+  let network = 0;
+  /** From a network of its own, so that each failure has its own row in the audit log. */
+  const finish = (challenge_id: string, response: unknown) =>
+    server.call('POST', `${path}/login/finish`, { challenge_id, response }, undefined, {
+      'x-forwarded-for': `10.77.${++network >> 8}.${network & 255}`,
+    });
 
   return {
     ...service,
@@ -68,11 +75,11 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
       return made(await client.post(`${path}/register/finish`, { challenge_id, response, name }));
     },
     loginStart: async (username?: string): Promise<Start> => done(await call('login/start', { username })),
-    loginFinish: (challenge_id: string, response: unknown) => call('login/finish', { challenge_id, response }),
+    loginFinish: finish,
     /** The whole ceremony. */
     async login(by: Ceremonies, username?: string): Promise<Answer> {
       const { challenge_id, options } = done(await call('login/start', { username }));
-      return call('login/finish', { challenge_id, response: await by.get(options) });
+      return finish(challenge_id, await by.get(options));
     },
     /** The failure that the audit log has of a request. */
     async reason(answer: Answer): Promise<string | null | undefined> {

@@ -77,9 +77,39 @@ export interface Answer {
   data: any;
 }
 
+interface DeclaredFailures {
+  method: string;
+  pattern: RegExp;
+  /** description of the answers by status */
+  responses: Record<string, string>;
+}
+
+/** Fixed paths come before those with parameters, as in the service. */
+function declaredFailures(document: unknown): DeclaredFailures[] {
+  // biome-ignore lint/suspicious/noExplicitAny: a document is walked, not typed
+  const { paths, components } = document as any;
+  return Object.keys(paths)
+    .toSorted((a, b) => a.split('{').length - b.split('{').length)
+    .flatMap((path) =>
+      Object.entries<{ responses: Record<string, { $ref?: string; description: string }> }>(paths[path]).map(
+        ([method, { responses }]) => ({
+          method: method.toUpperCase(),
+          pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+          responses: Object.fromEntries(
+            Object.entries(responses).map(([status, { $ref, description }]) => [
+              status,
+              $ref ? components.responses[$ref.split('/').at(-1) as string].description : description,
+            ]),
+          ),
+        }),
+      ),
+    );
+}
+
 /** A running server process: the built service, over real HTTP. */
 export class Server {
   private output = '';
+  private failures?: Promise<DeclaredFailures[]>;
   private constructor(
     readonly url: string,
     readonly dataDir: string,
@@ -149,7 +179,20 @@ export class Server {
     });
     const text = await response.text();
     const json = text.startsWith('{') ? JSON.parse(text) : {};
+    if (json.code >= 400_000) await this.assertDescribed(method, path, response.status, json.code);
     return { status: response.status, headers: response.headers, code: json.code, msg: json.msg, data: json.data };
+  }
+
+  /** Failures are part of the API: the OpenAPI description has to declare each that any test meets. */
+  private async assertDescribed(method: string, path: string, status: number, code: number): Promise<void> {
+    this.failures ??= fetch(`${this.url}/api/openapi.json`)
+      .then((answer) => answer.json())
+      .then(declaredFailures, () => []); // gone already, or below another path
+    const url = path.split('?')[0] as string;
+    const route = (await this.failures).find((r) => r.method === method && r.pattern.test(url));
+    if (!route || route.responses[status]?.includes(String(code))) return;
+    const words = `${method} ${path} answered ${code}, which its description does not declare`;
+    throw new Error(`${words}: the comment of its handler has to say when it answers ${code}`);
   }
 
   /** A client that sends this credential. */

@@ -26,7 +26,11 @@ describe('CIDR', () => {
     assert.equal(within('::1', '0.0.0.0/0'), false);
     assert.equal(within('127.0.0.1', '::/0'), false);
     assert.equal(within('::ffff:10.1.2.3', '10.0.0.0/8'), true);
-    assert.equal(within('::ffff:10.1.2.3', '::ffff:0:0/96'), false);
+    for (const address of ['10.1.2.3', '::ffff:10.1.2.3']) {
+      assert.equal(within(address, '::ffff:10.0.0.0/104'), true);
+      assert.equal(within(address, '::ffff:0:0/96'), true);
+      assert.equal(within(address, '::ffff:11.0.0.0/104', '::fffe:0:0/95'), false);
+    }
   });
 
   it('holds nothing in an empty list, and no text that is no address', () => {

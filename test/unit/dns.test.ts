@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hostName, relativeName, toUnicode, zoneName } from '../../src/dns/names.js';
 import { dnsRecord, EXTRA_TYPES, fromRdata, MANAGED_TYPES, RECORD_TYPES, rdataOf } from '../../src/dns/record.js';
-import { txtFromInput, txtFromPresentation, txtPresentation, txtStrings } from '../../src/dns/text.js';
+import { txtFromInput, txtFromPresentation, txtPresentation, txtShown, txtStrings } from '../../src/dns/text.js';
 
 const ZONE = 'example.com';
 const record = (type: string, value: string, priority?: number, host = 'www') =>
@@ -20,15 +20,19 @@ const fieldOf = (body: () => unknown): string => {
 const CANONICAL: [type: string, given: [string, number?], canonical: [string, number | null], rdata: string][] = [
   ['A', [' 192.0.2.1 '], ['192.0.2.1', null], '192.0.2.1'],
   ['AAAA', ['2001:DB8:0:0:0:0:0:1'], ['2001:db8::1', null], '2001:db8::1'],
-  ['AAAA', ['::FFFF:192.0.2.1'], ['::ffff:192.0.2.1', null], '::ffff:192.0.2.1'],
+  ['AAAA', ['::FFFF:192.0.2.1'], ['::ffff:192.0.2.1', null], '::ffff:c000:201'],
+  ['AAAA', ['::192.0.2.1'], ['::c000:201', null], '::c000:201'],
   ['AAAA', ['2001:db8:0:1:0:0:0:1'], ['2001:db8:0:1::1', null], '2001:db8:0:1::1'],
   ['CNAME', ['Target.Example.NET.'], ['target.example.net', null], 'target.example.net.'],
   ['CNAME', ['@'], ['example.com', null], 'example.com.'],
+  ['CNAME', ['1.0/25.2.0.192.in-addr.arpa'], ['1.0/25.2.0.192.in-addr.arpa', null], '1.0/25.2.0.192.in-addr.arpa.'],
+  ['CNAME', ['-a-.Example.net'], ['-a-.example.net', null], '-a-.example.net.'],
   ['CNAME', ['_x.bücher.example'], ['_x.xn--bcher-kva.example', null], '_x.xn--bcher-kva.example.'],
   ['MX', ['Mail.example.net', 5], ['mail.example.net', 5], '5 mail.example.net.'],
   ['MX', ['20 mail.example.net.'], ['mail.example.net', 20], '20 mail.example.net.'],
   ['MX', ['mail.example.net'], ['mail.example.net', 10], '10 mail.example.net.'],
   ['MX', ['0 .'], ['.', 0], '0 .'],
+  ['MX', ['a_b.-c-.example.net', 1], ['a_b.-c-.example.net', 1], '1 a_b.-c-.example.net.'],
   ['TXT', ['v=spf1 -all'], ['v=spf1 -all', null], '"v=spf1 -all"'],
   ['TXT', ['"part one, " "part \\"two\\""'], ['part one, part "two"', null], '"part one, part \\"two\\""'],
   ['TXT', ['not "all" quoted'], ['not "all" quoted', null], '"not \\"all\\" quoted"'],
@@ -78,15 +82,28 @@ const INVALID: [type: string, ...values: string[]][] = [
     'a b.example',
     'a..b',
     `${'a'.repeat(64)}.example`,
-    '-a.example',
-    'a-.example',
+    'a;b.example',
+    'a"b.example',
+    'a(b.example',
+    'a\\032b.example',
     '*.x',
   ],
-  ['MX', '', 'a b', '70000 mail.example', '192.0.2.1', '10 20 mail.example'],
+  ['MX', '', 'a b', '70000 mail.example', '192.0.2.1', '10 20 mail.example', 'x.example.net/path', '5 a+b.example'],
   ['TXT', 'x'.repeat(65_280)],
-  ['NS', '', '.', '192.0.2.1', 'ns_1 .example'],
-  ['SRV', '', 'sip.example', '5060 sip.example', '0 70000 sip.example', '0 -1 sip.example', '0 1 192.0.2.1'],
-  ['CAA', '', '0', '0 issue', '256 issue "x"', '0 is-sue "x"', '0 issue "open', '0 issue "a" "b"'],
+  ['NS', '', '.', '192.0.2.1', 'ns_1 .example', 'x.example.net/path'],
+  ['SRV', '', 'sip.example', '5060 sip.example', '0 70000 sip.example', '0 -1 sip.example', '0 1 192.0.2.1', '0 1 a/b'],
+  [
+    'CAA',
+    '',
+    '0',
+    '0 issue',
+    '256 issue "x"',
+    '0 is-sue "x"',
+    '0 issue "open',
+    '0 issue "a" "b"',
+    '0 issue "a\\009b"',
+    '0 issue a\u007f',
+  ],
   ['SVCB', '', '1', 'x svc.example', '1 192.0.2.1'],
   ['HTTPS', '', '.', '70000 .', '1 "open'],
   ['TLSA', '', '3 1 1', '3 1 1 xyz', '3 1 1 abc', '300 1 1 ab'],
@@ -141,6 +158,20 @@ describe('canonical records', () => {
       enabled: true,
     });
     const loose = { host: 'www', type: 'A', value: '192.0.2.1' };
+    const all = { host: 'a..b', type: 'MX', value: 'a b c', ttl: 0, priority: -1 };
+    assert.throws(
+      () => dnsRecord(all, ZONE),
+      (error: { mistakes: { path: string; code: string }[] }) => {
+        const codes = error.mistakes.map((m) => [m.path, m.code]);
+        assert.deepEqual(codes, [
+          ['host', 'format'],
+          ['ttl', 'range'],
+          ['priority', 'range'],
+          ['value', 'format'],
+        ]);
+        return true;
+      },
+    );
     for (const ttl of [0, -1, 1.5, 2 ** 31, Number.NaN]) {
       assert.equal(
         fieldOf(() => dnsRecord({ ...loose, ttl }, ZONE)),
@@ -223,7 +254,10 @@ describe('names', () => {
       ['a.b', 'a.b'],
       ['example.com.', '@'],
       ['www.example.com.', 'www'],
-      ['www.example.com', 'www.example.com'],
+      ['www.example.com.example.com.', 'www.example.com'],
+      ['myexample.com', 'myexample.com'],
+      ['-a-', '-a-'],
+      ['a.-', 'a.-'],
     ];
     for (const [given, host] of cases) assert.equal(hostName(given, ZONE), host, given);
     for (const bad of [
@@ -234,7 +268,10 @@ describe('names', () => {
       'x.example.org.',
       'a b',
       `${'a.'.repeat(125)}a`,
-      '-a',
+      'www.example.com',
+      'WWW.Example.com',
+      'example.com',
+      'a+b',
       'xn--\u0000',
     ]) {
       assert.equal(
@@ -243,6 +280,23 @@ describe('names', () => {
         bad,
       );
     }
+  });
+
+  it('says both ways to write a host that ends with the name of the zone', () => {
+    const said = (input: string, zone = ZONE) => {
+      try {
+        return hostName(input, zone);
+      } catch (error) {
+        return (error as { mistakes: { params: unknown }[] }).mistakes[0]?.params;
+      }
+    };
+    const full = 'api.example.com.example.com.';
+    assert.deepEqual(said('API.example.com'), { values: ['api', 'api.example.com.', full] });
+    assert.deepEqual(said('example.com'), { values: ['@', 'example.com.', 'example.com.example.com.'] });
+    assert.equal(said(full), 'api.example.com');
+    assert.deepEqual(said('www.bücher.example', 'xn--bcher-kva.example'), {
+      values: ['www', 'www.xn--bcher-kva.example.', 'www.xn--bcher-kva.example.xn--bcher-kva.example.'],
+    });
   });
 
   it('turns provider names into hosts and A-labels into words', () => {
@@ -298,6 +352,14 @@ describe('TXT', () => {
       ['', null],
     ];
     for (const [given, text] of cases) assert.equal(txtFromPresentation(given), text, given);
+  });
+
+  it('shows a text so that it is read as what it is', () => {
+    for (const text of [...texts, '"whole"', '"a" "b"', '"\\255"', '"\\065"', '"a"b', ' "a" ', '"a"\n"b"', '"ü"']) {
+      assert.equal(txtFromInput(txtShown(text)), text, text);
+    }
+    assert.equal(txtShown('"whole"'), '"\\"whole\\""');
+    assert.equal(txtShown('not "all" quoted'), 'not "all" quoted');
   });
 
   it('takes only well-formed quoted strings for presentation form', () => {

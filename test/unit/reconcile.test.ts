@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RemoteRecord } from '../../src/dns/record.js';
-import { type CacheRow, difference } from '../../src/records/reconcile.js';
+import { type CacheRow, difference, suspiciousLoss } from '../../src/records/reconcile.js';
 
 const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => ({
   remoteId,
@@ -136,6 +136,28 @@ describe('difference between cache and provider', () => {
     assert.deepEqual([insert.length, remove.length], [1, 0]);
   });
 
+  it('goes by the priority before it takes another one for a change of it', () => {
+    const mx = (priority: number) => ({ type: 'MX', priority });
+    const v = 'mx.example.net';
+    const rows = [row(1, 'a', v, mx(10)), row(2, 'b', v, mx(20))];
+    const { insert, update, remove } = difference(rows, [remote('c', v, mx(20)), remote('d', v, mx(30))]);
+    assert.deepEqual([insert, remove], [[], []]);
+    assert.deepEqual(
+      update.map((u) => [u.id, u.values.remote_id, u.values.priority]),
+      [
+        [2, 'c', 20],
+        [1, 'd', 30],
+      ],
+    );
+  });
+
+  it('does not take another priority for a record that exists only here', () => {
+    const rows = [row(1, null, 'mx.example.net', { type: 'MX', priority: 20, enabled: false })];
+    const found = remote('a', 'mx.example.net', { type: 'MX', priority: 10 });
+    const { insert, update, remove } = difference(rows, [found]);
+    assert.deepEqual([insert.length, update, remove], [1, [], []]);
+  });
+
   it('does not pair what differs in line', () => {
     const { insert, remove } = difference([row(1, 'a', '192.0.2.1')], [remote('b', '192.0.2.1', { line: 'cn' })]);
     assert.deepEqual([insert.length, remove.length], [1, 1]);
@@ -159,5 +181,34 @@ describe('difference between cache and provider', () => {
 
   it('removes all when the provider holds nothing', () => {
     assert.deepEqual(difference([row(1, 'a', '192.0.2.1')], []).remove, [{ id: 1, host: 'www' }]);
+  });
+});
+
+describe('a list that lacks too much', () => {
+  const rows = Array.from({ length: 20 }, (_, i) => row(i + 1, `r${i}`, `192.0.2.${i}`, { host: `h${i}` }));
+  const loss = (known: CacheRow[], left: number, more: RemoteRecord[] = [], except: string[] = []) => {
+    const list = known.slice(0, left).map((r) => remote(r.remote_id as string, r.value, { host: r.host }));
+    return suspiciousLoss(known, difference(known, [...list, ...more]), new Set(except));
+  };
+
+  it('has lost more than half of at least twenty', () => {
+    assert.equal(loss(rows, 10), null);
+    assert.deepEqual([loss(rows, 9)?.lost.length, loss(rows, 9)?.of], [11, 20]);
+    assert.equal(loss(rows.slice(0, 19), 0), null);
+    assert.equal(loss([], 0), null);
+  });
+
+  it('has not lost what is changed, what we may have changed, and what exists only here', () => {
+    const others = rows.map((r) => remote(`x${r.id}`, '198.51.100.1', { host: r.host }));
+    assert.equal(loss(rows, 0, others), null);
+    assert.equal(loss(rows, 0, others.slice(0, 9))?.lost.length, 11);
+    assert.equal(loss(rows, 9, [], ['h19']), null);
+    const here = rows.map((r) => (r.id > 15 ? { ...r, remote_id: null, enabled: false } : r));
+    assert.equal(loss(here, 0), null);
+  });
+
+  it('has lost all when it is the list of something else', () => {
+    const foreign = rows.map((r) => remote(`x${r.id}`, r.value, { host: `other${r.id}` }));
+    assert.equal(loss(rows, 0, foreign)?.lost.length, 20);
   });
 });

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
 import type { StoredRecord } from '../../src/records/record-cache.js';
-import { assertEditable, assertFits, mergedRecord, newRecord, proxyRule } from '../../src/records/record-rules.js';
+import {
+  assertEditable,
+  assertFits as fitsFor,
+  mergedRecord,
+  newRecord,
+  proxyRule,
+} from '../../src/records/record-rules.js';
 
 const provider = (capabilities: Partial<ProviderDefinition['capabilities']> = {}): ProviderDefinition =>
   defineProvider({
@@ -34,15 +40,18 @@ const row = (more: Partial<StoredRecord> = {}): StoredRecord => ({
   read_only: false,
   remark: '',
   updated_at: '2026-01-01T00:00:00.000Z',
+  created_at: '2026-01-01T00:00:00.000Z',
   ...more,
 });
 
 /** The fields that a refusal names. */
-const wrong = (field: string) => (error: unknown) => {
-  const { status, code, data } = error as { status: number; code: number; data: { errors: { path: string }[] } };
-  assert.deepEqual([status, code, data.errors.map((e) => e.path)], [400, 400001, [field]]);
-  return true;
-};
+const wrong =
+  (...fields: string[]) =>
+  (error: unknown) => {
+    const { status, code, data } = error as { status: number; code: number; data: { errors: { path: string }[] } };
+    assert.deepEqual([status, code, data.errors.map((e) => e.path)], [400, 400001, fields]);
+    return true;
+  };
 
 describe('proxied and line', () => {
   const RULES: [boolean, { proxied?: boolean | null; line?: string | null }, object][] = [
@@ -83,11 +92,30 @@ describe('a new record', () => {
     );
   });
 
-  it('may say name for host and mx for priority; the proper words win', () => {
+  it('may say name for host and mx for priority, and both when they say the same', () => {
     const old = create(PLAIN, { host: undefined, name: 'mail', type: 'MX', value: 'mx.example.net', mx: 7 });
     assert.deepEqual([old.host, old.priority], ['mail', 7]);
-    const both = create(PLAIN, { host: 'a', name: 'b', type: 'MX', value: 'mx.example.net', priority: 1, mx: 2 });
-    assert.deepEqual([both.host, both.priority], ['a', 1]);
+    const both = { name: 'WWW.example.com.', type: 'MX', value: 'mx.example.net', priority: 1, mx: 1 };
+    assert.deepEqual([create(PLAIN, both).host, create(PLAIN, both).priority], ['www', 1]);
+    assert.throws(() => create(PLAIN, { ...both, mx: 2, name: 'b' }), wrong('name', 'mx'));
+    assert.throws(() => create(PLAIN, { ...both, mx: 0 }), wrong('mx'));
+  });
+
+  it('is told all that is wrong with it, each field once, with codes and bounds', () => {
+    const all = { host: 'a..b', type: 'NS', value: 'a b', ttl: 0, line: 'cn', proxied: true, weight: 1 };
+    assert.throws(() => create(PLAIN, all), wrong('host', 'ttl', 'value', 'type', 'line', 'proxied', 'weight'));
+    assert.throws(
+      () => create(PROXY, { host: 'www.example.com', type: 'NS', value: '192.0.2.1', ttl: 30 }),
+      ({ data }: { data: { errors: { path: string; code: string; params?: object }[] } }) => {
+        const [, , type, ttl] = data.errors;
+        assert.deepEqual(
+          [type?.path, type?.code, type?.params],
+          ['type', 'unsupported', { values: PROXY.capabilities.types }],
+        );
+        assert.deepEqual([ttl?.path, ttl?.code, ttl?.params], ['ttl', 'range', { min: 60, max: 86400 }]);
+        return data.errors.length === 4;
+      },
+    );
   });
 
   it('needs a host', () => assert.throws(() => create(PLAIN, { host: undefined }), wrong('host')));
@@ -114,7 +142,7 @@ describe('a partial update', () => {
     mergedRecord(definition, 'example.com', row(stored), patch);
 
   it('changes what is given only', () => {
-    const { id, domain_id, remote_id, read_only, remark, updated_at, ...same } = row({ enabled: false });
+    const { id, domain_id, remote_id, read_only, remark, updated_at, created_at, ...same } = row({ enabled: false });
     assert.deepEqual(merge({ enabled: false }, {}), same);
     assert.deepEqual(merge({ enabled: false }, { ttl: 60 }), { ...same, ttl: 60 });
     assert.deepEqual(merge({ enabled: false }, { name: 'api' }), { ...same, host: 'api' });
@@ -123,6 +151,27 @@ describe('a partial update', () => {
   it('leaves a text as it is, even one with quotes of its own', () => {
     const txt = { type: 'TXT', value: '"quoted"' };
     assert.equal(merge(txt, { ttl: 60 }).value, '"quoted"');
+    assert.equal(merge(txt, { value: '"\\"quoted\\""' }).value, '"quoted"', 'sent back as it was shown');
+    assert.equal(merge(txt, { value: '"quoted"' }).value, 'quoted');
+  });
+
+  it('takes what is sent back unchanged, also what nobody could enter', () => {
+    const odd = { host: 'a\\032b.example.com', ttl: 0, type: 'MX', value: 'x.example.net/path', priority: 1 };
+    const { host, ttl, type, value, priority } = merge(odd, odd);
+    assert.deepEqual({ host, ttl, type, value, priority }, odd);
+    assert.equal(merge(odd, { priority: 2 }).host, odd.host);
+    assert.equal(merge({ ttl: 30 }, { value: '192.0.2.9', ttl: 30 }, PROXY).ttl, 30);
+    assert.throws(() => merge(odd, { ttl: -1 }), wrong('ttl'));
+    assert.throws(() => merge({}, { host: 'www.example.com' }), wrong('host'));
+    assert.equal(merge({ host: 'www.example.com' }, { host: 'www.example.com' }).host, 'www.example.com');
+  });
+
+  it('may not say two things at once', () => {
+    assert.throws(() => merge({}, { host: 'www', name: 'api' }), wrong('name'));
+    assert.throws(
+      () => merge({ type: 'MX', value: 'a.example.net', priority: 1 }, { priority: 1, mx: 2 }),
+      wrong('mx'),
+    );
   });
 
   it('keeps the priority of MX and SRV unless one is given, apart or in the value', () => {
@@ -153,6 +202,8 @@ describe('a partial update', () => {
 
 const pick = (record: { value: string; priority: number | null }) => [record.value, record.priority];
 
+const assertFits = (record: StoredRecord, others: StoredRecord[]) => fitsFor(record, others, () => true);
+
 describe('neighbours at one name', () => {
   const other = row({ id: 9 });
   const conflict = (error: unknown) => (error as { code: number }).code === 409001;
@@ -162,12 +213,14 @@ describe('neighbours at one name', () => {
     assertFits(row({ value: '192.0.2.2' }), [other]);
     assertFits(row({ type: 'TXT', value: '192.0.2.1' }), [other]);
     assertFits(row({ line: 'cn' }), [other]);
+    const mx = { type: 'MX', value: 'mx.example.net', priority: 10 };
+    assertFits(row({ ...mx, priority: 20 }), [row({ ...mx, id: 9 })]);
     assertFits(row({ ...CNAME, line: 'cn' }), [other]);
   });
 
   it('may not be the same record, not even a disabled one', () => {
     assert.throws(() => assertFits(row(), [other]), conflict);
-    assert.throws(() => assertFits(row({ ttl: 1, priority: 5 }), [other]), conflict);
+    assert.throws(() => assertFits(row({ ttl: 1 }), [other]), conflict);
     assert.throws(() => assertFits(row(), [{ ...other, enabled: false }]), conflict);
     assert.throws(() => assertFits(row({ enabled: false }), [other]), conflict);
   });

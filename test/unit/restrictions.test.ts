@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Role } from '../../src/common/access.js';
+import { hasScope, Role } from '../../src/common/access.js';
 import { now } from '../../src/common/clock.js';
 import type { Action, RecordState, TokenRule } from '../../src/common/token-rules.js';
 import type { Db } from '../../src/database/db.js';
 import { judge } from '../../src/domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../src/domains/domain-policy.js';
-import { hasScope, judgeToken, type TokenRow, tokenPrincipal } from '../../src/tokens/token-access.js';
+import { judgeToken, type TokenRow, tokenPrincipal } from '../../src/tokens/token-access.js';
 
 const RUNS = 10_000;
 const policy = new DomainPolicy({} as Db);
@@ -59,6 +59,7 @@ function allowed(rights: Rights, { domain, action, state, ip }: Request): boolea
     username: 'x',
     role: rights.role,
     status: rights.creatorActive ? 1 : 0,
+    has_factor: 0,
     security: null,
   };
   if (!judgeToken(row, ip).allowed) return false;

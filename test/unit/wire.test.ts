@@ -38,11 +38,29 @@ describe('rdata', () => {
     ['SSHFP', `4 2 ${'cd'.repeat(32)}`],
     ['TLSA', `3 1 1 ${'ef'.repeat(32)}`],
     ['URI', `10 1 "https://example.net/${'p'.repeat(300)}"`],
+    ['HINFO', '"PC" "Linux 6"'],
+    ['RP', 'mail\\.box.example. txt.example.'],
+    ['AFSDB', '1 afs.example.'],
+    ['KX', '1 kx.example.'],
+    ['DNAME', 'target.example.'],
+    ['OPENPGPKEY', 'mDMEXEcE6RYJKwYBBAHaRw8BAQdArjWwk3FA'],
+    ['SMIMEA', `3 1 1 ${'ab'.repeat(32)}`],
+    ['CDS', `12345 13 2 ${'ab'.repeat(32)}`],
+    ['CDNSKEY', '257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjj'],
+    ['ZONEMD', `2026112101 1 1 ${'ab'.repeat(48)}`],
+    ['CERT', '1 12345 8 mdsswUyr3DPW'],
     ['TYPE65280', '\\# 3 abcdef'],
     ['HTTPS', '\\# 0'],
   ] as const) {
     it(`${type} ${text.slice(0, 40)} keeps every octet`, () => assert.equal(there(type, text), text));
   }
+
+  it('reads the types of a CSYNC by name, and keeps to its end', () => {
+    const read = (hex: string) => rdataToText('CSYNC', Buffer.from(hex, 'hex'), 0, hex.length / 2);
+    assert.equal(read('000000010003000460000008'), '1 3 A NS AAAA');
+    assert.equal(read('000000010000010140'), '1 0 CAA');
+    assert.throws(() => read('000000010003000460'), RangeError);
+  });
 
   it('is what dns-packet writes, where it knows the type', () => {
     const same = (type: string, text: string, codec: { encode(data: never): Buffer }, data: unknown) =>

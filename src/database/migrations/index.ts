@@ -1,6 +1,24 @@
 import { Foundation1763600000000 } from './1763600000000-foundation.js';
 import { Identity1763700000000 } from './1763700000000-identity.js';
 import { Access1763800000000 } from './1763800000000-access.js';
+import { RecordCreated1763910000000 } from './1763910000000-record-created.js';
+import { Ownership1763920000000 } from './1763920000000-ownership.js';
+import { ShownFactors1763930000000 } from './1763930000000-shown-factors.js';
+import { ConfirmedSettings1763940000000 } from './1763940000000-confirmed-settings.js';
+import { AuditFilters1763950000000 } from './1763950000000-audit-filters.js';
+import { Lists1763960000000 } from './1763960000000-lists.js';
+import { ChangeSets1763970000000 } from './1763970000000-change-sets.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
-export const MIGRATIONS = [Foundation1763600000000, Identity1763700000000, Access1763800000000];
+export const MIGRATIONS = [
+  Foundation1763600000000,
+  Identity1763700000000,
+  Access1763800000000,
+  RecordCreated1763910000000,
+  Ownership1763920000000,
+  ShownFactors1763930000000,
+  ConfirmedSettings1763940000000,
+  AuditFilters1763950000000,
+  Lists1763960000000,
+  ChangeSets1763970000000,
+];

@@ -83,9 +83,7 @@ export const cloudflare = defineProvider({
         } catch (error) {
           if (!(error instanceof ProviderError) || !error.message.includes(code(IDENTICAL_EXISTS))) throw error;
           const { type, name } = json as { type: string; name: string };
-          const twin = (await records(zone, { type, name })).find(
-            (r) => sameRecord(r, record) && r.priority === record.priority,
-          );
+          const twin = (await records(zone, { type, name })).find((r) => sameRecord(r, record));
           if (!twin) throw error;
           const same = twin.proxied === record.proxied && (record.proxied || twin.ttl === record.ttl);
           return same ? twin.remoteId : verbs.updateRecord(zone, twin, record);

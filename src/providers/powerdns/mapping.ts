@@ -1,5 +1,5 @@
 import { fullName } from '../../dns/names.js';
-import { fromRdata, type RemoteRecord } from '../../dns/record.js';
+import { fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { ProviderError } from '../errors.js';
 import { derivedId, type RecordSet } from '../rrset.js';
 
@@ -26,11 +26,18 @@ export const apiName = (host: string, zone: string): string => `${fullName(host,
 /** The record sets of an answer. @throws ProviderError `unavailable` when it holds no list of well-formed sets */
 export function setsOf(zone: ApiZone | undefined): ApiSet[] {
   const sets = zone?.rrsets;
-  if (!Array.isArray(sets) || !sets.every((s) => s && typeof s.name === 'string' && Array.isArray(s.records))) {
+  if (!Array.isArray(sets) || !sets.every(isSet)) {
     throw new ProviderError('unavailable', 'The answer of PowerDNS is cut short: it has no record sets');
   }
   return sets;
 }
+
+const isSet = (set: ApiSet | null): boolean =>
+  typeof set?.name === 'string' &&
+  typeof set.type === 'string' &&
+  Number.isInteger(set.ttl) &&
+  Array.isArray(set.records) &&
+  set.records.every((record) => typeof record?.content === 'string');
 
 /** The records of a set with their own texts; those outside the zone or managed by the server are left out. */
 export function recordsOf(set: ApiSet, zone: string): { record: RemoteRecord; rdata: string }[] {
@@ -41,7 +48,9 @@ export function recordsOf(set: ApiSet, zone: string): { record: RemoteRecord; rd
     const remoteId = derivedId(record);
     // texts that mean the same (TXT split differently, names in another case) are one record; the one that is live counts
     if (out.has(remoteId) && !record.enabled) continue;
-    out.set(remoteId, { record: { ...record, remoteId }, rdata: content });
+    // 4.7 answers IPv4-mapped addresses in a form that it refuses to take back
+    const rdata = set.type === 'AAAA' && !record.readOnly ? rdataOf(record) : content;
+    out.set(remoteId, { record: { ...record, remoteId }, rdata });
   }
   return [...out.values()];
 }

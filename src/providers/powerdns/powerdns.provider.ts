@@ -60,6 +60,15 @@ export const powerdns = defineProvider({
     const write = (zone: RemoteZone, rrsets: unknown[]) => writes.add(() => patch(http, zone, rrsets));
     const read = (zone: RemoteZone, query = {}) => http.get<ApiZone | undefined>(pathOf(zone), { query });
 
+    /** All sets of a zone. @throws ProviderError when that cannot be all: what is missing would be written away */
+    const readWhole = async (zone: RemoteZone): Promise<ApiSet[]> => {
+      const sets = setsOf(await read(zone));
+      if (!sets.some((s) => s.type === 'SOA' && nameIs(s.name, `${zone.name}.`) && s.records.length)) {
+        throw new ProviderError('unavailable', 'The answer of PowerDNS is cut short: it has no SOA');
+      }
+      return sets;
+    };
+
     return {
       async check() {
         await http.get('');
@@ -72,10 +81,7 @@ export const powerdns = defineProvider({
       },
 
       async listRecords(zone) {
-        const sets = setsOf(await read(zone));
-        if (!sets.some((s) => s.type === 'SOA' && nameIs(s.name, `${zone.name}.`))) {
-          throw new ProviderError('unavailable', 'The answer of PowerDNS is cut short: it has no SOA');
-        }
+        const sets = await readWhole(zone);
         return sets.flatMap((s) => recordsOf(s, zone.name)).map((r) => r.record);
       },
 
@@ -87,7 +93,7 @@ export const powerdns = defineProvider({
           async readSet(_zone, host, type) {
             const name = apiName(host, zone.name);
             const query = { rrset_name: name, rrset_type: type };
-            if (!single) whole ??= read(zone).then(setsOf);
+            if (!single) whole ??= readWhole(zone);
             const sets = await (whole ?? read(zone, query).then(setsOf));
             const set = sets.find((s) => s.type === type && nameIs(s.name, name));
             const members = set ? recordsOf(set, zone.name) : [];

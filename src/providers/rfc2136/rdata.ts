@@ -8,7 +8,9 @@ import { quoteBytes, tokens } from '../../dns/text.js';
  * strings as UTF-8 and does not escape dots inside labels, so that what it read could not be written back octet for octet.
  */
 
-type Field = 'u8' | 'u16' | 'u32' | 'ipv4' | 'ipv6' | 'name' | 'tag' | 'string' | 'strings' | 'text' | 'hex';
+type Field = 'u8' | 'u16' | 'u32' | 'ipv4' | 'ipv6' | 'name' | 'tag' | 'string' | 'strings' | 'text' | Rest;
+/** Fields that take the rest of the rdata. */
+type Rest = 'hex' | 'base64' | 'types';
 
 /** Type number and fields of each type whose rdata is understood. */
 const TYPES: Record<string, [number, ...Field[]]> = {
@@ -17,31 +19,40 @@ const TYPES: Record<string, [number, ...Field[]]> = {
   CNAME: [5, 'name'],
   SOA: [6, 'name', 'name', 'u32', 'u32', 'u32', 'u32', 'u32'],
   PTR: [12, 'name'],
+  HINFO: [13, 'string', 'string'],
   MX: [15, 'u16', 'name'],
   TXT: [16, 'strings'],
+  RP: [17, 'name', 'name'],
+  AFSDB: [18, 'u16', 'name'],
   AAAA: [28, 'ipv6'],
   SRV: [33, 'u16', 'u16', 'u16', 'name'],
   NAPTR: [35, 'u16', 'u16', 'string', 'string', 'string', 'name'],
+  KX: [36, 'u16', 'name'],
+  CERT: [37, 'u16', 'u16', 'u8', 'base64'],
   DNAME: [39, 'name'],
   DS: [43, 'u16', 'u8', 'u8', 'hex'],
   SSHFP: [44, 'u8', 'u8', 'hex'],
+  DNSKEY: [48, 'u16', 'u8', 'u8', 'base64'],
+  DHCID: [49, 'base64'],
   TLSA: [52, 'u8', 'u8', 'u8', 'hex'],
+  SMIMEA: [53, 'u8', 'u8', 'u8', 'hex'],
+  CDS: [59, 'u16', 'u8', 'u8', 'hex'],
+  CDNSKEY: [60, 'u16', 'u8', 'u8', 'base64'],
+  OPENPGPKEY: [61, 'base64'],
+  CSYNC: [62, 'u32', 'u16', 'types'],
+  ZONEMD: [63, 'u32', 'u8', 'u8', 'hex'],
+  SPF: [99, 'strings'],
   URI: [256, 'u16', 'u16', 'text'],
   CAA: [257, 'u8', 'tag', 'text'],
 };
 
 /** Types that are called by their name, their rdata staying in the form of RFC 3597. */
 const OPAQUE: Record<string, number> = {
-  HINFO: 13,
   LOC: 29,
   RRSIG: 46,
   NSEC: 47,
-  DNSKEY: 48,
   NSEC3: 50,
   NSEC3PARAM: 51,
-  CDS: 59,
-  CDNSKEY: 60,
-  ZONEMD: 63,
   SVCB: 64,
   HTTPS: 65,
 };
@@ -162,11 +173,18 @@ export function rdataToText(type: string, message: Buffer, start: number, end: n
       do out.push(quoteBytes(string()));
       while (at < end);
     else if (field === 'text') out.push(quoteBytes(take(end - at)));
-    else out.push(take(end - at).toString('hex'));
+    else if (field === 'types') while (at < end) out.push(...typesIn(take(1).readUInt8(), take(take(1).readUInt8())));
+    else out.push(take(end - at).toString(field));
   }
   if (at !== end) throw new RangeError('rdata has another length than it says');
   return out.join(' ');
 }
+
+/** Types of one window of a bitmap (RFC 4034 section 4.1.2). */
+const typesIn = (window: number, bitmap: Buffer): string[] =>
+  [...bitmap].flatMap((octet, i) =>
+    [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => octet & (0x80 >> bit)).map((bit) => typeName(window * 256 + i * 8 + bit)),
+  );
 
 const WORD = /"(?:[^"\\]|\\[\s\S])*"|(?:[^\s"\\]|\\[\s\S])+/g;
 
@@ -186,7 +204,9 @@ export function rdataToWire(type: string, rdata: string): Buffer {
   };
   const out = fields.map((field) => {
     if (field === 'strings') return Buffer.concat(words.length ? words.splice(0).map(string) : fail());
-    if (field === 'hex') return Buffer.from(words.splice(0).join(''), 'hex');
+    if (field === 'hex' || field === 'base64') return Buffer.from(words.splice(0).join(''), field);
+    // of CSYNC, which is only shown
+    if (field === 'types') return fail();
     const word = words.shift() ?? fail();
     if (field === 'name') return nameToWire(word);
     if (field === 'tag' || field === 'string') return string(word);

@@ -28,8 +28,11 @@ export const rfc2136 = defineProvider({
   docs: 'https://www.rfc-editor.org/rfc/rfc2136',
   credentials: [
     [
-      text('server', 'Primary server', { help: 'Host name or address of the server that takes the updates.' }),
-      text('port', 'Port', { kind: 'number', required: false, default: '53' }),
+      text('server', 'Primary server', {
+        address: true,
+        help: 'Host name or address of the server that takes the updates.',
+      }),
+      text('port', 'Port', { kind: 'number', required: false, default: '53', address: true }),
       text('tsig_name', 'Key name', { help: 'The TSIG key needs the right to transfer and to update the zones.' }),
       text('tsig_algorithm', 'Key algorithm', { required: false, default: 'hmac-sha256', values: TSIG_ALGORITHMS }),
       secret('tsig_secret', 'Key secret', { help: 'Base64, as in the configuration of the server.' }),

@@ -48,7 +48,10 @@ const NAME_FIELDS: Record<string, number[]> = {
   KX: [1],
   SVCB: [1],
   HTTPS: [1],
+  LP: [1],
   RP: [0, 1],
+  PX: [1, 2],
+  TALINK: [0, 1],
   SRV: [3],
   NAPTR: [5],
   RRSIG: [7],
@@ -57,7 +60,8 @@ const TYPES = new Set<string>([
   ...[...RECORD_TYPES, ...EXTRA_TYPES].filter((type) => type !== 'ALIAS'),
   ...Object.keys(NAME_FIELDS),
   ...['HINFO', 'SPF', 'DNSKEY', 'CDS', 'CDNSKEY', 'CERT', 'NSEC3', 'NSEC3PARAM', 'ZONEMD', 'OPENPGPKEY', 'SMIMEA'],
-  ...['CSYNC', 'EUI48', 'EUI64', 'DHCID', 'APL', 'IPSECKEY', 'HIP', 'L32', 'L64', 'LP', 'NID', 'DLV', 'KEY', 'X25'],
+  ...['CSYNC', 'EUI48', 'EUI64', 'DHCID', 'APL', 'IPSECKEY', 'HIP', 'L32', 'L64', 'NID', 'DLV', 'KEY', 'X25', 'ISDN'],
+  ...['AMTRELAY', 'AVC', 'GPOS', 'NINFO', 'NSAP', 'RESINFO', 'RKEY', 'SINK', 'TA', 'WALLET'],
 ]);
 const MAX_TTL = 2147483647;
 const UNITS: Record<string, number> = { w: 604800, d: 86400, h: 3600, m: 60, s: 1 };
@@ -112,6 +116,7 @@ class Parser {
     this.origin = `${zone}.`;
   }
 
+  /** The line tells where; its words stay in the file. */
   fail(message: string, line: number, kind: ProviderError['kind'] = 'unavailable'): never {
     throw new ProviderError(kind, `${this.fileName} line ${line}: ${message}`, false);
   }
@@ -134,7 +139,7 @@ class Parser {
       this.fail(`${keyword} is not supported; put the records into the file itself`, line.number, 'rejected');
     }
     if ((keyword !== '$ORIGIN' && keyword !== '$TTL') || !argument || rest.length) {
-      this.fail(`${keyword} is not understood`, line.number);
+      this.fail('the directive is not understood', line.number);
     }
     if (keyword === '$ORIGIN') this.origin = this.absolute(argument);
     else this.defaultTtl = this.ttl(argument, line);
@@ -142,7 +147,7 @@ class Parser {
 
   private ttl(word: Word, line: Line): number {
     const ttl = parseTtl(word.text);
-    return ttl === null || ttl > MAX_TTL ? this.fail(`"${word.text}" is not a TTL`, line.number) : ttl;
+    return ttl === null || ttl > MAX_TTL ? this.fail('not a TTL', line.number) : ttl;
   }
 
   private absolute(word: Word): string {
@@ -181,7 +186,7 @@ class Parser {
       words.shift();
     }
     const type = words.shift()?.text.toUpperCase() ?? this.fail('a record without type', line.number);
-    if (!TYPES.has(type) && !/^TYPE\d{1,5}$/.test(type)) this.fail(`"${type}" is not a record type`, line.number);
+    if (!TYPES.has(type) && !/^TYPE\d{1,5}$/.test(type)) this.fail('not a record type', line.number);
     if (words.length === 0) this.fail(`${type} without data`, line.number);
 
     const rdata = this.rdata(type, words, line);

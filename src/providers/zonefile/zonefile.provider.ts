@@ -44,7 +44,8 @@ export const zonefile = defineProvider({
 
 const isZoneName = (name: string): boolean => {
   try {
-    return zoneName(name) === name;
+    // it becomes an argument of the reload command, which would take a hyphen for an option
+    return zoneName(name) === name && !name.startsWith('-');
   } catch (error) {
     if (error instanceof InvalidRecord) return false;
     throw error;

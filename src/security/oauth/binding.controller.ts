@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { Access, Audited, type Caller, Me, signedIn } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
+import { SessionsService } from '../../users/sessions.service.js';
 import { markBrowser } from './browser.js';
 import { IdentitiesService } from './identities.service.js';
 import { AuthorizationUrl, BoundIdentity, OauthBindStart, PROVIDER_KEY } from './oauth.dto.js';
@@ -24,6 +25,7 @@ export class BindingController {
     private readonly oauth: OauthService,
     private readonly identities: IdentitiesService,
     private readonly settings: SettingsService,
+    private readonly sessions: SessionsService,
   ) {}
 
   /** The sign-ins at providers that are bound to one's own account. */
@@ -33,8 +35,8 @@ export class BindingController {
   }
 
   /**
-   * Begins to bind a sign-in at a provider to one's own account. Send the browser to `auth_url`, and what comes back to `POST /api/auth/oauth/callback`, which answers
-   * `{bound: true}` while this session lives. Answers 404001 for an unknown provider and 500002 when it does not answer.
+   * Begins to bind a sign-in at a provider to one's own account. Send the browser to `auth_url`, and what comes back to `POST /api/auth/oauth/callback`,
+   * which answers `{bound: true}` while this session lives. Needs a session that is younger than five minutes (403001). Answers 404001 for an unknown provider and 500002 when it does not answer.
    */
   @Post()
   @HttpCode(200)
@@ -46,6 +48,7 @@ export class BindingController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuthorizationUrl> {
     const browser = markBrowser(request, response, await this.settings.publicUrl());
+    await this.sessions.assertFresh(me, 'Sign in again to bind a sign-in at a provider');
     const { userId, sessionId } = signedIn(me);
     return { auth_url: await this.oauth.start(body, browser, { userId, sessionId: sessionId as number }) };
   }

@@ -13,6 +13,8 @@ import type { BoundIdentity } from './oauth.dto.js';
 /** Of two sign-ins of one new person at once one makes the account, and the other finds it. */
 const TRIES = 3;
 
+type Subject = Pick<Person, 'issuer' | 'subject'>;
+
 /** Who at which provider is which user. Matched by issuer and subject, never by an e-mail address or a name. */
 @Injectable()
 export class IdentitiesService {
@@ -32,13 +34,13 @@ export class IdentitiesService {
   }
 
   /** The user whom a person is bound to. */
-  async owner({ issuer, subject }: Person, manager?: EntityManager): Promise<number | null> {
+  async owner({ issuer, subject }: Subject, manager?: EntityManager): Promise<number | null> {
     const sql = 'SELECT user_id FROM identities WHERE issuer = ? AND subject = ?';
     return (await this.db.row<{ user_id: number }>(sql, [issuer, subject], manager))?.user_id ?? null;
   }
 
   /** Notes that somebody signed in with it. */
-  async used({ issuer, subject }: Person): Promise<void> {
+  async used({ issuer, subject }: Subject): Promise<void> {
     const sql = 'UPDATE identities SET last_used_at = ? WHERE issuer = ? AND subject = ?';
     await this.db.run(sql, [now(), issuer, subject]);
   }

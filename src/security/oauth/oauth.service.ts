@@ -53,9 +53,8 @@ export class OauthService {
 
   /** What the login page has to know. */
   async status(): Promise<OauthStatus> {
-    const { enabled, providers } = await this.settings.read('oauth');
-    const shown = enabled ? providers.map(({ key, name }) => ({ key, name })) : [];
-    return { enabled: shown.length > 0, providers: shown };
+    const providers = (await this.settings.offeredProviders()).map(({ key, name }) => ({ key, name }));
+    return { enabled: providers.length > 0, providers };
   }
 
   /**
@@ -65,7 +64,7 @@ export class OauthService {
    * @throws AppError 400001, 404001 no such provider, ProviderError
    */
   async start(input: OauthStart, browser: string, bind: Binder | null): Promise<string> {
-    const redirect = redirectUri(await this.settings.publicUrl(), input.redirect);
+    const redirect = redirectUri(await this.settings.publicUrl(), input.redirect ?? undefined);
     const provider = await this.provider(input.provider);
     const state = randomHex(32);
     const flow = { nonce: randomNonce(), verifier: randomPKCECodeVerifier(), redirectUri: redirect };

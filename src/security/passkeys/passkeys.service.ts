@@ -9,6 +9,7 @@ import { sha256 } from '../../common/hash.js';
 import { log } from '../../common/logger.js';
 import { Db, isDuplicate } from '../../database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
+import { SessionsService } from '../../users/sessions.service.js';
 import { User } from '../../users/user.entity.js';
 import { ChallengesService } from '../challenges.service.js';
 import { Passkey } from '../security.entity.js';
@@ -55,6 +56,7 @@ export class PasskeysService {
     private readonly relyingParty: RelyingParty,
     private readonly ways: WaysIn,
     private readonly settings: SettingsService,
+    private readonly sessions: SessionsService,
     private readonly audit: AuditService,
   ) {}
 
@@ -120,13 +122,14 @@ export class PasskeysService {
     });
   }
 
-  /** @throws AppError 404001, 409001 the last way to sign in */
+  /** With the last one goes what sessions showed of it. @throws AppError 404001, 409001 the last way to sign in */
   async remove(id: number, caller: Caller): Promise<void> {
     const { userId } = signedIn(caller);
     await this.db.transaction(async (manager) => {
       const before = await this.own(manager, id, userId);
       await this.db.run('DELETE FROM passkeys WHERE id = ?', [id], manager);
       await this.ways.assertLeft(manager, userId);
+      if (!(await this.of(userId, manager)).length) await this.sessions.forget(manager, userId, ['passkey']);
       const target = { type: 'passkey', id, name: before.name };
       await this.audit.write(manager, caller, { action: 'passkey.delete', target, before });
     });
@@ -166,8 +169,7 @@ export class PasskeysService {
     const names = (await this.of(me.userId, manager)).map(({ name }) => name);
     assertMayAdd(me, names.length);
     // a session that was ended while the ceremony ran leaves no passkey behind
-    const sql = 'UPDATE sessions SET second_factor = ? WHERE id = ?';
-    if (!(await this.db.run(sql, [true, me.sessionId], manager))) throw errors.unauthenticated('Invalid token');
+    if (!(await this.sessions.showed(manager, me.sessionId, 'passkey'))) throw errors.unauthenticated('Invalid token');
     const row = {
       user_id: me.userId,
       name: wanted ?? freeName(names),

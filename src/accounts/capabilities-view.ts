@@ -1,0 +1,16 @@
+import type { Capabilities } from '../providers/provider.js';
+import type { CapabilitiesView } from './account.dto.js';
+
+/** What a provider can do, as the API shows it. */
+export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
+  const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ...rest } = capabilities;
+  return {
+    ...rest,
+    types: [...types],
+    lines: [...lines],
+    min_ttl: minTtl,
+    max_ttl: maxTtl,
+    automatic_ttl: automaticTtl,
+    create_zone: createZone,
+  };
+}

@@ -1,0 +1,97 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Caller } from '../common/access.js';
+import { networkOf } from '../common/cidr.js';
+import { now } from '../common/clock.js';
+import { log } from '../common/logger.js';
+import { type AuditEntry, AuditService } from './audit.service.js';
+
+const WINDOW_MS = 60_000;
+/** Windows that are kept at once; with one more the oldest ends early. */
+const MOST = 10_000;
+
+interface Window {
+  until: number;
+  /** how many came after the first, which has its own row, and the newest of them */
+  count: number;
+  caller: Caller;
+  entry: AuditEntry;
+}
+
+/** How often something was done that has no row yet. */
+export interface Pending {
+  action: string;
+  created_at: string;
+  ip: string;
+  count: number;
+}
+
+/**
+ * What strangers leave in the audit log, bounded, or anybody could fill it: of one action, name and network the first is written at once, and those that follow within
+ * a minute become one more row, with their number in `after.count` and the newest's reason, when the minute is over or the process ends. Each process counts for itself.
+ */
+@Injectable()
+export class StrangersLog implements OnApplicationShutdown {
+  private readonly windows = new Map<string, Window>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly audit: AuditService) {}
+
+  async append(caller: Caller, entry: AuditEntry): Promise<void> {
+    const key = JSON.stringify([entry.action, entry.target?.name ?? '', networkOf(caller.ip)]);
+    const open = this.windows.get(key);
+    if (open && open.until > Date.now()) {
+      Object.assign(open, { count: open.count + 1, caller: { ...caller }, entry });
+      caller.audited = entry.result ?? 'ok';
+      return;
+    }
+    if (open) {
+      await this.end(key, open);
+      // meanwhile another one may have begun the next window
+      return this.append(caller, entry);
+    }
+    const oldest = this.windows.size < MOST ? undefined : this.windows.entries().next().value;
+    if (oldest) {
+      await this.end(...oldest);
+      return this.append(caller, entry);
+    }
+    const fresh = { until: Date.now() + WINDOW_MS, count: 0, caller: { ...caller }, entry };
+    this.windows.set(key, fresh);
+    this.timer ??= setTimeout(() => void this.sweep(), WINDOW_MS).unref();
+    try {
+      await this.audit.append(caller, entry);
+    } catch (error) {
+      // not written: the next one is the first
+      if (this.windows.get(key) === fresh && !fresh.count) this.windows.delete(key);
+      throw error;
+    }
+  }
+
+  /** What is counted of an action and not written yet. */
+  pending(action: string): Pending[] {
+    const open = [...this.windows.values()].filter((window) => window.count && window.entry.action === action);
+    return open.map(({ count, caller: { ip } }) => ({ action, created_at: now(), ip, count }));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearTimeout(this.timer);
+    for (const [key, window] of [...this.windows]) await this.end(key, window);
+  }
+
+  private async sweep(): Promise<void> {
+    for (const [key, window] of [...this.windows]) if (window.until <= Date.now()) await this.end(key, window);
+    this.timer = this.windows.size ? setTimeout(() => void this.sweep(), WINDOW_MS).unref() : undefined;
+  }
+
+  private async end(key: string, window: Window): Promise<void> {
+    // of two that find it over at once, one writes it
+    if (this.windows.get(key) !== window) return;
+    this.windows.delete(key);
+    const { count, caller, entry } = window;
+    if (!count) return;
+    try {
+      await this.audit.append(caller, { ...entry, after: { count } });
+    } catch (error) {
+      log().error({ err: error, action: entry.action, ip: caller.ip, count }, 'what strangers did could not be logged');
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ApiProperty } from '@nestjs/swagger';
+import { Allow, getMetadataStorage } from 'class-validator';
+import { errors, fieldError } from './errors.js';
+
+type Class = abstract new (...args: never[]) => object;
+/** What the OpenAPI plugin notes of a class when the service is built: its fields, each with what `ApiProperty` takes. */
+type Described = Class & { _OPENAPI_METADATA_FACTORY?: () => Record<string, object> };
+
+const readOnly = new WeakMap<object, string[]>();
+
+function fieldsOf(view: Described | null): Record<string, object> {
+  if (!view?.prototype) return {};
+  const own = Object.hasOwn(view, '_OPENAPI_METADATA_FACTORY') ? view._OPENAPI_METADATA_FACTORY?.() : {};
+  return { ...fieldsOf(Object.getPrototypeOf(view)), ...own };
+}
+
+/**
+ * What a GET answered may be sent back in a PUT: the fields of `view` that the body has no rules for are accepted, and the service compares them
+ * (`assertUnchanged`). So a field that a view gets later needs nothing more.
+ */
+export const TakesBack =
+  (view: Class) =>
+  (body: Class): void => {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(body, '', false, false);
+    const own = new Set(rules.map((rule) => rule.propertyName));
+    const fields = Object.entries(fieldsOf(view)).filter(([name]) => !own.has(name));
+    for (const [name, described] of fields) {
+      Allow()(body.prototype, name);
+      ApiProperty({ ...described, required: false, readOnly: true })(body.prototype, name);
+    }
+    readOnly.set(
+      body,
+      fields.map(([name]) => name),
+    );
+  };
+
+const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+
+/** Whether two values are the same in JSON, in whatever order their fields stand. */
+export const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(plain(a), plain(b));
+
+/** The read-only fields of a body must be what the answer about the thing has now. @throws AppError 400001 naming those that are not */
+export function assertUnchanged(patch: object, current: object): void {
+  const list = (readOnly.get(patch.constructor) ?? [])
+    .map((name) => [name, (patch as never)[name], (current as never)[name]] as const)
+    .filter(([, given, stored]) => given !== undefined && !same(given, stored))
+    .map(([name]) => fieldError(name, 'cannot be changed', 'read_only'));
+  if (list.length) throw errors.validation(list);
+}

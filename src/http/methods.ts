@@ -1,0 +1,27 @@
+import { METHODS } from 'node:http';
+import type { Express, NextFunction, Request, Response } from 'express';
+
+interface Layer {
+  route?: { stack: { method: string }[] };
+  match(path: string): unknown;
+}
+
+/** The methods that some route has for the path of a request, with HEAD and OPTIONS; none when there is no such path. */
+export function methodsOf({ app, baseUrl, path }: Request): string[] {
+  const layers = (app as Express).router.stack as unknown as Layer[];
+  // what takes every method is Nest's answer that there is no such route
+  const routes = layers
+    .filter(({ route }) => route && route.stack.length < METHODS.length - 1)
+    .filter((layer) => layer.match(baseUrl + path));
+  const found = new Set(routes.flatMap(({ route }) => route?.stack.map(({ method }) => method.toUpperCase()) ?? []));
+  if (!found.size) return [];
+  if (found.has('GET')) found.add('HEAD');
+  return [...found.add('OPTIONS')].sort();
+}
+
+/** OPTIONS of a path that exists says in `Allow` what can be done with it. */
+export function options(request: Request, response: Response, next: NextFunction): void {
+  const methods = request.method === 'OPTIONS' ? methodsOf(request) : [];
+  if (!methods.length) next();
+  else response.status(204).setHeader('Allow', methods.join(', ')).end();
+}

@@ -1,0 +1,120 @@
+import { CODES, FIELD_CODES } from '../../common/errors.js';
+import { headers, RATE_HEADERS } from './headers.js';
+
+export type Json = Record<string, unknown>;
+export type Kind = keyof typeof CODES;
+
+const meanings = (table: Record<string, string>) =>
+  Object.entries(table)
+    .map(([code, meaning]) => `${code}: ${meaning}`)
+    .join('; ');
+
+const fieldErrorSchema = {
+  type: 'object',
+  required: ['path', 'message', 'code'],
+  properties: {
+    path: { type: 'string', description: 'such as `value` or `credentials.api_key`; each once' },
+    message: { type: 'string', description: 'for people' },
+    code: { type: 'string', enum: Object.keys(FIELD_CODES), description: meanings(FIELD_CODES) },
+    params: { type: 'object', description: 'what the words are made of', additionalProperties: true },
+  },
+};
+
+const PROVIDER_KINDS = {
+  auth: 'credentials refused',
+  not_found: 'zone or record unknown',
+  rate_limit: 'still refused after waiting',
+  rejected: 'understood, and refused',
+  unavailable: 'unreachable, too slow, or its answer makes no sense',
+};
+
+const data = {
+  type: 'object',
+  description: 'what a program can go by; which fields there are depends on `code`',
+  additionalProperties: true,
+  properties: {
+    errors: { type: 'array', items: { $ref: '#/components/schemas/FieldError' }, description: 'the wrong fields' },
+    required: {
+      type: 'string',
+      description:
+        'of 403001: the right that is missing, such as `role:2`, `domain:7:write`, `team:3:manage` or a scope; `login`: API tokens may not; `2fa`; `network`',
+    },
+    rule: { type: 'integer', minimum: 0, description: 'of 403001: index of the rule of the API token that decided' },
+    id: { type: 'integer', description: 'of 409001: what is in the way, where the caller may read it' },
+    count: { type: 'integer', description: 'of 409002: how many would go' },
+    of: { type: 'integer', description: 'of 409002: how many are known' },
+    names: { type: 'array', items: { type: 'string' }, description: 'of 409002: the zones that would go, at most 100' },
+    records: {
+      type: 'array',
+      description: 'of 409002: the records that would go, at most 100, as far as the caller may read them',
+      items: {
+        type: 'object',
+        required: ['id', 'host', 'type'],
+        properties: { id: { type: 'integer' }, host: { type: 'string' }, type: { type: 'string' } },
+      },
+    },
+    methods: { type: 'array', items: { type: 'string' }, description: 'of 405001: the methods of the path' },
+    provider: { type: ['string', 'null'], description: 'of 500002: kind of the provider, such as `powerdns`' },
+    kind: { type: 'string', enum: Object.keys(PROVIDER_KINDS), description: `of 500002: ${meanings(PROVIDER_KINDS)}` },
+    retryable: { type: 'boolean', description: 'of 500002: whether the same request may succeed later' },
+    applied: {
+      type: 'string',
+      enum: ['no', 'unknown'],
+      description: 'of 500002: `no`: nothing was changed at the provider; `unknown`: nobody can tell, read it again',
+    },
+  },
+};
+
+const errorSchema = {
+  type: 'object',
+  required: ['code', 'msg'],
+  properties: {
+    code: {
+      type: 'integer',
+      description: Object.values(CODES)
+        .filter(({ status }) => status >= 400)
+        .map(({ code, meaning }) => `${code}: ${meaning}`)
+        .join('; '),
+    },
+    msg: { type: 'string', description: 'for people' },
+    data,
+  },
+};
+
+export const FAILURE_SCHEMAS = { Error: errorSchema, FieldError: fieldErrorSchema };
+
+/** Statuses whose answer says when to come again. */
+const WAITING = [423, 429, 503];
+
+/** The kinds of failure that a text speaks of by their six digits. */
+export const kindsIn = (text: string): Kind[] =>
+  (Object.keys(CODES) as Kind[]).filter((kind) => CODES[kind].code > 0 && text.includes(String(CODES[kind].code)));
+
+/** Named answers of the failures that operations can have; the same kinds are the same answer. */
+export class Failures {
+  readonly responses: Record<string, Json> = {};
+
+  /** The answers by status. */
+  of(kinds: Kind[]): Record<string, Json> {
+    const byStatus = new Map<number, Kind[]>();
+    for (const kind of (Object.keys(CODES) as Kind[]).filter((k) => kinds.includes(k))) {
+      const { status } = CODES[kind];
+      byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
+    }
+    return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), this.named(status, some)]));
+  }
+
+  private named(status: number, kinds: Kind[]): Json {
+    const name = kinds.map((kind) => kind.replace(/^./, (letter) => letter.toUpperCase())).join('Or');
+    this.responses[name] ??= {
+      description: kinds.map((kind) => `${CODES[kind].code}: ${CODES[kind].meaning}`).join('; '),
+      headers: headers(
+        'X-Request-Id',
+        ...RATE_HEADERS,
+        ...(WAITING.includes(status) ? (['Retry-After'] as const) : []),
+      ),
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    };
+    return { $ref: `#/components/responses/${name}` };
+  }
+}

@@ -1,0 +1,105 @@
+import { type AccessRule, type Right, Role } from '../../common/access.js';
+import { MAX_ID } from '../../common/validation.js';
+import { EXAMPLES } from './examples.js';
+import { type Failures, type Json, type Kind, kindsIn } from './failures.js';
+import { type HEADERS, headers, RATE_HEADERS } from './headers.js';
+import type { Envelopes } from './schemas.js';
+
+const ROLE_NAMES: Record<Role, string> = {
+  [Role.User]: 'any user',
+  [Role.Admin]: 'administrator',
+  [Role.Super]: 'super administrator',
+};
+
+const DOMAIN_RIGHTS: Record<Right, string> = {
+  read: 'read permission on the domain',
+  records: 'write permission on the domain, or on the host of the record',
+  write: 'write permission on the whole domain',
+  own: 'write permission on the whole domain. It must be that of its owner, or of an administrator',
+};
+
+const scopeOf = ({ scope }: AccessRule) =>
+  scope === null ? ' Any API token may.' : ` API tokens need the scope \`${scope ?? '*'}\`.`;
+
+/** What `@Access`, `@Audited` and `@Makes` of a handler say. */
+export interface RouteAccess {
+  rule: AccessRule | undefined;
+  action: string | undefined;
+  /** whether the answer names the address of what was made */
+  locates: boolean;
+}
+
+interface Parameter {
+  in: string;
+  name: string;
+  description?: string;
+  schema?: Json;
+}
+
+type Content = Record<string, { schema?: Json; example?: unknown }>;
+
+/** An operation as the generator leaves it. */
+export interface Operation extends Json {
+  responses: Record<string, { description?: string; content?: Content; headers?: unknown; $ref?: string }>;
+  parameters?: Parameter[];
+  requestBody?: { content: Content };
+  description?: string;
+  summary?: string;
+}
+
+/** Makes the description of one operation whole: words, who may, envelopes, headers, failures, an example. */
+export function complete(
+  operation: Operation,
+  path: string,
+  { rule, action, locates }: RouteAccess,
+  envelopes: Envelopes,
+  failures: Failures,
+): void {
+  const comment = operation.summary ?? '';
+  const secured = rule !== undefined && !rule.public;
+  const limited = secured || rule?.rate !== undefined;
+  const paged = operation.parameters?.some((p) => p.name === 'page');
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (!status.startsWith('2')) continue;
+    const names: (keyof typeof HEADERS)[] = ['X-Request-Id'];
+    if (status === '201' && locates) names.push('Location');
+    if (paged) names.push('X-Total-Count', 'Link');
+    if (limited) names.push(...RATE_HEADERS);
+    response.description ||= status === '201' ? 'created' : 'success';
+    response.headers = headers(...names);
+    const schema = envelopes.of(response.content?.['application/json']?.schema, comment.includes('`code` -2'));
+    response.content = { 'application/json': { schema } };
+  }
+  // what follows from the declaration, and what the handler's comment speaks of
+  const kinds: Kind[] = ['validation', 'internal', ...kindsIn(comment)];
+  if (!path.endsWith('/live')) kinds.push('notReady');
+  if (secured) kinds.push('unauthenticated', 'forbidden');
+  if (limited) kinds.push('tooMany');
+  if (path.includes('{')) kinds.push('notFound');
+  if (operation.requestBody) kinds.push('tooLarge');
+  Object.assign(operation.responses, failures.of(kinds));
+
+  for (const parameter of operation.parameters ?? []) {
+    if (parameter.in !== 'path') continue;
+    parameter.description ??= 'id, as lists show it';
+    if (['integer', 'number'].includes(String(parameter.schema?.type))) {
+      parameter.schema = { type: 'integer', minimum: 1, maximum: MAX_ID };
+    }
+  }
+  const body = operation.requestBody?.content['application/json'];
+  const example = EXAMPLES[String(body?.schema?.$ref).split('/').at(-1) as string];
+  if (body && example) body.example = example;
+
+  operation.security = secured ? [{ bearer: [] }] : [];
+  const needs = rule?.domain
+    ? DOMAIN_RIGHTS[rule.domain]
+    : secured
+      ? ROLE_NAMES[rule.role ?? Role.User]
+      : 'no credential';
+  const tokens = secured ? (rule.noTokens ? ' API tokens are refused.' : scopeOf(rule)) : '';
+  const audit = action ? ` Audited as \`${action}\`.` : '';
+  // a handler's comment: its first sentence is the title, the rest belongs to the description
+  const [, title, more] = /^(.+?[.:])\s+(.*)$/s.exec(`${comment} `) ?? ['', comment, ''];
+  operation.summary = title?.replace(/[.:]$/, '');
+  operation.description = [more?.trim(), `Needs: ${needs}.${tokens}${audit}`].filter(Boolean).join('\n\n');
+}

@@ -1,0 +1,16 @@
+/** What the groups of routes are for, in the order in which the page shows them. */
+export const TAGS: Record<string, string> = {
+  Initialisation: 'The first start: choosing a database, and making the first super administrator.',
+  Authentication: 'Signing in and out, passwords, second factors, passkeys and sessions.',
+  Security: 'The own profile, and sign-ins at other providers that are bound to it.',
+  Domains: 'Zones that are managed here, as far as the caller may read them.',
+  Records: 'Records of a domain. Every change reaches the provider before it is answered.',
+  Accounts: 'Accounts at DNS providers, their credentials, and reading their zones.',
+  'API tokens': 'Credentials for programs, limited to domains, scopes, networks and rules.',
+  Teams: 'Groups of users, and what they may do with domains.',
+  Users: 'People, their roles, and what somebody would be allowed to do.',
+  Settings: 'Documents of the installation: general, security, mail server and sign-in providers.',
+  Audit: 'Who did what and when, in a chain that shows tampering.',
+  System: 'Logins and locks, for those who run the service.',
+  Health: 'Whether the process lives, and whether it can work. Not below `/api`.',
+};

@@ -1,0 +1,37 @@
+import { networkOf } from '../common/cidr.js';
+import { errors } from '../common/errors.js';
+
+const MAX_OF_NETWORK = 10;
+const MAX_IN_ALL = 100;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Wrong setup codes, counted in the memory of this process: before a database is chosen there is no other place. A restart forgets them, and only who holds the
+ * machine can restart.
+ */
+export class SetupTries {
+  private inAll = 0;
+  /** no more entries than wrong codes in all */
+  private readonly wrong = new Map<string, { since: number; count: number }>();
+
+  /** @throws AppError 403001 after too many in all, 429001 after too many of this network */
+  assertLeft(ip: string): void {
+    if (this.inAll >= MAX_IN_ALL)
+      throw errors.forbidden('Too many wrong setup codes: the setup is closed until the service is started again');
+    const { since, count } = this.of(networkOf(ip));
+    const wait = Math.ceil((since + HOUR_MS - Date.now()) / 1000);
+    if (count >= MAX_OF_NETWORK) throw errors.tooMany('Too many wrong setup codes; try again later', wait);
+  }
+
+  failed(ip: string): void {
+    const network = networkOf(ip);
+    const { since, count } = this.of(network);
+    this.wrong.set(network, { since, count: count + 1 });
+    this.inAll++;
+  }
+
+  private of(network: string): { since: number; count: number } {
+    const found = this.wrong.get(network);
+    return found && found.since + HOUR_MS > Date.now() ? found : { since: Date.now(), count: 0 };
+  }
+}

@@ -1,0 +1,108 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { errors } from '../common/errors.js';
+import type { TokenRule } from '../common/token-rules.js';
+import { Db, type SqlValue } from '../database/db.js';
+import { judge } from '../domains/access-rights.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import { RECORD_COLUMNS, type StoredRecord, stored } from './record-cache.js';
+import { readableSql } from './rules-sql.js';
+
+/** Records that are read at once. */
+const BATCH = 500;
+/** ms of judging after which everybody else has a turn */
+const SLICE_MS = 10;
+
+/** The last turn that was asked for: of several long lists one works in each turn of the event loop, or they would hold it up together. */
+let last: Promise<unknown> = Promise.resolve();
+const breathe = (): Promise<unknown> => {
+  last = last.then(() => nextTurn());
+  return last;
+};
+
+/** What the records of a list are: `where` with its values, `order` with the id as tie-break. */
+interface Wanted {
+  where: string;
+  values: readonly SqlValue[];
+  order: string;
+  skip: number;
+  take: number;
+}
+
+/** The lists of tokens with rules: what SQL can say of the rules it says, the rest is judged batch by batch. */
+@Injectable()
+export class AllowedRecords implements OnModuleDestroy {
+  private stopping = false;
+
+  constructor(private readonly db: Db) {}
+
+  onModuleDestroy(): void {
+    this.stopping = true;
+  }
+
+  /**
+   * A page of the records that the rules of the asker let read, and how many there are.
+   * @param gone whether nobody waits for it any more
+   * @throws AppError 503001 when it was given up
+   */
+  async page(
+    domain: OpenDomain,
+    wanted: Wanted,
+    gone: () => boolean,
+  ): Promise<{ total: number; rows: StoredRecord[] }> {
+    const rules = readableSql(domain.access.rules as readonly TokenRule[], domain.id);
+    const where = `${wanted.where} AND ${rules.where}`;
+    const values = [...wanted.values, ...rules.values];
+    return rules.exact
+      ? this.told({ ...wanted, where, values })
+      : this.judged(domain, { ...wanted, where, values }, gone);
+  }
+
+  private async told({ where, values, order, skip, take }: Wanted) {
+    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM dns_records WHERE ${where}`, values);
+    const rows = await this.db.rows<StoredRecord>(
+      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
+      [...values, take, skip],
+    );
+    return { total: Number(count?.n), rows: rows.map(stored) };
+  }
+
+  private async judged(domain: OpenDomain, wanted: Wanted, gone: () => boolean) {
+    const rows: StoredRecord[] = [];
+    let total = 0;
+    let since = performance.now();
+    for (let batch = await this.after(wanted); batch.length; batch = await this.after(wanted, batch.at(-1))) {
+      for (const row of batch) {
+        if (performance.now() - since > SLICE_MS) {
+          await breathe();
+          since = performance.now();
+          if (this.stopping || gone()) throw errors.notReady('The service is stopping', 5);
+        }
+        if (!judge(domain.access, domain.id, 'read', row).allowed) continue;
+        if (total >= wanted.skip && rows.length < wanted.take) rows.push(row);
+        total += 1;
+      }
+      if (batch.length < BATCH) break;
+    }
+    return { total, rows };
+  }
+
+  /** The next batch in order, after this row. */
+  private async after({ where, values, order }: Wanted, row?: StoredRecord): Promise<StoredRecord[]> {
+    const [column, direction] = order.split(/[ ,]+/) as [keyof StoredRecord, string];
+    const than = direction === 'DESC' ? '<' : '>';
+    const beyond = !row
+      ? ['', []]
+      : column === 'id'
+        ? [` AND id ${than} ?`, [row.id]]
+        : [
+            ` AND (${column} ${than} ? OR (${column} = ? AND id ${than} ?))`,
+            [row[column], row[column], row.id] as SqlValue[],
+          ];
+    const rows = await this.db.rows<StoredRecord>(
+      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where}${beyond[0]} ORDER BY ${order} LIMIT ?`,
+      [...values, ...(beyond[1] as SqlValue[]), BATCH],
+    );
+    return rows.map(stored);
+  }
+}

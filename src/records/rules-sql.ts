@@ -1,0 +1,108 @@
+import { compiledOf } from '../common/compiled-rules.js';
+import { isLiteral, literalHost } from '../common/patterns.js';
+import { DELEGATING, TARGETS, type TokenRule } from '../common/token-rules.js';
+import { marks, type SqlValue } from '../database/db.js';
+
+/** Comparisons that a statement makes for each record: on SQLite nothing else runs meanwhile. */
+const MOST = 8;
+
+/** A condition, with how many comparisons it makes. */
+interface Condition {
+  sql: string;
+  values: SqlValue[];
+  cost: number;
+}
+
+/** Which records of a domain rules let read, as far as SQL can say it. */
+export interface RulesSql {
+  where: string;
+  values: SqlValue[];
+  /** whether this is all of it; else every record that they let read is among these */
+  exact: boolean;
+}
+
+const condition = (sql: string, values: SqlValue[], cost = 1): Condition => ({ sql, values, cost });
+const among = (column: string, values: readonly string[], not = '') =>
+  condition(`${column} ${not}IN (${marks(values.length)})`, [...values]);
+
+/** What the rules of a token say of reading in one domain. */
+export function readableSql(rules: readonly TokenRule[], domainId: number): RulesSql {
+  // what cannot be tried is for the judge to say, and not for SQL
+  if (compiledOf(rules).some(({ bounded }) => !bounded)) return { where: '1 = 1', values: [], exact: false };
+  const about = rules.filter(
+    ({ domains, actions }) => (!domains || domains.includes(domainId)) && (!actions || actions.includes('read')),
+  );
+  const all = (effect: TokenRule['effect']) => about.filter((rule) => rule.effect === effect).map(ruleSql);
+  const allows = all('allow');
+  if (!allows.length) return { where: '1 = 0', values: [], exact: true };
+  const parts: Condition[] = [];
+  let cost = 0;
+  let exact = true;
+  const add = (part: Condition) => {
+    if (cost + part.cost > MOST) return false;
+    cost += part.cost;
+    parts.push(part);
+    return true;
+  };
+  const any = join(
+    allows.map((allow) => allow.condition),
+    ' OR ',
+  );
+  exact &&= add(any) && allows.every((allow) => allow.exact);
+  // a deny that is only said in part would deny too much
+  for (const deny of all('deny'))
+    exact &&= deny.exact && add({ ...deny.condition, sql: `NOT (${deny.condition.sql})` });
+  const { sql, values } = join(parts, ' AND ');
+  return { where: sql, values, exact };
+}
+
+function join(list: Condition[], word: ' AND ' | ' OR '): Condition {
+  if (!list.length) return condition('1 = 1', [], 0);
+  return condition(
+    list.map(({ sql }) => `(${sql})`).join(word),
+    list.flatMap(({ values }) => values),
+    list.reduce((sum, { cost }) => sum + cost, 0),
+  );
+}
+
+/** The records that a rule may be about; `exact`: it is about all of them. */
+function ruleSql({ effect, hosts, types, ttl, values }: TokenRule): { condition: Condition; exact: boolean } {
+  const parts: Condition[] = [];
+  if (types) parts.push(among('type', types));
+  else if (hosts && effect === 'allow') parts.push(among('type', [...DELEGATING], 'NOT '));
+  if (ttl?.min !== undefined) parts.push(condition('ttl >= ?', [ttl.min]));
+  if (ttl?.max !== undefined) parts.push(condition('ttl <= ?', [ttl.max]));
+  if (values) parts.push(among('type', spokenOf(values)));
+  const where = hosts ? hostsSql(hosts, effect) : condition('1 = 1', [], 0);
+  if (where) parts.push(where);
+  return { condition: join(parts, ' AND '), exact: where !== null && !values };
+}
+
+/** The types that `values` speak of; none is the empty text, so that the list is never empty. */
+const spokenOf = ({ cidrs, suffixes, text }: NonNullable<TokenRule['values']>): string[] => [
+  '',
+  ...(cidrs ? ['A', 'AAAA'] : []),
+  ...(suffixes ? TARGETS : []),
+  ...(text ? ['TXT'] : []),
+];
+
+/** Hosts by name, `*.x` and `**.x`; null when there is another glob among them. */
+function hostsSql(globs: readonly string[], effect: TokenRule['effect']): Condition | null {
+  if (globs.includes('**')) return condition('1 = 1', [], 0);
+  const names = globs.filter(isLiteral);
+  const parts = names.length ? [among('host', names.map(literalHost))] : [];
+  for (const glob of globs.filter((text) => !isLiteral(text))) {
+    const [, stars, name] = /^(\*\*?)\.([^*]+)$/.exec(glob) ?? [];
+    if (!stars || !name) return null;
+    const suffix = `%.${name.replace(/_/g, '!_')}`;
+    const below = "host LIKE ? ESCAPE '!'";
+    if (stars === '**') parts.push(condition(below, [suffix]));
+    else {
+      // one label below it; an allow does not mean the wildcard record
+      const wildcard = effect === 'allow' ? [`*.${name}`] : [];
+      const sql = `${below} AND host NOT LIKE ? ESCAPE '!'${wildcard.length ? ' AND host <> ?' : ''}`;
+      parts.push(condition(sql, [suffix, `%.${suffix}`, ...wildcard], 2));
+    }
+  }
+  return join(parts, ' OR ');
+}

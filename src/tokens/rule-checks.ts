@@ -1,0 +1,110 @@
+import ipaddr from 'ipaddr.js';
+import { RULE_LIMITS } from '../common/compiled-rules.js';
+import { errors, type FieldError, fieldError } from '../common/errors.js';
+import { compilePattern, MAX_PROGRAM, type Pattern, unicodeClasses } from '../common/patterns.js';
+import { TARGETS, type TokenRule } from '../common/token-rules.js';
+
+type Add = (path: string, message: string, code: FieldError['code'], params?: FieldError['params']) => void;
+
+/**
+ * What the rules of one token may not be although each field is well-formed: more than a decision may cost, or an allow that nothing can meet.
+ * @param allowed ids that the token is narrowed to; empty: all
+ * @throws AppError 400001 naming every such field
+ */
+export function assertRules(rules: readonly TokenRule[], allowed: readonly number[]): void {
+  const found = new Map<string, FieldError>();
+  const add: Add = (path, ...rest) => {
+    if (!found.has(path)) found.set(path, fieldError(path, ...rest));
+  };
+  boundLists(rules, add);
+  // compiling costs: not before it is known how much of it there is
+  if (!found.size && boundSources(rules, add)) compile(rules, add);
+  for (const [i, rule] of rules.entries()) contradictions(rule, `rules.${i}`, allowed, add);
+  if (found.size) throw errors.validation([...found.values()]);
+}
+
+function boundLists(rules: readonly TokenRule[], add: Add): void {
+  const { entries, characters } = RULE_LIMITS;
+  let count = 0;
+  let length = 0;
+  for (const [i, { hosts, values }] of rules.entries()) {
+    const lists = { hosts, 'values.cidrs': values?.cidrs, 'values.suffixes': values?.suffixes };
+    for (const [field, list] of Object.entries(lists)) {
+      count += list?.length ?? 0;
+      length += list?.join('').length ?? 0;
+      if (count <= entries && length <= characters) continue;
+      const words = `the rules of a token hold at most ${entries} hosts, networks and suffixes, ${characters} characters together`;
+      add(`rules.${i}.${field}`, words, 'length', { max: count > entries ? entries : characters });
+      return;
+    }
+  }
+}
+
+/** @returns whether all patterns may be compiled */
+function boundSources(rules: readonly TokenRule[], add: Add): boolean {
+  const { patterns, classes } = RULE_LIMITS;
+  let length = 0;
+  let unicode = 0;
+  for (const [path, source] of sources(rules)) {
+    length += source.length;
+    unicode += unicodeClasses(source);
+    if (length <= patterns && unicode <= classes) continue;
+    const words = `the patterns of a token hold at most ${patterns} characters and ${classes} of \\p together`;
+    add(path, words, 'length', { max: length > patterns ? patterns : classes });
+    return false;
+  }
+  return true;
+}
+
+function compile(rules: readonly TokenRule[], add: Add): void {
+  const { instructions } = RULE_LIMITS;
+  let sum = 0;
+  for (const [path, source] of sources(rules)) {
+    let pattern: Pattern;
+    try {
+      pattern = compilePattern(source);
+    } catch {
+      add(path, 'must be a regular expression in RE2 syntax', 'format');
+      continue;
+    }
+    sum += pattern.size;
+    if (pattern.size > MAX_PROGRAM)
+      add(path, `compiles to ${pattern.size} steps; ${MAX_PROGRAM} are allowed`, 'range', { max: MAX_PROGRAM });
+    else if (sum > instructions) {
+      const words = `the patterns of a token compile to at most ${instructions} steps together`;
+      add(path, words, 'range', { max: instructions });
+      return;
+    }
+  }
+}
+
+const sources = (rules: readonly TokenRule[]): [path: string, pattern: string][] =>
+  rules.flatMap(({ values }, i) => {
+    const pattern = values?.text?.pattern;
+    return pattern === undefined ? [] : [[`rules.${i}.values.text.pattern`, pattern]];
+  });
+
+function contradictions(rule: TokenRule, path: string, allowed: readonly number[], add: Add): void {
+  const { ttl, values, types, domains } = rule;
+  if (ttl && (ttl.min ?? 1) > (ttl.max ?? Number.POSITIVE_INFINITY))
+    add(`${path}.ttl.min`, 'must not be above ttl.max', 'conflict');
+  const text = values?.text;
+  if (text && (text.min_length ?? 0) > (text.max_length ?? Number.POSITIVE_INFINITY))
+    add(`${path}.values.text.min_length`, 'must not be above max_length', 'conflict');
+  if (rule.effect !== 'allow') return;
+  if (values && !(types ?? ANY_TYPE).some((type) => speaksOf(values, type)))
+    add(`${path}.values`, 'speaks of none of the types of this rule, so that it would allow nothing', 'conflict');
+  if (domains && allowed.length && !domains.some((id) => allowed.includes(id)))
+    add(`${path}.domains`, 'names none of allowed_domains, so that the rule would allow nothing', 'conflict');
+}
+
+/** One of each that `values` may speak of. */
+const ANY_TYPE = ['A', 'AAAA', 'CNAME', 'TXT'];
+
+/** Whether some value of this type can be met. An AAAA may hold an IPv4 address (mapped, NAT64, 6to4), an A no other. */
+function speaksOf({ cidrs, suffixes, text }: NonNullable<TokenRule['values']>, type: string): boolean {
+  if (type === 'A')
+    return cidrs?.some((cidr) => ipaddr.parse(cidr.trim().split('/')[0] as string).kind() === 'ipv4') ?? false;
+  if (type === 'AAAA') return cidrs !== undefined;
+  return TARGETS.has(type) ? suffixes !== undefined : type === 'TXT' && text !== undefined;
+}
