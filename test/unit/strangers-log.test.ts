@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import type { AuditEntry, AuditService } from '../../src/audit/audit.service.js';
+import { StrangersLog } from '../../src/audit/strangers-log.service.js';
+import type { Caller } from '../../src/common/access.js';
+
+const MINUTE = 60_000;
+
+describe('what strangers leave in the audit log', () => {
+  let written: [string, unknown][];
+  let broken: boolean;
+  let log: StrangersLog;
+  const audit = {
+    append: async (_caller: Caller, { target, after }: AuditEntry) => {
+      if (broken) throw new Error('the database is down');
+      written.push([target?.name ?? '', after]);
+    },
+  } as unknown as AuditService;
+  const fail = (name: string, ip = '192.0.2.1') =>
+    log.append(
+      { ip, userAgent: '', requestId: '', principal: null, audited: null },
+      {
+        action: 'auth.login_failed',
+        target: { type: 'user', id: null, name },
+      },
+    );
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+    written = [];
+    broken = false;
+    log = new StrangersLog(audit);
+  });
+  afterEach(() => mock.timers.reset());
+  /** Lets time pass, and what it sets off come to an end. */
+  const wait = async (ms: number) => {
+    mock.timers.tick(ms);
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+  };
+
+  it('is the first at once, and the number of the others when the minute is over', async () => {
+    for (let i = 0; i < 3; i++) await fail('ada');
+    await fail('ada', '192.0.2.2');
+    await fail('2001', '2001:db8::1');
+    await fail('2001', '2001:db8::2');
+    assert.deepEqual(written.splice(0), [
+      ['ada', undefined],
+      ['ada', undefined],
+      ['2001', undefined],
+    ]);
+    assert.deepEqual(
+      log.pending('auth.login_failed').map(({ ip, count }) => [ip, count]),
+      [
+        ['192.0.2.1', 2],
+        ['2001:db8::2', 1],
+      ],
+    );
+    await wait(MINUTE);
+    assert.deepEqual(written.splice(0), [
+      ['ada', { count: 2 }],
+      ['2001', { count: 1 }],
+    ]);
+    assert.deepEqual(log.pending('auth.login_failed'), []);
+    await wait(MINUTE);
+    await fail('ada');
+    assert.deepEqual(written, [['ada', undefined]]);
+  });
+
+  it('is whole when the next minute begins before the timer comes', async () => {
+    await fail('ben');
+    await wait(MINUTE / 2);
+    await fail('ada');
+    await fail('ada');
+    await wait(MINUTE);
+    await fail('ada');
+    assert.deepEqual(written, [
+      ['ben', undefined],
+      ['ada', undefined],
+      ['ada', { count: 1 }],
+      ['ada', undefined],
+    ]);
+  });
+
+  it('is kept in bounds', async () => {
+    for (let i = 0; i < 2; i++) await fail('first');
+    for (let i = 0; i < 10_000; i++) await fail(`name ${i}`);
+    assert.deepEqual(written.filter(([name]) => name === 'first').at(-1), ['first', { count: 1 }]);
+  });
+
+  it('begins with a row, or not at all', async () => {
+    broken = true;
+    await assert.rejects(fail('ada'));
+    broken = false;
+    await fail('ada');
+    assert.deepEqual(written, [['ada', undefined]]);
+  });
+});
