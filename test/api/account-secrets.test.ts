@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Answer, startService } from '../support/server.js';
+import { type StandIn, startStandIn } from '../support/vendor.js';
+import { done, made, refused } from '../support/world.js';
+
+const KEYS = { token: 'cf-token-4711', api: 'pdns-key-4711', tsig: 'dHNpZy1zZWNyZXQtNDcxMQ==' };
+
+/** What each kind of account is made of; its secrets must never arrive at `thief`. */
+const ACCOUNTS = {
+  cloudflare: { credentials: { api_token: KEYS.token }, secrets: ['api_token'] },
+  powerdns: { credentials: { url: 'http://127.0.0.1:9/api/v1', api_key: KEYS.api }, secrets: ['api_key'] },
+  rfc2136: {
+    credentials: { server: '127.0.0.1', port: 9, tsig_name: 'key', tsig_secret: KEYS.tsig, zones: 'example.com' },
+    secrets: ['tsig_secret'],
+  },
+};
+
+describe('the secrets of an account', () => {
+  let service: Awaited<ReturnType<typeof startService>>;
+  let thief: StandIn;
+  const ids: Record<string, number> = {};
+  const path = (kind: keyof typeof ACCOUNTS) => `/api/accounts/${ids[kind]}`;
+  const put = (kind: keyof typeof ACCOUNTS, credentials: object, query = '') =>
+    service.admin.put(path(kind) + query, { credentials });
+  before(async () => {
+    thief = await startStandIn(() => ({ status: 500, body: {} }));
+    service = await startService('sqlite', { PROVIDER_TIMEOUT_MS: '1000' });
+    for (const [provider, { credentials }] of Object.entries(ACCOUNTS)) {
+      const body = { provider, name: provider, credentials };
+      ids[provider] = made(await service.admin.post('/api/accounts?check=false', body)).id;
+    }
+  });
+  after(async () => {
+    await service.stop();
+    await thief.stop();
+  });
+
+  const assertKept = async (kind: keyof typeof ACCOUNTS, work: () => Promise<Answer>) => {
+    const before = done(await service.admin.get(path(kind)));
+    const answer = refused(await work(), 400, 400001);
+    assert.deepEqual(
+      answer.data.errors.map((e: { path: string; code: string }) => [e.path, e.code]),
+      ACCOUNTS[kind].secrets.map((key) => [`credentials.${key}`, 'required']),
+    );
+    assert.deepEqual(done(await service.admin.get(path(kind))), before, 'nothing changed');
+    await service.admin.post(`${path(kind)}/sync`);
+    assert.equal(thief.requests.length, 0, JSON.stringify(thief.requests));
+  };
+
+  it('are sent nowhere else by who does not know them', async () => {
+    for (const query of ['', '?check=false']) {
+      await assertKept('cloudflare', () => put('cloudflare', { endpoint: thief.url }, query));
+      await assertKept('cloudflare', () => put('cloudflare', { endpoint: thief.url, api_token: '***' }, query));
+      await assertKept('powerdns', () => put('powerdns', { url: thief.url }, query));
+      await assertKept('powerdns', () => put('powerdns', { url: thief.url, api_key: ' *** ' }, query));
+      await assertKept('powerdns', () => put('powerdns', { endpoint: thief.url }, query));
+      for (const change of [{ server: 'thief.example' }, { port: 5300 }, { port: null }, { endpoint: 'thief.example' }])
+        await assertKept('rfc2136', () => put('rfc2136', change, query));
+    }
+  });
+
+  it('may be moved by who sends them again, and moved back only so', async () => {
+    await put('cloudflare', { endpoint: thief.url, api_token: 'another-token' });
+    assert.ok(thief.requests.length > 0);
+    assert.ok(!JSON.stringify(thief.requests).includes(KEYS.token));
+    thief.requests.length = 0;
+    done(await put('cloudflare', { endpoint: 'https://proxy.example/v4', api_token: KEYS.token }, '?check=false'));
+    await assertKept('cloudflare', () => put('cloudflare', { endpoint: null }));
+    done(await put('cloudflare', { endpoint: null, api_token: KEYS.token }, '?check=false'));
+  });
+
+  it('stay when the same place is written in another way', async () => {
+    for (const url of ['HTTP://127.0.0.1:9/api/v1/', 'http://127.1:9/api/v1', 'http://127.0.0.1:9/api/v1'])
+      done(await put('powerdns', { url }, '?check=false'));
+    done(await put('rfc2136', { server: '127.0.0.1.', port: '9', endpoint: null }, '?check=false'));
+    done(await put('powerdns', { server_id: 'other' }, '?check=false'));
+    const shown = done(await service.admin.get(path('powerdns')));
+    done(await put('powerdns', shown.credentials, '?check=false'));
+  });
+
+  it('follow no other alternative: its own secrets are sent', async () => {
+    done(await put('cloudflare', { api_token: null, email: 'a@example.com', api_key: 'global' }, '?check=false'));
+    const answer = refused(await put('cloudflare', { api_token: '***', email: null }), 400, 400001);
+    assert.equal(answer.data.errors[0].code, 'required');
+  });
+
+  it('are told by the providers themselves: which fields are addresses is data', async () => {
+    const kinds = done(await service.admin.get('/api/providers'));
+    const addresses = (kind: string) =>
+      kinds
+        .find((k: { kind: string }) => k.kind === kind)
+        .credentials[0].filter((f: { address?: boolean }) => f.address)
+        .map((f: { key: string }) => f.key);
+    assert.deepEqual(addresses('rfc2136'), ['server', 'port', 'endpoint']);
+    assert.deepEqual(addresses('powerdns'), ['url', 'endpoint']);
+    assert.deepEqual(addresses('cloudflare'), ['endpoint']);
+  });
+});
