@@ -9,12 +9,13 @@ const PAGE = 20;
 
 const TOKEN = `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.allowed_services, t.allowed_cidrs, t.rules,
     t.max_unused_days, t.start_time, t.end_time, t.max_role, t.is_active, t.created_at, t.last_used_at, u.username, u.role, u.status,
+    CASE WHEN u.totp_enabled OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id) THEN 1 ELSE 0 END AS has_factor,
     (SELECT content FROM settings WHERE name = 'security') AS security
   FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE t.token_hash = ? OR (t.previous_hash = ? AND t.previous_until > ?)`;
 const DOMAIN_COLUMNS = `d.id, d.name, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
   d.remark, d.records_count, d.revision, d.expires_at, d.created_at, d.synced_at`;
 const DOMAIN = `SELECT ${DOMAIN_COLUMNS}, 2 AS level, NULL AS host FROM domains d JOIN dns_accounts a ON a.id = d.account_id WHERE d.id = ?`;
-const RECORDS = `SELECT id, domain_id, remote_id, host, type, value, ttl, line, proxied, priority, weight, enabled, read_only, remark, updated_at
+const RECORDS = `SELECT id, domain_id, remote_id, host, type, value, ttl, line, proxied, priority, weight, enabled, read_only, remark, updated_at, created_at
   FROM dns_records WHERE domain_id = ? ORDER BY id ASC LIMIT ? OFFSET ?`;
 const GRANTS = (team, own, union, one) =>
   `SELECT p.domain_id AS id, ${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
@@ -28,9 +29,10 @@ const FIRST = `SELECT id, name FROM (SELECT DISTINCT p.domain_id AS id, p.domain
 const DOMAINS = `SELECT ${DOMAIN_COLUMNS} FROM (SELECT mine.id, mine.name FROM (${FIRST}) mine WHERE 1 = 1
   ORDER BY mine.name ASC, mine.id ASC LIMIT ? OFFSET ?) mine
   JOIN domains d ON d.id = mine.id JOIN dns_accounts a ON a.id = d.account_id ORDER BY mine.name ASC, mine.id ASC`;
-const LEVEL = "CASE WHEN p.permission = 'write' AND p.host IS NULL THEN 2 ELSE 1 END AS level";
+const LEVEL = `CASE WHEN p.permission = 'write' AND p.host IS NULL THEN 2 ELSE 1 END AS level,
+  CASE WHEN p.permission = 'write' THEN p.host END AS host`;
 const LEVELS = (count) =>
-  `SELECT g.id, MAX(g.level) AS level FROM (${GRANTS(LEVEL, '2 AS level', 'UNION ALL', ` AND id IN (${Array(count).fill('?').join(', ')})`)}) g GROUP BY g.id`;
+  GRANTS(LEVEL, '2 AS level, NULL AS host', 'UNION ALL', ` AND id IN (${Array(count).fill('?').join(', ')})`);
 const COUNT = 'SELECT COUNT(*) AS n FROM domain_permissions p WHERE p.team_id = ? AND p.repeated IS NULL';
 
 const db = open(process.argv[2]);
@@ -59,6 +61,7 @@ const recordView = (row, domain) => ({
   unicode_host: unicode(row.host),
   synced_at: domain.synced_at && domain.synced_at > row.updated_at ? domain.synced_at : row.updated_at,
   updated_at: row.updated_at,
+  created_at: row.created_at ?? row.updated_at,
 });
 
 const domainView = (row, level) => ({
@@ -73,6 +76,7 @@ const domainView = (row, level) => ({
   status: row.status,
   records_count: row.records_count,
   permission: level >= 2 ? 'write' : 'read',
+  write_hosts: null, // nobody in the seed is limited to hosts
   expires_at: row.expires_at,
   created_at: row.created_at,
   synced_at: row.synced_at,

@@ -17,12 +17,25 @@ async function insert(db, table, columns, rows) {
 const token = () => `svc_${randomBytes(32).toString('hex')}`;
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
+/** Records of every type that a filter is tried on: hosts of two records, the first one's name in the second one's text. */
+const mixed = (bool, id, domain, i) => {
+  const [type, value] =
+    i % 10 < 7
+      ? ['A', `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`]
+      : i % 10 < 9
+        ? ['TXT', `v=DKIM1; k=rsa; p=${randomBytes(60).toString('base64')}`]
+        : ['MX', `mail-${i}.example.net`];
+  const host = `host-${i >> 1}`;
+  const search = `${host}\n${value.toLowerCase()}`;
+  return [id, domain, `r${id}`, host, type, value, 600, 'default', bool(0), bool(1), '', bool(0), NOW, NOW, search];
+};
+
 /**
- * `domains` domains, the first with `records` records; one ordinary user for each number in `permissions`, in a team that may read so many domains.
+ * `domains` domains, the first with `records` records, the second and third with as many as `filtered` says; one ordinary user for each number in `permissions`, in a team that may read so many domains.
  * Explicit ids: the database is empty but for the administrator (id 1) and is thrown away afterwards.
  * @returns the tokens: of the administrator, narrowed to the first domain; of each user
  */
-export async function seed(url, { domains, records, permissions }) {
+export async function seed(url, { domains, records, permissions, filtered = [] }) {
   const db = open(url);
   const bool = db.kind === 'sqlite' ? Number : Boolean;
   const name = (i) => `zone-${String(i).padStart(6, '0')}.example`;
@@ -49,20 +62,31 @@ export async function seed(url, { domains, records, permissions }) {
     ],
     Array.from({ length: domains }, (_, i) => {
       const id = i + 1;
-      return [id, name(id), 1, name(id), 'active', '', id === 1 ? records : 0, 0, NOW, NOW];
+      return [id, name(id), 1, name(id), 'active', '', (id === 1 ? records : filtered[id - 2]) ?? 0, 0, NOW, NOW];
     }),
   );
+  const recordColumns = [
+    ...['id', 'domain_id', 'remote_id', 'host', 'type', 'value', 'ttl', 'line', 'proxied', 'enabled', 'remark'],
+    ...['read_only', 'updated_at', 'created_at', 'search'],
+  ];
   await insert(
     db,
     'dns_records',
-    [
-      ...['id', 'domain_id', 'remote_id', 'host', 'type', 'value', 'ttl', 'line', 'proxied', 'enabled', 'remark'],
-      ...['read_only', 'updated_at'],
-    ],
+    recordColumns,
     Array.from({ length: records }, (_, i) => {
       const value = `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
-      return [i + 1, 1, `r${i}`, `host-${i}`, 'A', value, 600, 'default', bool(0), bool(1), '', bool(0), NOW];
+      const more = [600, 'default', bool(0), bool(1), '', bool(0), NOW, NOW, `host-${i}\n${value}`];
+      return [i + 1, 1, `r${i}`, `host-${i}`, 'A', value, ...more];
     }),
+  );
+  let first = records + 1;
+  for (const [n, count] of filtered.entries()) {
+    const rows = Array.from({ length: count }, (_, i) => mixed(bool, first + i, n + 2, i));
+    await insert(db, 'dns_records', recordColumns, rows);
+    first += count;
+  }
+  await db.run(
+    'INSERT INTO record_counts (domain_id, type, hits) SELECT domain_id, type, COUNT(*) FROM dns_records GROUP BY domain_id, type',
   );
   const columns = ['id', 'user_id', 'name', 'token_hash', 'narrowed', 'allowed_domains', 'allowed_services'];
   const addToken = async (id, userId, narrowedTo, role) => {
@@ -98,7 +122,7 @@ export async function seed(url, { domains, records, permissions }) {
   }
   // what the database's own housekeeping does a minute later
   if (db.kind === 'postgresql') {
-    await db.run('ANALYZE');
+    await db.run('VACUUM ANALYZE');
     // its counters do not notice ids that are given
     for (const table of ['dns_accounts', 'domains', 'dns_records', 'api_tokens', 'users', 'teams']) {
       await db.run(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT MAX(id) + 1 FROM ${table}))`);
