@@ -6,6 +6,7 @@ import { Role } from './common/access.js';
 import { AppError } from './common/errors.js';
 import { randomHex } from './common/hash.js';
 import { configureLogger } from './common/logger.js';
+import { parseConfig, readEnvironment } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DatabaseService } from './database/database.service.js';
@@ -34,7 +35,6 @@ const USAGE = `Administration of this installation, for who holds the machine. R
 
 @Module({
   imports: [
-    ConfigModule,
     DatabaseModule,
     AuditModule,
     SettingsModule,
@@ -56,7 +56,9 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
   configureLogger('error');
   if (!command || command === 'help' || command === '--help') return void process.stdout.write(USAGE);
   if (Boolean(username) === NAMELESS.includes(command) || rest.length) throw new UsageError(USAGE);
-  const app = await NestFactory.createApplicationContext(AdminModule, { logger: false, abortOnError: false });
+  const config = parseConfig(readEnvironment(process.cwd()));
+  const root = { module: AdminModule, imports: [ConfigModule.forRoot(config)] };
+  const app = await NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
   try {
     const database = app.get(DatabaseService);
     await database.start();

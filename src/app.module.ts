@@ -4,7 +4,6 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { validationPipe } from './common/validation.js';
-import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DomainsModule } from './domains/domains.module.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
@@ -22,7 +21,6 @@ import { TokensModule } from './tokens/tokens.module.js';
 
 @Module({
   imports: [
-    ConfigModule,
     DatabaseModule,
     AuditModule,
     SettingsModule,

@@ -1,12 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { configureLogger, log } from './common/logger.js';
 import { ConfigError, parseConfig, readEnvironment } from './config/config.js';
+import { createApp } from './create-app.js';
 import { DatabaseService } from './database/database.service.js';
-import { createApp } from './http/create-app.js';
 
 async function main(): Promise<void> {
-  configureLogger(parseConfig(readEnvironment(process.cwd())).logLevel);
-  const { app, config } = await createApp();
+  const config = parseConfig(readEnvironment(process.cwd()));
+  configureLogger(config.logLevel);
+  const app = await createApp(config);
   const database = app.get(DatabaseService);
   await database.start();
   app.enableShutdownHooks(undefined, { useProcessExit: true }); // 0 after an orderly end, instead of dying of the signal

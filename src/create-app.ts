@@ -5,34 +5,32 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import { type Express, json, type NextFunction, type Request, type Response } from 'express';
-import { AppModule } from '../app.module.js';
-import { AuditService } from '../audit/audit.service.js';
-import { FastExpressAdapter } from '../common/express-adapter.js';
-import { nestLogger } from '../common/logger.js';
-import type { Config } from '../config/config.js';
-import { CONFIG } from '../config/config.module.js';
-import { DatabaseService } from '../database/database.service.js';
-import { ErrorFilter } from './error.filter.js';
-import { options } from './methods.js';
-import { describeApi } from './openapi.js';
-import { apiHeaders, plainText, requestContext } from './request-context.js';
+import { AppModule } from './app.module.js';
+import { AuditService } from './audit/audit.service.js';
+import { FastExpressAdapter } from './common/express-adapter.js';
+import { nestLogger } from './common/logger.js';
+import type { Config } from './config/config.js';
+import { ConfigModule } from './config/config.module.js';
+import { DatabaseService } from './database/database.service.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { options } from './http/methods.js';
+import { describeApi } from './http/openapi.js';
+import { apiHeaders, plainText, requestContext } from './http/request-context.js';
 
 /** Version of the package. */
-export const VERSION: string = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-).version;
+export const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
 
 /** The whole application, initialised, ready to listen. @throws ConfigError */
-export async function createApp(): Promise<{ app: NestExpressApplication; config: Config }> {
-  const app = await NestFactory.create<NestExpressApplication>(AppModule, new FastExpressAdapter(), {
+export async function createApp(config: Config): Promise<NestExpressApplication> {
+  const root = { module: AppModule, imports: [ConfigModule.forRoot(config)] };
+  const app = await NestFactory.create<NestExpressApplication>(root, new FastExpressAdapter(), {
     logger: nestLogger,
     bodyParser: false,
     abortOnError: false,
   });
-  const config = app.get<Config>(CONFIG);
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
@@ -68,5 +66,5 @@ export async function createApp(): Promise<{ app: NestExpressApplication; config
   front.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
     answer(error, request, response),
   );
-  return { app, config };
+  return app;
 }
