@@ -6,8 +6,8 @@ export const CONFIG = Symbol('CONFIG');
 export const SECRET_BOX = Symbol('SECRET_BOX');
 
 /** The configuration and the box for secrets, the same objects for everybody. */
-// biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 @Module({})
+// biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class ConfigModule {
   static forRoot(config: Config): DynamicModule {
     return {
