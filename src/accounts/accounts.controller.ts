@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Makes, Me, Role } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Makes, Me, Role } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { AccountInput, AccountPatch, AccountView, CheckQuery, ForceQuery, ProviderView } from './account.dto.js';
@@ -24,6 +24,7 @@ export class AccountsController {
 
   /** Stores an account after trying its credentials at the provider (500002 when it refuses them). */
   @Post()
+  @Fails('provider')
   @Audited('account.create')
   @Makes<AccountView>(({ id }) => id)
   create(@Body() body: AccountInput, @Query() { check }: CheckQuery, @Me() me: Caller): Promise<AccountView> {
@@ -42,6 +43,7 @@ export class AccountsController {
    * them changes, all secrets must be sent again: 400001 naming each, and nothing is sent anywhere.
    */
   @Put(':id')
+  @Fails('provider')
   @Audited('account.update')
   update(
     @Param('id', IdPipe) id: number,
@@ -54,6 +56,7 @@ export class AccountsController {
 
   /** Forgets an account. With domains: 409001 unless `force=true`. Nothing is touched at the provider. */
   @Delete(':id')
+  @Fails('conflict')
   @Audited('account.delete')
   remove(@Param('id', IdPipe) id: number, @Query() { force }: ForceQuery, @Me() me: Caller): Promise<void> {
     return this.accounts.remove(me, id, force ?? false);

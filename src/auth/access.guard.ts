@@ -18,9 +18,6 @@ import { DomainPolicy } from '../domains/domain-policy.js';
 import { SigningKey } from '../users/signing-key.js';
 import { bearer, isApiToken } from './strategies.js';
 
-/** Routes that work while the service is not initialised. */
-export const BEFORE_SETUP = 'zoneward:before-setup';
-
 const NO_SECOND_FACTOR = 'Your role must show a second factor: set one up, or sign in again with the one that you have';
 
 /** Passport throws our own words instead of its own. */
@@ -61,7 +58,7 @@ export class AccessGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<ZoneRequest>();
     const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS, targets);
     request.auditAction = this.reflector.getAllAndOverride<string | undefined>(AUDITED, targets);
-    if (this.reflector.getAllAndOverride<boolean>(BEFORE_SETUP, targets)) return true;
+    if (rule?.beforeSetup) return true;
     await this.assertReady();
     if (!rule) throw errors.forbidden('This route does not declare who may call it');
     if (rule.public) return true;

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Me, Role } from '../common/access.js';
 import { alsoJudge } from '../common/validation.js';
 import { UserView } from '../users/user.dto.js';
 import { UsersService } from '../users/users.service.js';
@@ -38,6 +38,7 @@ export class AuthController {
   @Post('login')
   @HttpCode(200)
   @Access({ public: true, rate: 'login' })
+  @Fails('secondFactor', 'unauthenticated', 'forbidden', 'locked')
   @Audited('auth.login_failed')
   login(@Body() body: LoginInput, @Me() me: Caller): Promise<LoginResult> {
     return this.auth.login(body, me);
@@ -50,6 +51,7 @@ export class AuthController {
   @Post('second-factor')
   @HttpCode(200)
   @Access({ public: true, rate: 'login' })
+  @Fails('secondFactor', 'unauthenticated', 'locked')
   @Audited('auth.login_failed')
   secondFactor(@Body() body: SecondFactorInput, @Me() me: Caller): Promise<LoginResult> {
     return this.oauth.secondFactor(body, me);
@@ -58,6 +60,7 @@ export class AuthController {
   /** Makes an account (role 1) for oneself, where the settings allow it. Answers 403001 where they do not, 409001 when the name or the address is taken. */
   @Post('register')
   @Access({ public: true, rate: 'public' })
+  @Fails('forbidden', 'conflict')
   @Audited('auth.register')
   register(@Body() body: RegisterInput, @Me() me: Caller): Promise<UserView> {
     return this.users.register(body, me);
@@ -95,6 +98,7 @@ export class AuthController {
   @Post('password')
   @HttpCode(200)
   @Access({ noTokens: true })
+  @Fails('locked')
   @Audited('auth.password')
   password(@Body() body: PasswordInput, @Me() me: Caller): Promise<void> {
     return this.passwords.change(body, me);
@@ -113,6 +117,7 @@ export class AuthController {
   @Post('password-reset/confirm')
   @HttpCode(200)
   @Access({ public: true, rate: 'public' })
+  @Fails('unauthenticated')
   @Audited('auth.password_reset')
   confirmReset(@Body() body: ResetConfirmInput, @Me() me: Caller): Promise<void> {
     return this.passwords.confirmReset(body, me);

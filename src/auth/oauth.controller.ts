@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Access, Audited, type Caller, Me } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Me } from '../common/access.js';
 import { browserOf, markBrowser, unmarkBrowser } from '../security/oauth/browser.js';
 import { AuthorizationUrl, OauthCallback, OauthStart, OauthStatus } from '../security/oauth/oauth.dto.js';
 import { OauthService } from '../security/oauth/oauth.service.js';
@@ -33,6 +33,7 @@ export class OauthController {
   @Post('start')
   @HttpCode(200)
   @Access({ public: true, rate: 'public' })
+  @Fails('notFound', 'provider')
   @Audited('oauth.start')
   async start(
     @Body() body: OauthStart,
@@ -56,6 +57,7 @@ export class OauthController {
   @Post('callback')
   @HttpCode(200)
   @Access({ public: true, rate: 'public' })
+  @Fails('secondFactor', 'unauthenticated', 'forbidden', 'notFound', 'conflict', 'provider')
   @Audited('oauth.callback')
   async callback(
     @Body() body: OauthCallback,

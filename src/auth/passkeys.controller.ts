@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Me } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Me } from '../common/access.js';
 import { IdPipe } from '../common/validation.js';
 import { PasskeyLoginService } from '../security/passkeys/passkey-login.service.js';
 import {
@@ -43,6 +43,7 @@ export class PasskeysController {
   @Post('register/start')
   @HttpCode(200)
   @Access({ noTokens: true, unproven: true })
+  @Fails('conflict', 'locked')
   @Audited('passkey.register_start')
   async registerStart(@Body() body: Proof, @Me() me: Caller): Promise<PasskeyStart> {
     await this.freshness.assertOwner(me, body);
@@ -55,6 +56,7 @@ export class PasskeysController {
    */
   @Post('register/finish')
   @Access({ noTokens: true, unproven: true })
+  @Fails('conflict')
   @Audited('passkey.create')
   registerFinish(@Body() body: PasskeyRegistration, @Me() me: Caller): Promise<PasskeyCreated> {
     return this.passkeys.finish(body, me);
@@ -71,6 +73,7 @@ export class PasskeysController {
   /** Deletes one of one's own passkeys. Answers 409001 when it is the last way to sign in. */
   @Delete(':id')
   @Access({ noTokens: true })
+  @Fails('conflict')
   @Audited('passkey.delete')
   remove(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<void> {
     return this.passkeys.remove(id, me);
@@ -84,6 +87,7 @@ export class PasskeysController {
   @Post('login/start')
   @HttpCode(200)
   @Access({ public: true, rate: 'public' })
+  @Fails('conflict')
   @Audited('passkey.login_start')
   loginStart(@Body() { username }: PasskeyLoginStart): Promise<PasskeyStart> {
     return this.logins.start(username);
@@ -96,6 +100,7 @@ export class PasskeysController {
   @Post('login/finish')
   @HttpCode(200)
   @Access({ public: true, rate: 'public' })
+  @Fails('unauthenticated', 'forbidden', 'conflict')
   @Audited('auth.login_failed')
   async loginFinish(@Body() body: PasskeyLoginFinish, @Me() me: Caller): Promise<LoginResult> {
     const found = await this.logins.verify(body);

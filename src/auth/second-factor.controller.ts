@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Me } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Me } from '../common/access.js';
 import { SecondFactorService } from '../security/second-factor.service.js';
 import { TotpSetup } from '../security/security.dto.js';
 import { CodeInput, DisableInput, Proof, RecoveryCodes } from './auth.dto.js';
@@ -23,6 +23,7 @@ export class SecondFactorController {
   @Post('setup')
   @HttpCode(200)
   @Access({ noTokens: true, unproven: true })
+  @Fails('conflict', 'locked')
   @Audited('auth.2fa_setup')
   async setup(@Body() body: Proof, @Me() me: Caller): Promise<TotpSetup> {
     await this.freshness.assertOwner(me, body);
@@ -35,6 +36,7 @@ export class SecondFactorController {
   @Post('verify')
   @HttpCode(200)
   @Access({ noTokens: true, unproven: true })
+  @Fails('conflict')
   @Audited('auth.2fa_enable')
   async verify(@Body() { code }: CodeInput, @Me() me: Caller): Promise<RecoveryCodes> {
     return { recovery_codes: await this.secondFactor.enable(code, me) };
@@ -47,6 +49,7 @@ export class SecondFactorController {
   @Post('disable')
   @HttpCode(200)
   @Access({ noTokens: true })
+  @Fails('conflict', 'locked')
   @Audited('auth.2fa_disable')
   disable(@Body() { password, code }: DisableInput, @Me() me: Caller): Promise<void> {
     return this.auth.disableSecondFactor(password, code, me);

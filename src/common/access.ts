@@ -1,5 +1,6 @@
 import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
+import type { ErrorKind } from './errors.js';
 import type { TokenRule } from './token-rules.js';
 
 export enum Role {
@@ -76,6 +77,8 @@ export interface Caller extends Origin {
 export interface AccessRule {
   /** no credential needed */
   public?: true;
+  /** of public routes: works while the service is not initialised, or its database is down */
+  beforeSetup?: true;
   /** of public routes: which rate limit of the settings counts */
   rate?: 'login' | 'public';
   /** reached by a login that has not shown the second factor that its role must show */
@@ -97,6 +100,14 @@ export const AUDITED = 'zoneward:audited';
 
 /** Declares who may call a route. `@Access({})` = anybody who is signed in. */
 export const Access = (rule: AccessRule) => SetMetadata(ACCESS, rule);
+
+export const FAILS = 'zoneward:fails';
+
+/**
+ * Declares the failures of a route that do not follow from what else is declared: its access rule, body and path parameters. With `secondFactor` its success may
+ * be the question for a code.
+ */
+export const Fails = (...kinds: ErrorKind[]) => SetMetadata(FAILS, kinds);
 
 /** Names the audit action of a changing route, `<noun>.<verb>`; the entry is written on success and on failure. */
 export const Audited = (action: string) => applyDecorators(SetMetadata(AUDITED, action));

@@ -98,8 +98,9 @@ export const CODES = {
   unsupported: { status: 501, code: 501001, meaning: 'not supported by this provider or database' },
   notReady: { status: 503, code: 503001, meaning: 'not initialised yet, or the database is down' },
 } as const;
+export type ErrorKind = keyof typeof CODES;
 
-function make(kind: keyof typeof CODES, message: string, data?: unknown, retryAfterSeconds?: number): AppError {
+function make(kind: ErrorKind, message: string, data?: unknown, retryAfterSeconds?: number): AppError {
   return new AppError(CODES[kind].status, CODES[kind].code, message, data, retryAfterSeconds);
 }
 

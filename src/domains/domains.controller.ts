@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Makes, Me, OnDomain, signedIn } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../common/access.js';
 import { pageHeaders, pageOf } from '../common/paging.dto.js';
 import { DomainCreateQuery, DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
 import type { OpenDomain } from './domain-policy.js';
@@ -32,6 +32,7 @@ export class DomainsController {
    */
   @Post()
   @Access({})
+  @Fails('notFound', 'conflict', 'provider', 'unsupported')
   @Audited('domain.create')
   @Makes<DomainDetail>(({ id }) => id)
   create(@Body() body: DomainInput, @Query() { force }: DomainCreateQuery, @Me() me: Caller): Promise<DomainDetail> {

@@ -1,15 +1,13 @@
-import { Controller, Get, SetMetadata } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { BEFORE_SETUP } from '../auth/access.guard.js';
-import { Access } from '../common/access.js';
+import { Access, Fails } from '../common/access.js';
 import { errors } from '../common/errors.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
 import { Health } from './health.dto.js';
 
 @ApiTags('Health')
-@Access({ public: true })
-@SetMetadata(BEFORE_SETUP, true)
+@Access({ public: true, beforeSetup: true })
 @Controller('health')
 export class HealthController {
   constructor(
@@ -25,6 +23,7 @@ export class HealthController {
 
   /** The service can work: its database answers. Also ready while it waits for the setup flow. 503001 when the database is down. */
   @Get('ready')
+  @Fails('notReady')
   async ready(): Promise<Health> {
     if (!this.database.configured) return { status: 'setup' };
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);

@@ -1,11 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { ACCESS, AUDITED, LOCATION } from '../common/access.js';
+import { ACCESS, AUDITED, FAILS, LOCATION } from '../common/access.js';
 import type { Config } from '../config/config.js';
 import { FAILURE_SCHEMAS, Failures } from './openapi/failures.js';
 import { HEADERS } from './openapi/headers.js';
-import { complete, type Operation, type RouteAccess } from './openapi/operation.js';
+import { complete, type Declared, type Operation } from './openapi/operation.js';
 import { Envelopes, modern } from './openapi/schemas.js';
 import { TAGS } from './openapi/tags.js';
 
@@ -18,7 +18,7 @@ A path that exists, but not with the method of the request, is 405001 with \`All
 
 A zone's SOA record, and what a signer derives (RRSIG, NSEC …), belong to the provider and are not listed as records.`;
 
-const UNDECLARED: RouteAccess = { rule: undefined, action: undefined, locates: false };
+const UNDECLARED: Declared = { rule: undefined, fails: [], action: undefined, locates: false };
 
 /** The OpenAPI 3.1 description of all routes: bodies, envelopes, errors and security. */
 export function describeApi(app: INestApplication, config: Config, version: string): OpenAPIObject {
@@ -35,21 +35,18 @@ export function describeApi(app: INestApplication, config: Config, version: stri
       description: 'user JWT, or API token (`svc_` and 64 hexadecimal characters)',
     });
   for (const [name, sentence] of Object.entries(TAGS)) builder.addTag(name, sentence);
-  const access = new Map<string, RouteAccess>();
+  const declared = new Map<string, Declared>();
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (controller, method) => {
       const id = `${controller.replace(/Controller$/, '')}_${method}`;
-      access.set(id, accessOf(app, controller, method));
+      declared.set(id, declaredBy(app, controller, method));
       return id;
     },
   });
   const envelopes = new Envelopes();
   const failures = new Failures();
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const operation of Object.values(item) as Operation[]) {
-      const declared = access.get(String(operation.operationId)) ?? UNDECLARED;
-      complete(operation, path, declared, envelopes, failures);
-    }
+  for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[])) {
+    complete(operation, declared.get(String(operation.operationId)) ?? UNDECLARED, envelopes, failures);
   }
   const { components } = document;
   const schemas = { ...components?.schemas, ...envelopes.schemas, ...FAILURE_SCHEMAS };
@@ -57,13 +54,18 @@ export function describeApi(app: INestApplication, config: Config, version: stri
   return modern(document) as OpenAPIObject;
 }
 
-function accessOf(app: INestApplication, controller: string, method: string): RouteAccess {
+function declaredBy(app: INestApplication, controller: string, method: string): Declared {
   for (const { controllers } of app.get(ModulesContainer).values()) {
     for (const { metatype } of controllers.values()) {
       if (typeof metatype !== 'function' || metatype.name !== controller) continue;
       const handler = metatype.prototype[method] as object;
       const read = (key: string) => Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, metatype);
-      return { rule: read(ACCESS), action: read(AUDITED), locates: read(LOCATION) !== undefined };
+      return {
+        rule: read(ACCESS),
+        fails: read(FAILS) ?? [],
+        action: read(AUDITED),
+        locates: read(LOCATION) !== undefined,
+      };
     }
   }
   return UNDECLARED;

@@ -1,19 +1,18 @@
-import { Body, Controller, Get, HttpCode, Post, SetMetadata } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { BEFORE_SETUP } from '../auth/access.guard.js';
-import { Access, Audited, type Caller, Me } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Me } from '../common/access.js';
 import { AdminInput, DatabaseInput, Done, InitStatus, TestResult } from './init.dto.js';
 import { InitService } from './init.service.js';
 
 @ApiTags('Initialisation')
-@Access({ public: true })
-@SetMetadata(BEFORE_SETUP, true)
+@Access({ public: true, beforeSetup: true })
 @Controller('init')
 export class InitController {
   constructor(private readonly init: InitService) {}
 
   /** How far the installation is. 503001 while a configured database is down. */
   @Get('status')
+  @Fails('notReady')
   status(): Promise<InitStatus> {
     return this.init.status();
   }
@@ -24,6 +23,7 @@ export class InitController {
    */
   @Post('test-db')
   @HttpCode(200)
+  @Fails('forbidden', 'tooMany', 'notReady')
   test(@Body() body: DatabaseInput, @Me() me: Caller): Promise<TestResult> {
     return this.init.test(body, me);
   }
@@ -31,6 +31,7 @@ export class InitController {
   /** Chooses the database and creates or migrates its schema; existing data is kept. 409001 when `DATABASE_URL` presets it, 403001 after the setup. */
   @Post('database')
   @HttpCode(200)
+  @Fails('forbidden', 'conflict', 'notReady')
   @Audited('init.database')
   async database(@Body() body: DatabaseInput, @Me() me: Caller): Promise<Done> {
     await this.init.choose(body, me);
@@ -40,6 +41,7 @@ export class InitController {
   /** Creates the first super administrator. 403001 when any user exists. */
   @Post('admin')
   @HttpCode(200)
+  @Fails('forbidden', 'notReady')
   @Audited('init.admin')
   async admin(@Body() body: AdminInput, @Me() me: Caller): Promise<Done> {
     await this.init.admin(body, me);

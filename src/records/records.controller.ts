@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Makes, Me, OnDomain } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Makes, Me, OnDomain } from '../common/access.js';
 import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
@@ -21,6 +21,7 @@ export class RecordsController {
    */
   @Get()
   @Access({ domain: 'read', scope: 'records:read' })
+  @Fails('suspicious', 'provider')
   async list(
     @OnDomain() domain: OpenDomain,
     @Query() query: RecordQuery,
@@ -38,6 +39,7 @@ export class RecordsController {
    */
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })
+  @Fails('conflict', 'provider')
   @Audited('record.create')
   @Makes<RecordId>(({ id }) => id)
   create(@OnDomain() domain: OpenDomain, @Body() body: RecordInput, @Me() me: Caller): Promise<RecordId> {
@@ -54,6 +56,7 @@ export class RecordsController {
   /** Changes what is given; what is left out stays. The other values of the same name and type are kept. Failures as of `POST`: 409001, 500002. */
   @Put(':recordId')
   @Access({ domain: 'records', scope: 'records:write' })
+  @Fails('conflict', 'provider')
   @Audited('record.update')
   update(
     @OnDomain() domain: OpenDomain,
@@ -70,6 +73,7 @@ export class RecordsController {
    */
   @Delete(':recordId')
   @Access({ domain: 'records', scope: 'records:write' })
+  @Fails('conflict', 'provider')
   @Audited('record.delete')
   remove(@OnDomain() domain: OpenDomain, @Param('recordId', IdPipe) id: number, @Me() me: Caller): Promise<void> {
     return this.records.remove(me, domain, id);
@@ -81,6 +85,7 @@ export class RecordsController {
    */
   @Patch(':recordId/status')
   @Access({ domain: 'records', scope: 'records:write' })
+  @Fails('conflict', 'provider')
   @Audited('record.status')
   setEnabled(
     @OnDomain() domain: OpenDomain,

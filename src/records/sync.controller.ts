@@ -2,7 +2,7 @@ import { Controller, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { SyncQuery, SyncResult } from '../accounts/account.dto.js';
-import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Me, Role } from '../common/access.js';
 import { IdPipe } from '../common/validation.js';
 import { AccountSyncService } from './account-sync.service.js';
 
@@ -20,6 +20,7 @@ export class SyncController {
    */
   @Post()
   @HttpCode(200)
+  @Fails('conflict', 'suspicious', 'provider')
   @ApiOkResponse({ type: SyncResult })
   @ApiAcceptedResponse({ type: SyncResult, description: 'the reading of records goes on in the background' })
   @Audited('account.sync')

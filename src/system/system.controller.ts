@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Me, Role } from '../common/access.js';
 import { LoginsService } from './logins.service.js';
 import { LoginStats, UnlockInput, UnlockResult } from './system.dto.js';
 
@@ -20,6 +20,7 @@ export class SystemController {
   @Post('unlock-account')
   @HttpCode(200)
   @Access({ role: Role.Super, noTokens: true })
+  @Fails('notFound')
   @Audited('auth.unlock')
   async unlock(@Body() { username }: UnlockInput, @Me() me: Caller): Promise<UnlockResult> {
     return { unlocked: await this.logins.unlock(username, me) };

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Makes, Me, signedIn } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { MembersService } from './members.service.js';
@@ -31,6 +31,7 @@ export class MembersController {
    * member already.
    */
   @Post()
+  @Fails('conflict')
   @Audited('member.create')
   @Makes<MemberView>(({ user_id }) => user_id)
   create(@Param('id', IdPipe) id: number, @Body() body: MemberInput, @Me() me: Caller): Promise<MemberView> {
@@ -39,6 +40,7 @@ export class MembersController {
 
   /** Gives a member another role. For owners of the team, and administrators; 409001 for the last owner. */
   @Put(':userId')
+  @Fails('conflict')
   @Audited('member.update')
   update(
     @Param('id', IdPipe) id: number,
@@ -51,6 +53,7 @@ export class MembersController {
 
   /** Removes a member, or leaves the team. Managers remove ordinary members only; 409001 for the last owner. */
   @Delete(':userId')
+  @Fails('conflict')
   @Audited('member.delete')
   remove(@Param('id', IdPipe) id: number, @Param('userId', IdPipe) userId: number, @Me() me: Caller): Promise<void> {
     return this.members.remove(me, id, userId);

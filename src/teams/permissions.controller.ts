@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Makes, Me, signedIn } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { PermissionsService } from './permissions.service.js';
@@ -30,6 +30,7 @@ export class PermissionsController {
    * Gives the team a right on a domain. For its owners and managers who own the domain, and for administrators; 409001 when the team has it.
    */
   @Post()
+  @Fails('conflict')
   @Audited('permission.create')
   @Makes<PermissionView>(({ id }) => id)
   create(@Param('id', IdPipe) id: number, @Body() body: PermissionInput, @Me() me: Caller): Promise<PermissionView> {

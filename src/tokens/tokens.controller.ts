@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Makes, Me, signedIn } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { ExplainService } from './explain.service.js';
@@ -42,6 +42,7 @@ export class TokensController {
 
   /** A new token. `data.token` is shown this once. Answers 409001 when one has 100. */
   @Post()
+  @Fails('conflict')
   @Audited('token.create')
   @Makes<TokenCreated>(({ tokenData }) => tokenData.id)
   create(@Body() body: TokenInput, @Me() me: Caller): Promise<TokenCreated> {
@@ -76,6 +77,7 @@ export class TokensController {
   /** A new secret, shown this once. The old one works for `overlap_minutes` more (default 0); 409001 when it was rotated just now. */
   @Post(':id/rotate')
   @HttpCode(200)
+  @Fails('conflict')
   @Audited('token.rotate')
   rotate(@Param('id', IdPipe) id: number, @Body() body: RotateInput, @Me() me: Caller): Promise<TokenCreated> {
     return this.tokens.rotate(me, id, body.overlap_minutes ?? 0);
@@ -99,6 +101,7 @@ export class TokensController {
   /** Disables a token, or enables it again; 409001 when all of its domains are gone. */
   @Patch(':id/status')
   @HttpCode(200)
+  @Fails('conflict')
   @Audited('token.status')
   setActive(@Param('id', IdPipe) id: number, @Body() { is_active }: TokenStatus, @Me() me: Caller): Promise<TokenView> {
     return this.tokens.setActive(me, id, is_active);

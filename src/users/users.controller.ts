@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Makes, Me, Role } from '../common/access.js';
+import { Access, Audited, type Caller, Fails, Makes, Me, Role } from '../common/access.js';
 import { pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { Revoked, RevokeInput, UserInput, UserPatch, UserQuery, UserUpdated, UserView } from './user.dto.js';
@@ -24,6 +24,7 @@ export class UsersController {
   /** A new user with a password. 409001 when the name or the address belongs to somebody, in any case. */
   @Post()
   @Access({ role: Role.Super, noTokens: true })
+  @Fails('conflict')
   @Audited('user.create')
   @Makes<UserView>(({ id }) => id)
   create(@Body() body: UserInput, @Me() me: Caller): Promise<UserView> {
@@ -40,6 +41,7 @@ export class UsersController {
   /** Changes what is given. With a new password the answer lists in `holds` what else opens the account. 409001 for what would leave no active super administrator. */
   @Put(':id')
   @Access({ role: Role.Super, noTokens: true })
+  @Fails('conflict')
   @Audited('user.update')
   update(@Param('id', IdPipe) id: number, @Body() body: UserPatch, @Me() me: Caller): Promise<UserUpdated> {
     return this.users.update(me, id, body);
@@ -52,6 +54,7 @@ export class UsersController {
   @Post(':id/revoke-all')
   @HttpCode(200)
   @Access({ role: Role.Super, noTokens: true })
+  @Fails('conflict')
   @Audited('user.revoke_all')
   revokeAll(@Param('id', IdPipe) id: number, @Body() body: RevokeInput, @Me() me: Caller): Promise<Revoked> {
     return this.users.revokeAll(me, id, body);
@@ -60,6 +63,7 @@ export class UsersController {
   /** Deletes a user with its sessions and API tokens. Its domains stay, without owner; 409001 for the last active super administrator. */
   @Delete(':id')
   @Access({ role: Role.Super, noTokens: true })
+  @Fails('conflict')
   @Audited('user.delete')
   remove(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<void> {
     return this.users.remove(me, id);

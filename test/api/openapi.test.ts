@@ -178,6 +178,14 @@ describe('OpenAPI document', () => {
     }
   });
 
+  it('declares each failure that its words speak of', () => {
+    for (const { name, operation } of operations) {
+      const declared = Object.values<Json>(operation.responses).map((r) => resolve(r).description);
+      const spoken = `${operation.summary} ${operation.description}`.match(/\b[45]\d{5}\b/g) ?? [];
+      for (const code of spoken) assert.ok(declared.join(' ').includes(code), `${name} lacks @Fails for ${code}`);
+    }
+  });
+
   it('says who may call each route, as the guard does', async () => {
     for (const { name, method, path, operation } of operations) {
       assert.match(

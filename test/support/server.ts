@@ -192,7 +192,7 @@ export class Server {
     const route = (await this.failures).find((r) => r.method === method && r.pattern.test(url));
     if (!route || route.responses[status]?.includes(String(code))) return;
     const words = `${method} ${path} answered ${code}, which its description does not declare`;
-    throw new Error(`${words}: the comment of its handler has to say when it answers ${code}`);
+    throw new Error(`${words}: its handler needs @Fails with the kind of ${code}`);
   }
 
   /** A client that sends this credential. */

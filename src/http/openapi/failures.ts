@@ -1,8 +1,7 @@
-import { CODES, FIELD_CODES } from '../../common/errors.js';
+import { CODES, type ErrorKind, FIELD_CODES } from '../../common/errors.js';
 import { headers, RATE_HEADERS } from './headers.js';
 
 export type Json = Record<string, unknown>;
-export type Kind = keyof typeof CODES;
 
 const meanings = (table: Record<string, string>) =>
   Object.entries(table)
@@ -86,25 +85,23 @@ export const FAILURE_SCHEMAS = { Error: errorSchema, FieldError: fieldErrorSchem
 /** Statuses whose answer says when to come again. */
 const WAITING = [423, 429, 503];
 
-/** The kinds of failure that a text speaks of by their six digits. */
-export const kindsIn = (text: string): Kind[] =>
-  (Object.keys(CODES) as Kind[]).filter((kind) => CODES[kind].code > 0 && text.includes(String(CODES[kind].code)));
-
 /** Named answers of the failures that operations can have; the same kinds are the same answer. */
 export class Failures {
   readonly responses: Record<string, Json> = {};
 
   /** The answers by status. */
-  of(kinds: Kind[]): Record<string, Json> {
-    const byStatus = new Map<number, Kind[]>();
-    for (const kind of (Object.keys(CODES) as Kind[]).filter((k) => kinds.includes(k))) {
+  of(kinds: ErrorKind[]): Record<string, Json> {
+    const byStatus = new Map<number, ErrorKind[]>();
+    for (const kind of (Object.keys(CODES) as ErrorKind[]).filter((k) => kinds.includes(k))) {
       const { status } = CODES[kind];
+      // the question for a second factor is a success, with an envelope of its own
+      if (status < 400) continue;
       byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
     }
     return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), this.named(status, some)]));
   }
 
-  private named(status: number, kinds: Kind[]): Json {
+  private named(status: number, kinds: ErrorKind[]): Json {
     const name = kinds.map((kind) => kind.replace(/^./, (letter) => letter.toUpperCase())).join('Or');
     this.responses[name] ??= {
       description: kinds.map((kind) => `${CODES[kind].code}: ${CODES[kind].meaning}`).join('; '),

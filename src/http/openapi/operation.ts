@@ -1,7 +1,8 @@
 import { type AccessRule, type Right, Role } from '../../common/access.js';
+import type { ErrorKind } from '../../common/errors.js';
 import { MAX_ID } from '../../common/validation.js';
 import { EXAMPLES } from './examples.js';
-import { type Failures, type Json, type Kind, kindsIn } from './failures.js';
+import type { Failures, Json } from './failures.js';
 import { type HEADERS, headers, RATE_HEADERS } from './headers.js';
 import type { Envelopes } from './schemas.js';
 
@@ -21,9 +22,11 @@ const DOMAIN_RIGHTS: Record<Right, string> = {
 const scopeOf = ({ scope }: AccessRule) =>
   scope === null ? ' Any API token may.' : ` API tokens need the scope \`${scope ?? '*'}\`.`;
 
-/** What `@Access`, `@Audited` and `@Makes` of a handler say. */
-export interface RouteAccess {
+/** What `@Access`, `@Fails`, `@Audited` and `@Makes` of a handler say. */
+export interface Declared {
   rule: AccessRule | undefined;
+  /** the failures beyond those that follow from the rest */
+  fails: ErrorKind[];
   action: string | undefined;
   /** whether the answer names the address of what was made */
   locates: boolean;
@@ -50,8 +53,7 @@ export interface Operation extends Json {
 /** Makes the description of one operation whole: words, who may, envelopes, headers, failures, an example. */
 export function complete(
   operation: Operation,
-  path: string,
-  { rule, action, locates }: RouteAccess,
+  { rule, fails, action, locates }: Declared,
   envelopes: Envelopes,
   failures: Failures,
 ): void {
@@ -67,15 +69,14 @@ export function complete(
     if (limited) names.push(...RATE_HEADERS);
     response.description ||= status === '201' ? 'created' : 'success';
     response.headers = headers(...names);
-    const schema = envelopes.of(response.content?.['application/json']?.schema, comment.includes('`code` -2'));
+    const schema = envelopes.of(response.content?.['application/json']?.schema, fails.includes('secondFactor'));
     response.content = { 'application/json': { schema } };
   }
-  // what follows from the declaration, and what the handler's comment speaks of
-  const kinds: Kind[] = ['validation', 'internal', ...kindsIn(comment)];
-  if (!path.endsWith('/live')) kinds.push('notReady');
+  const kinds: ErrorKind[] = ['validation', 'internal', ...fails];
+  if (!rule?.beforeSetup) kinds.push('notReady');
   if (secured) kinds.push('unauthenticated', 'forbidden');
   if (limited) kinds.push('tooMany');
-  if (path.includes('{')) kinds.push('notFound');
+  if (operation.parameters?.some((p) => p.in === 'path')) kinds.push('notFound');
   if (operation.requestBody) kinds.push('tooLarge');
   Object.assign(operation.responses, failures.of(kinds));
 

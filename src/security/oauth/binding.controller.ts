@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, type PipeTransform, Post, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Access, Audited, type Caller, Me, signedIn } from '../../common/access.js';
+import { Access, Audited, type Caller, Fails, Me, signedIn } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { SessionsService } from '../../users/sessions.service.js';
@@ -40,6 +40,7 @@ export class BindingController {
    */
   @Post()
   @HttpCode(200)
+  @Fails('notFound', 'provider')
   @Audited('oauth.bind_start')
   async start(
     @Body() body: OauthBindStart,
@@ -55,6 +56,7 @@ export class BindingController {
 
   /** Takes a binding away. Answers 404001 when there is none, and 409001 when it is the last way to sign in. */
   @Delete(':provider')
+  @Fails('conflict')
   @ApiParam({ name: 'provider', schema: { type: 'string', pattern: PROVIDER_KEY.source } })
   @Audited('oauth.unbind')
   unbind(@Param('provider', KeyPipe) provider: string, @Me() me: Caller): Promise<void> {
