@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { AuditInterceptor } from './audit/audit.interceptor.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { validationPipe } from './common/validation.js';
@@ -9,6 +10,8 @@ import { DomainsModule } from './domains/domains.module.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
+import { LocationInterceptor } from './http/location.interceptor.js';
+import { UnknownQueryInterceptor } from './http/unknown-query.interceptor.js';
 import { InitModule } from './init/init.module.js';
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
@@ -39,7 +42,11 @@ import { TokensModule } from './tokens/tokens.module.js';
   controllers: [HealthController],
   providers: [
     { provide: APP_PIPE, useFactory: validationPipe },
+    // the request passes them in this order, the answer of the handler the other way round: it is audited, then located, then wrapped
+    { provide: APP_INTERCEPTOR, useClass: UnknownQueryInterceptor },
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: AuditInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })

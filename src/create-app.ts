@@ -6,12 +6,11 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import { type Express, json, type NextFunction, type Request, type Response } from 'express';
 import { AppModule } from './app.module.js';
-import { AuditService } from './audit/audit.service.js';
+import { FailedChanges } from './audit/failed-changes.service.js';
 import { FastExpressAdapter } from './common/express-adapter.js';
 import { nestLogger } from './common/logger.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
-import { DatabaseService } from './database/database.service.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { options } from './http/methods.js';
 import { describeApi } from './http/openapi.js';
@@ -59,7 +58,7 @@ export async function createApp(config: Config): Promise<NestExpressApplication>
   front.get('/', (_request, response) => response.redirect(302, `${config.basePath}/api/docs`));
   await app.init();
   // Nest answers what lies below /api; elsewhere Express would answer with HTML
-  const filter = new ErrorFilter(app.get(AuditService), app.get(DatabaseService));
+  const filter = new ErrorFilter(app.get(FailedChanges));
   const answer = (error: unknown, request: Request, response: Response) =>
     void filter.catch(error, new ExecutionContextHost([request, response]));
   front.use((request: Request, response: Response) => answer(new NotFoundException(), request, response));

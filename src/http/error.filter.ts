@@ -1,12 +1,10 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, NotFoundException } from '@nestjs/common';
 import type { Response } from 'express';
-import { AuditService } from '../audit/audit.service.js';
+import { FailedChanges } from '../audit/failed-changes.service.js';
 import type { ZoneRequest } from '../common/access.js';
 import { AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
-import { DatabaseService } from '../database/database.service.js';
 import { isDatabaseDown } from '../database/db.js';
-import type { OpenDomain } from '../domains/domain-policy.js';
 import { methodsOf } from './methods.js';
 
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
@@ -38,10 +36,7 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
 /** Every failure is `{code, msg, data?}` with a real status; what is not meant for clients is hidden behind the request id. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(
-    private readonly audit: AuditService,
-    private readonly database: DatabaseService,
-  ) {}
+  constructor(private readonly failedChanges: FailedChanges) {}
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<ZoneRequest>();
@@ -51,7 +46,7 @@ export class ErrorFilter implements ExceptionFilter {
     const { requestId } = request.caller;
     if (!shown) log().error({ requestId, err: error }, 'internal error');
     else if (answer.status >= 500) log().warn({ requestId, code: answer.code, msg: answer.message }, 'failed');
-    await this.record(request, answer);
+    await this.failedChanges.record(request, answer.message);
     if (response.headersSent) {
       response.end();
       return;
@@ -62,21 +57,5 @@ export class ErrorFilter implements ExceptionFilter {
     if (answer.retryAfterSeconds) response.setHeader('Retry-After', String(Math.ceil(answer.retryAfterSeconds)));
     const data = answer.data === undefined ? {} : { data: answer.data };
     response.status(answer.status).json({ code: answer.code, ...data, msg: answer.message });
-  }
-
-  /** Failed changes are in the audit log, too; those of strangers are not, or anybody could fill it. */
-  private async record(request: ZoneRequest, answer: AppError): Promise<void> {
-    const { auditAction, caller } = request;
-    if (!auditAction || caller.audited === 'failed' || !caller.principal || !this.database.open) return;
-    const domain = request.domain as OpenDomain | undefined;
-    const [type, verb] = auditAction.split('.') as [string, string];
-    // what could not be made has no id: those of the path are of what it would have been a part of
-    const last = verb === 'create' ? undefined : Object.values(request.params as Record<string, string>).at(-1);
-    const target = { type, id: last && /^\d{1,10}$/.test(last) ? Number(last) : (last ?? null), name: null };
-    try {
-      await this.audit.append(caller, { action: auditAction, domain, target, result: 'failed', error: answer.message });
-    } catch (error) {
-      log().error({ requestId: caller.requestId, err: error }, 'a failed change could not be logged');
-    }
   }
 }

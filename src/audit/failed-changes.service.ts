@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import type { ZoneRequest } from '../common/access.js';
+import { log } from '../common/logger.js';
+import { DatabaseService } from '../database/database.service.js';
+import { type AuditEntry, AuditService } from './audit.service.js';
+
+/** Failed changes are in the audit log, too; those of strangers are not, or anybody could fill it. */
+@Injectable()
+export class FailedChanges {
+  constructor(
+    private readonly audit: AuditService,
+    private readonly database: DatabaseService,
+  ) {}
+
+  /** Writes the entry of a request that failed, where it needs one and has none. Never throws: the failure itself is what gets answered. */
+  async record(request: ZoneRequest, reason: string): Promise<void> {
+    const { auditAction: action, caller } = request;
+    if (!action || caller.audited === 'failed' || !caller.principal || !this.database.open) return;
+    const domain = request.domain as AuditEntry['domain'];
+    const [type, verb] = action.split('.') as [string, string];
+    // what could not be made has no id: those of the path are of what it would have been a part of
+    const last = verb === 'create' ? undefined : Object.values(request.params as Record<string, string>).at(-1);
+    const target = { type, id: last && /^\d{1,10}$/.test(last) ? Number(last) : (last ?? null), name: null };
+    try {
+      await this.audit.append(caller, { action, domain, target, result: 'failed', error: reason });
+    } catch (error) {
+      log().error({ requestId: caller.requestId, err: error }, 'a failed change could not be logged');
+    }
+  }
+}
