@@ -124,7 +124,7 @@ export class AccountsService {
       changes.credentials = this.connections.seal(credentials);
     }
     if (same(row, { ...row, ...changes })) {
-      caller.audited = 'unneeded';
+      this.audit.notNeeded(caller);
       return before;
     }
     changes.updated_at = now();

@@ -2,6 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { mergeMap, type Observable } from 'rxjs';
 import type { Caller, ZoneRequest } from '../common/access.js';
 import { AuditService } from './audit.service.js';
+import { outcomeOf } from './outcome.js';
 import { StrangersLog } from './strangers-log.service.js';
 
 /** A changing route whose service wrote no audit entry of its own gets one here. Failures: `FailedChanges`. */
@@ -17,7 +18,7 @@ export class AuditInterceptor implements NestInterceptor {
     if (!action) return next.handle();
     return next.handle().pipe(
       mergeMap(async (data) => {
-        if (!caller.audited) await this.append(caller, action);
+        if (!outcomeOf(caller)) await this.append(caller, action);
         return data;
       }),
     );

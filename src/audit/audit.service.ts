@@ -5,6 +5,7 @@ import { now } from '../common/clock.js';
 import { sha256 } from '../common/hash.js';
 import { Db } from '../database/db.js';
 import { AuditLog } from './audit.entity.js';
+import { noteOutcome } from './outcome.js';
 
 /** What happened. `before` and `after` are what the API shows of a thing, never rows: no secrets get here. */
 export interface AuditEntry {
@@ -110,11 +111,16 @@ export class AuditService {
     const hash = entryHash(end.hash, row);
     await manager.insert(AuditLog, { ...row, prev_hash: end.hash, hash } as never);
     await this.db.run('UPDATE audit_chain SET hash = ? WHERE id = 1', [hash], manager);
-    if (caller) caller.audited = row.result as 'ok' | 'failed';
+    if (caller) noteOutcome(caller, entry.result ?? 'ok');
   }
 
   /** An entry in a transaction of its own. */
   async append(actor: Actor, entry: AuditEntry): Promise<void> {
     await this.db.transaction((manager) => this.write(manager, actor, entry));
+  }
+
+  /** Nothing was changed that an entry could tell: where the request succeeds, none is written. */
+  notNeeded(actor: Actor): void {
+    if (actor !== 'system') noteOutcome(actor, 'unneeded');
   }
 }

@@ -3,6 +3,7 @@ import type { ZoneRequest } from '../common/access.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
+import { outcomeOf } from './outcome.js';
 
 /** Failed changes are in the audit log, too; those of strangers are not, or anybody could fill it. */
 @Injectable()
@@ -15,7 +16,7 @@ export class FailedChanges {
   /** Writes the entry of a request that failed, where it needs one and has none. Never throws: the failure itself is what gets answered. */
   async record(request: ZoneRequest, reason: string): Promise<void> {
     const { auditAction: action, caller } = request;
-    if (!action || caller.audited === 'failed' || !caller.principal || !this.database.open) return;
+    if (!action || outcomeOf(caller) === 'failed' || !caller.principal || !this.database.open) return;
     const domain = request.domain as AuditEntry['domain'];
     const [type, verb] = action.split('.') as [string, string];
     // what could not be made has no id: those of the path are of what it would have been a part of

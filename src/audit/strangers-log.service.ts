@@ -4,6 +4,7 @@ import { networkOf } from '../common/cidr.js';
 import { now } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
+import { noteOutcome } from './outcome.js';
 
 const WINDOW_MS = 60_000;
 /** Windows that are kept at once; with one more the oldest ends early. */
@@ -41,7 +42,7 @@ export class StrangersLog implements OnApplicationShutdown {
     const open = this.windows.get(key);
     if (open && open.until > Date.now()) {
       Object.assign(open, { count: open.count + 1, caller: { ...caller }, entry });
-      caller.audited = entry.result ?? 'ok';
+      noteOutcome(caller, entry.result ?? 'ok');
       return;
     }
     if (open) {

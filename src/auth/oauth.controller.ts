@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { AuditService } from '../audit/audit.service.js';
 import { Access, Audited, type Caller, Fails, Me } from '../common/access.js';
 import { browserOf, markBrowser, unmarkBrowser } from '../security/oauth/browser.js';
 import { AuthorizationUrl, OauthCallback, OauthStart, OauthStatus } from '../security/oauth/oauth.dto.js';
@@ -16,6 +17,7 @@ export class OauthController {
     private readonly oauth: OauthService,
     private readonly logins: OauthLogin,
     private readonly settings: SettingsService,
+    private readonly audit: AuditService,
   ) {}
 
   /** The providers that one can sign in at. */
@@ -44,7 +46,7 @@ export class OauthController {
     const browser = markBrowser(request, response, await this.settings.publicUrl());
     const auth_url = await this.oauth.start(body, browser, null);
     // nothing is changed for anybody yet, and strangers must not fill the log: what comes of it is logged by the callback
-    me.audited = 'ok';
+    this.audit.notNeeded(me);
     return { auth_url };
   }
 

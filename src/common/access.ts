@@ -69,8 +69,6 @@ export interface Origin {
 /** The person or token behind a request, or behind a job (`system`). */
 export interface Caller extends Origin {
   principal: Principal | null;
-  /** which audit entry this request has already, so that the fallback writes none or only the failure; `unneeded`: nothing changed */
-  audited: 'ok' | 'failed' | 'unneeded' | null;
 }
 
 /** What a handler demands. Declared by `@Access` on every route; the guard refuses routes without a declaration. */

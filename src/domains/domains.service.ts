@@ -163,7 +163,7 @@ export class DomainsService {
     if (patch.remark !== undefined) changes.remark = patch.remark ?? '';
     if (patch.expires_at !== undefined) changes.expires_at = patch.expires_at ? parseTime(patch.expires_at) : null;
     const { remark, expires_at } = domain;
-    if (same({ remark, expires_at }, { remark, expires_at, ...changes })) caller.audited = 'unneeded';
+    if (same({ remark, expires_at }, { remark, expires_at, ...changes })) this.audit.notNeeded(caller);
     else {
       await this.db.transaction(async (manager) => {
         await manager.update(Domain, { id: domain.id }, changes);

@@ -35,7 +35,6 @@ export function requestContext(config: Config) {
       userAgent: (request.headers['user-agent'] ?? '').slice(0, 255),
       requestId,
       principal: null,
-      audited: null,
     };
     response.setHeader('X-Request-Id', requestId);
     if (log().isLevelEnabled(request.method === 'GET' ? 'debug' : 'info')) accessLog(request, response);

@@ -98,8 +98,7 @@ export class RecordWriter {
     const mayRead = (row: StoredRecord) => readsRecords(actor) && judge(domain.access, domain.id, 'read', row).allowed;
     const plans = edits.map((edit) => planEdit(edit, definition, domain, rows, mayRead));
     if (plans.every((plan) => plan.idle)) {
-      // nothing happened that an entry could tell
-      if (actor !== 'system') actor.audited = 'unneeded';
+      this.audit.notNeeded(actor);
       return plans.map(({ before }) => ({ ok: true, id: (before as StoredRecord).id }));
     }
     const changes = plans.map((p) => p.change).filter((c): c is Change => c !== null);

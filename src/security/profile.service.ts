@@ -61,7 +61,7 @@ export class ProfileService {
     }
     const after = { ...user, ...changes };
     if (same(view(user), view(after)) && email_code === undefined) {
-      caller.audited = 'unneeded';
+      this.audit.notNeeded(caller);
       return view(user);
     }
     try {

@@ -238,7 +238,7 @@ export class SettingsService {
       const after = viewOf(name, value, next);
       // who says the same as somebody lower vouches for it: only a row that would stay as it is is left alone
       if (row ? same(row, next) : same(before, after)) {
-        caller.audited = 'unneeded';
+        this.audit.notNeeded(caller);
         return after;
       }
       await this.store(name, next, manager);

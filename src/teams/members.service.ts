@@ -98,7 +98,7 @@ export class MembersService {
       assertUnchanged(patch, member);
       const { role } = patch;
       if (role === member.role) {
-        caller.audited = 'unneeded';
+        this.audit.notNeeded(caller);
         return member;
       }
       await manager.update(TeamMember, { team_id: teamId, user_id: userId }, { role });

@@ -101,7 +101,7 @@ export class TeamsService {
         description: description?.trim() ?? before.description,
       };
       if (same(before, after)) {
-        caller.audited = 'unneeded';
+        this.audit.notNeeded(caller);
         return;
       }
       await manager.update(Team, { id }, { name: after.name, description: after.description });

@@ -87,7 +87,7 @@ export class UserAdministration {
         if (hash) changes.password_hash = hash;
         const after = { ...before, ...changes };
         if (same(before, after)) {
-          caller.audited = 'unneeded';
+          this.audit.notNeeded(caller);
           return userView(before);
         }
         await manager.update(User, { id }, changes);

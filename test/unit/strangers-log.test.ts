@@ -18,7 +18,7 @@ describe('what strangers leave in the audit log', () => {
   } as unknown as AuditService;
   const fail = (name: string, ip = '192.0.2.1') =>
     log.append(
-      { ip, userAgent: '', requestId: '', principal: null, audited: null },
+      { ip, userAgent: '', requestId: '', principal: null },
       {
         action: 'auth.login_failed',
         target: { type: 'user', id: null, name },
