@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
 const SECRET_KEYS = [
   'authorization',
@@ -16,9 +16,9 @@ const SECRET_KEYS = [
 
 let root: Logger = pino({ level: 'info' });
 
-/** JSON lines on standard output; what looks like a secret is cut out wherever it stands in the first levels. */
-export function configureLogger(level: string): Logger {
-  root = pino({
+/** JSON lines on standard output, or where they are to go; what looks like a secret is cut out wherever it stands in the first levels. */
+export function configureLogger(level: string, destination?: DestinationStream): Logger {
+  const options: LoggerOptions = {
     level,
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -30,7 +30,8 @@ export function configureLogger(level: string): Logger {
           : error,
     },
     redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '***' },
-  });
+  };
+  root = pino(options, destination);
   return root;
 }
 

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
 import { startService } from '../support/server.js';
-import { addAccount, addDomain, done, made, until } from '../support/world.js';
+import { tellStatements } from '../support/statements.js';
+import { addAccount, addDomain, done, made } from '../support/world.js';
 
-const COUNTER = pathToFileURL(join(import.meta.dirname, '../../../test/support/count-queries.mjs')).href;
 const MOST = 3;
 
 describe('what a request costs before its work begins', () => {
@@ -17,8 +15,8 @@ describe('what a request costs before its work begins', () => {
   let path: string;
   const credentials = new Map<string, string>();
 
-  before(async () => {
-    service = await startService('sqlite', { LOG_LEVEL: 'error', NODE_OPTIONS: `--import=${COUNTER}` });
+  beforeAll(async () => {
+    service = await startService('sqlite', { LOG_LEVEL: 'error' });
     const { admin, server, token } = service;
     ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
     const domain = await addDomain(admin, await addAccount(admin, 'zonefile', {}), 'one.example', true);
@@ -32,7 +30,7 @@ describe('what a request costs before its work begins', () => {
     credentials.set('token', made(await server.as(ada).post('/api/tokens', { name: 'x' })).token);
     credentials.set('token with rules', made(await server.as(ada).post('/api/tokens', { name: 'x', rules })).token);
   });
-  after(async () => {
+  afterAll(async () => {
     await close?.();
     await service?.stop();
   });
@@ -41,13 +39,10 @@ describe('what a request costs before its work begins', () => {
     for (const [who, credential] of credentials) {
       // the first use is written down
       done(await service.server.as(credential).get(path));
-      const seen = service.server.log.length;
+      const told = tellStatements();
       done(await service.server.as(credential).get(path));
-      await until('the queries are told', async () => service.server.log.slice(seen).includes('FROM domains d'));
       // the answer is made of what the check has read, so these are all of it
-      const queries = [...service.server.log.slice(seen).matchAll(/^\[query\] (.*)$/gm)].map(
-        ([, sql]) => sql as string,
-      );
+      const queries = told().map(({ sql }) => sql);
       assert.ok(queries.length > 0 && queries.length <= MOST, `${who}:\n${queries.join('\n')}`);
       assert.ok(
         queries.some((sql) => /FROM (sessions|api_tokens)/.test(sql)) &&

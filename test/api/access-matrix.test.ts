@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { addTeam, addUser, openDatabase, withoutRates } from '../support/database.js';
@@ -232,7 +232,7 @@ describe('every route, for everybody', () => {
   const credential = (actor: Actor): Promise<string | undefined> | string | undefined =>
     actor === 'stranger' ? undefined : (tokens.get(actor) ?? service.server.login(people.get(actor)?.login));
 
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite');
     const { admin, server } = service;
     ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
@@ -276,7 +276,7 @@ describe('every route, for everybody', () => {
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
   });
-  after(async () => {
+  afterAll(async () => {
     await close?.();
     await service?.stop();
   });

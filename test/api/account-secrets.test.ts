@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { type Answer, startService } from '../support/server.js';
 import { type StandIn, startStandIn } from '../support/vendor.js';
 import { done, made, refused } from '../support/world.js';
@@ -23,7 +23,7 @@ describe('the secrets of an account', () => {
   const path = (kind: keyof typeof ACCOUNTS) => `/api/accounts/${ids[kind]}`;
   const put = (kind: keyof typeof ACCOUNTS, credentials: object, query = '') =>
     service.admin.put(path(kind) + query, { credentials });
-  before(async () => {
+  beforeAll(async () => {
     thief = await startStandIn(() => ({ status: 500, body: {} }));
     service = await startService('sqlite', { PROVIDER_TIMEOUT_MS: '1000' });
     for (const [provider, { credentials }] of Object.entries(ACCOUNTS)) {
@@ -31,7 +31,7 @@ describe('the secrets of an account', () => {
       ids[provider] = made(await service.admin.post('/api/accounts?check=false', body)).id;
     }
   });
-  after(async () => {
+  afterAll(async () => {
     await service.stop();
     await thief.stop();
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
+import { databases, type Kind } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { DATABASES, type Kind } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import {
   addAccount,
   cacheLines,
@@ -13,16 +14,16 @@ import {
   type World,
 } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`accounts, domains and synchronisation on ${kind}`, { skip: skip || noPowerdns }, () => suite(kind));
+for (const { kind, skip } of databases()) {
+  describeUnless(skip || noPowerdns)(`accounts, domains and synchronisation on ${kind}`, () => suite(kind));
 }
 
 function suite(kind: Kind): void {
   let world: World;
-  before(async () => {
+  beforeAll(async () => {
     world = await startWorld(kind);
   });
-  after(() => world?.stop());
+  afterAll(() => world?.stop());
   afterEach(() => {
     world.proxy.fault = null;
   });

@@ -3,12 +3,14 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { DATABASES, Server, startService } from '../support/server.js';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { databases } from '../support/databases.js';
+import { ServerProcess, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { enrol } from '../support/totp.js';
 import { done, made, refused } from '../support/world.js';
 
-const ENTRY = join(import.meta.dirname, '../../../dist/src/admin.js');
+const ENTRY = join(import.meta.dirname, '../../dist/src/admin.js');
 
 /** Runs a command as the one who holds the machine would, beside the running service. */
 function admin(env: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
@@ -23,8 +25,8 @@ function admin(env: Record<string, string>, ...args: string[]): Promise<{ code: 
 }
 
 // each command is a process of its own, and slow to start: two kinds tell enough
-for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'mysql')) {
-  describe(`administration commands on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`administration commands on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     const run = (...args: string[]) =>
       admin({ DATABASE_URL: service.databaseUrl, DATA_DIR: service.server.dataDir }, ...args);
@@ -32,13 +34,13 @@ for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'mysql')) {
       service.server.call('POST', '/api/auth/login', { username, password });
     const last = async (action: string) =>
       done(await service.admin.get(`/api/audit/logs?action=${action}&limit=1`)).list[0];
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind);
       done(await service.admin.put('/api/settings', { registration_enabled: true }));
       const ada = { username: 'ada', password: 'violet-harbour-92', email: 'ada@example.com' };
       made(await service.server.call('POST', '/api/auth/register', ada));
     });
-    after(() => service.stop());
+    afterAll(() => service.stop());
 
     it('reset-password prints a new password and ends all sessions', async () => {
       const token = done(await login('ada', 'violet-harbour-92')).token;
@@ -124,7 +126,7 @@ describe('create-admin on an empty installation', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-admin-'));
     const env = { DATABASE_URL: 'sqlite:zoneward.db', DATA_DIR: dataDir };
     const { out } = await admin(env, 'create-admin', 'first');
-    const server = await Server.start(env, dataDir);
+    const server = await ServerProcess.start(env, dataDir);
     try {
       await server.login({ username: 'first', password: /: (\S+)\n/.exec(out)?.[1] as string });
     } finally {

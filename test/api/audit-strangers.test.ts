@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { DATABASES, Server, startService } from '../support/server.js';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { databases } from '../support/databases.js';
+import { LocalServer, type Server, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
 interface Entry {
@@ -11,8 +13,8 @@ interface Entry {
   request_id: string;
 }
 
-for (const { kind, skip } of DATABASES) {
-  describe(`strangers in the audit log on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`strangers in the audit log on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let server: Server;
     const admin = () => server.as(service.token);
@@ -22,11 +24,11 @@ for (const { kind, skip } of DATABASES) {
     const attempt = (username: string, ip = '203.0.113.7') =>
       server.call('POST', '/api/auth/login', { username, password: 'wrong' }, undefined, { 'x-forwarded-for': ip });
     const env = { TRUSTED_PROXIES: '127.0.0.1/32' };
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, env);
       server = service.server;
     });
-    after(async () => {
+    afterAll(async () => {
       await server?.kill();
       await service?.stop();
     });
@@ -52,8 +54,8 @@ for (const { kind, skip } of DATABASES) {
       for (let i = 0; i < 4; i++) done(await server.call('POST', '/api/auth/password-reset', { username: 'stranger' }));
       assert.equal((await entries('auth.password_reset_request')).length, 1);
 
-      assert.equal(await server.stop(), 0);
-      server = await Server.start({ DATABASE_URL: service.databaseUrl, ...env }, service.server.dataDir);
+      await server.stop();
+      server = await LocalServer.start({ DATABASE_URL: service.databaseUrl, ...env }, service.server.dataDir);
       const counted = [...(await entries('auth.login_failed')), ...(await entries('auth.password_reset_request'))];
       const several = counted.filter((e) => e.after);
       assert.deepEqual(

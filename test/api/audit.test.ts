@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { ADMIN, type Answer, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { ADMIN, type Answer, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: entries have states of every shape
 type Entry = Record<string, any>;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`audit log on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`audit log on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -29,14 +31,14 @@ for (const { kind, skip } of DATABASES) {
       return entries[0] as Entry;
     };
     const verify = async () => done(await service.admin.get('/api/audit/verify'));
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       account = await addAccount(service.admin, 'zonefile', {});
       domain = await addDomain(service.admin, account, 'example.com', true);
       await addUser(db, { username: 'ada', password: 'ada-secret' });
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { now } from '../../src/common/clock.js';
 import { loadKeys, secretBox } from '../../src/config/secret-box.js';
 import type { Db } from '../../src/database/db.js';
 import { hashPassword } from '../../src/users/passwords.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { ADMIN, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { ADMIN, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -17,8 +19,8 @@ const signed = (header: object, payload: object, key: string | Buffer) => {
 };
 const claims = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] as string, 'base64url').toString());
 
-for (const { kind, skip } of DATABASES) {
-  describe(`login on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`login on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -29,13 +31,13 @@ for (const { kind, skip } of DATABASES) {
     /** An address that nobody used. */
     const elsewhere = () => `198.51.100.${network++}`;
     const me = (token: string) => service.server.call('GET', '/api/auth/me', undefined, token);
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       for (const username of ['ada', 'ben', 'cleo', 'dora'])
         await addUser(db, { username, password: `${username}-secret` });
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { FIELD_CODES } from '../../src/common/errors.js';
 import { type Answer, type Client, startService } from '../support/server.js';
 import { made, refused } from '../support/world.js';
@@ -8,12 +8,12 @@ describe('what is wrong with a request', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let admin: Client;
   let post: (path: string, body: string) => Promise<Answer>;
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite');
     ({ admin } = service);
     post = (path, body) => service.server.call('POST', path, body, service.token);
   });
-  after(() => service.stop());
+  afterAll(() => service.stop());
 
   /** What the answer says of each field: `path: code params`; each path stands there once, with a code of the list. */
   function said(answer: Answer): Record<string, string> {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { type Client, DATABASES, Server } from '../support/server.js';
+import { type Client, type Server, ServerProcess, startProcess } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
 import { done, each, made, startWorld, until, type World } from '../support/world.js';
 
@@ -17,18 +19,19 @@ const ENDS: ['kill' | 'stop', number][] = [
   ['stop', 80],
 ];
 
-for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'mysql')) {
-  describe(`kill -9 in the middle of writes, on ${kind}`, { skip: skip || noPowerdns }, () => {
+// a process of its own: it is killed
+for (const { kind, skip } of databases()) {
+  describeUnless(skip || noPowerdns)(`kill -9 in the middle of writes, on ${kind}`, () => {
     let world: World;
     let server: Server;
     let env: Record<string, string>;
 
-    before(async () => {
-      world = await startWorld(kind, {}, 'lmdb');
+    beforeAll(async () => {
+      world = await startWorld(kind, {}, 'lmdb', startProcess);
       server = world.server;
       env = { DATABASE_URL: world.databaseUrl };
     });
-    after(async () => {
+    afterAll(async () => {
       await server?.kill();
       await world?.stop();
     });
@@ -37,7 +40,7 @@ for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'mysql')) {
 
     /** Starts again on the same data, and waits until the unfinished writes are settled. */
     async function startAgain(): Promise<void> {
-      server = await Server.start(env, world.server.dataDir);
+      server = await ServerProcess.start(env, world.server.dataDir);
       await until('the service is ready', async () => (await fetch(`${server.url}/health/ready`)).ok);
       await until('no intent is open', async () => (await openIntents(world)) === 0);
     }
@@ -154,7 +157,7 @@ for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'mysql')) {
       await assert.rejects(client().post(records, { host: 'late', type: 'A', value: '192.0.2.9' }));
       proxy.fault = null;
       await proxy.down();
-      server = await Server.start(env, world.server.dataDir);
+      server = await ServerProcess.start(env, world.server.dataDir);
       await until('the service is ready', async () => (await fetch(`${server.url}/health/ready`)).ok);
       assert.equal(done(await client().get(`${records}?host=late`)).total, 0);
       assert.equal(await openIntents(world), 1);

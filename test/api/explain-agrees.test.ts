@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { now } from '../../src/common/clock.js';
 import { sha256 } from '../../src/common/hash.js';
@@ -106,7 +106,7 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
   const people = new Map<string, { id: number; client: Client; jwt: string }>();
   const records = () => `/api/domains/${domains[0]}/records`;
 
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite', { TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'error' });
     const { admin, server } = service;
     ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
@@ -138,7 +138,7 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
       domains[0] as number,
     ]);
   });
-  after(async () => {
+  afterAll(async () => {
     await close?.();
     await service?.stop();
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { SoftAuthenticator } from '../support/authenticator.js';
 import { BASE_URL, enrolled, ORIGIN, type Passkeys, type Person, startPasskeys } from '../support/passkeys.js';
-import type { Client } from '../support/server.js';
+import { type Client } from '../support/server.js';
 import { codeOf, enrol, wrongCode } from '../support/totp.js';
 import { done, refused } from '../support/world.js';
 
@@ -12,10 +12,10 @@ const PASSWORD = 'violet-harbour-92';
 /** What would make a session that somebody found open a way in for good. */
 describe('a session that is not fresh', () => {
   let world: Passkeys;
-  before(async () => {
+  beforeAll(async () => {
     world = await startPasskeys('sqlite', { BASE_URL });
   });
-  after(() => world?.stop());
+  afterAll(() => world?.stop());
 
   const grow = ({ id }: Person) =>
     world.db.run('UPDATE sessions SET created_at = ? WHERE user_id = ?', [now(-5 * 60_000 - 1), id]);

@@ -2,8 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { ADMIN, type Answer, type Client, Server, startService } from '../support/server.js';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import {
+  ADMIN,
+  type Answer,
+  type Client,
+  LocalServer,
+  type Server,
+  ServerProcess,
+  startProcess,
+  startService,
+} from '../support/server.js';
+import { atEndOfTest } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
 const UUID = /^[0-9a-f-]{36}$/;
@@ -12,11 +22,11 @@ describe('HTTP', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let server: Server;
   let admin: Client;
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite', { LOG_LEVEL: 'debug' });
     ({ server, admin } = service);
   });
-  after(() => service.stop());
+  afterAll(() => service.stop());
   const raw = (method: string, path: string, body?: string, headers: Record<string, string> = {}) =>
     fetch(server.url + path, { method, body, headers: { authorization: `Bearer ${service.token}`, ...headers } });
 
@@ -268,11 +278,12 @@ describe('HTTP', () => {
 });
 
 describe('documentation page', () => {
+  const afterTest = atEndOfTest();
   for (const base of ['', '/tools/dns']) {
-    it(`is where / leads, and loads its assets${base && ', below a sub-path'}`, async (t) => {
+    it(`is where / leads, and loads its assets${base && ', below a sub-path'}`, async () => {
       const env: Record<string, string> = base ? { BASE_URL: `https://example.com${base}/` } : {};
-      const server = await Server.start(env);
-      t.after(() => server.kill());
+      const server = await LocalServer.start(env);
+      afterTest(() => server.kill());
       const front = await fetch(`${server.url}${base}/`, { redirect: 'manual' });
       assert.equal(front.status, 302);
       const page = new URL(front.headers.get('location') ?? '', server.url);
@@ -302,9 +313,10 @@ describe('documentation page', () => {
 });
 
 describe('trusted proxies', () => {
-  it('tell the client: the last address that none of them added', async (t) => {
+  const afterTest = atEndOfTest();
+  it('tell the client: the last address that none of them added', async () => {
     const service = await startService('sqlite', { TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8' });
-    t.after(() => service.stop());
+    afterTest(() => service.stop());
     const CASES: [string, string][] = [
       ['203.0.113.5', '203.0.113.5'],
       ['198.51.100.1, 203.0.113.5', '203.0.113.5'],
@@ -325,9 +337,11 @@ describe('trusted proxies', () => {
 });
 
 describe('shutdown', () => {
-  it('lets the request in flight end, and exits with 0', async (t) => {
-    const service = await startService('sqlite');
-    t.after(() => service.stop());
+  const afterTest = atEndOfTest();
+  it('lets the request in flight end, and exits with 0', async () => {
+    // a process of its own: its end is what is tested
+    const service = await startProcess('sqlite');
+    afterTest(() => service.stop());
     mkdirSync(join(service.server.dataDir, 'zones'), { recursive: true });
     const account = await addAccount(service.admin, 'zonefile', {});
     await addDomain(service.admin, account, 'example.com', true);
@@ -351,7 +365,7 @@ describe('shutdown', () => {
     late.end(body.slice(5));
     assert.equal(await status, 201);
     assert.equal(await exit, 0);
-    const again = await Server.start({ DATABASE_URL: service.databaseUrl }, service.server.dataDir);
+    const again = await ServerProcess.start({ DATABASE_URL: service.databaseUrl }, service.server.dataDir);
     const names = done(await again.call('GET', '/api/tokens', undefined, service.token)).map(
       (x: { name: string }) => x.name,
     );

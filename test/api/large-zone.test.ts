@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { noPowerdns, type RawZone } from '../support/powerdns.js';
 import type { Fault, Reply } from '../support/proxy.js';
+import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { done, made, providerFailed, refused, startWorld, type World } from '../support/world.js';
 
@@ -10,12 +11,12 @@ const RECORDS = 10_000;
 const MAX_SYNC_MS = 5_000;
 const MAX_MEMORY_MIB = 300;
 
-describe(`a zone of ${RECORDS} records`, { skip: noPowerdns }, () => {
+describeUnless(noPowerdns)(`a zone of ${RECORDS} records`, () => {
   let world: World;
   const zone = 'large.example';
   let domain: number;
 
-  before(async () => {
+  beforeAll(async () => {
     world = await startWorld();
     const rrsets = Array.from({ length: RECORDS - 1 }, (_none, i) => ({
       name: `host-${i}.${zone}.`,
@@ -27,7 +28,7 @@ describe(`a zone of ${RECORDS} records`, { skip: noPowerdns }, () => {
     const answer = await world.pdns.api('POST', '/zones', body);
     assert.equal(answer.status, 201, await answer.text());
   });
-  after(() => world?.stop());
+  afterAll(() => world?.stop());
 
   const sync = () => world.admin.post(`/api/accounts/${world.account}/sync`);
   const table = () => rowsOf(world, 'SELECT * FROM dns_records ORDER BY id');

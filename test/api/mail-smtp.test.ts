@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
+import { freePort } from '../support/bind.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { freePort, startService } from '../support/server.js';
+import { startService } from '../support/server.js';
 import {
   type Certificate,
   decodedWords,
@@ -27,14 +28,14 @@ describe('mail server settings', () => {
   let close: () => Promise<void>;
   const started: Smtp[] = [];
 
-  before(async () => {
+  beforeAll(async () => {
     certificates = makeCertificates();
     localhost = certificates.issue('localhost');
     elsewhere = certificates.issue('elsewhere.example');
     service = await startService('sqlite', { NODE_EXTRA_CA_CERTS: localhost.ca, OUTBOUND_DENY: '192.0.2.0/24' });
     ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
   });
-  after(async () => {
+  afterAll(async () => {
     await close();
     await service.stop();
     for (const server of started) await server.stop();

@@ -2,29 +2,32 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { addUser } from '../support/database.js';
+import { databases } from '../support/databases.js';
 import { linkToken, MAIL_ENV, MAIL_PASSWORD, type MailRow, type MailWorld, startMailWorld } from '../support/mail.js';
-import { DATABASES, Server } from '../support/server.js';
+import { ServerProcess, startProcess } from '../support/server.js';
 import { startSmtp } from '../support/smtp.js';
+import { describeUnless } from '../support/suites.js';
 import { done, until } from '../support/world.js';
 
 const NEW_PASSWORD = 'a-wholly-new-one-417';
 const MANY = 30;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`outbox of mails on ${kind}`, { skip }, () => {
+// a process of its own: it crashes, it ends in order, and there are two of them
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`outbox of mails on ${kind}`, () => {
     let world: MailWorld;
-    before(async () => {
-      world = await startMailWorld(kind);
+    beforeAll(async () => {
+      world = await startMailWorld(kind, startProcess);
     });
     beforeEach(async () => {
       await world.down();
       await world.db.run('DELETE FROM mails');
     });
-    after(() => world.stop());
+    afterAll(() => world.stop());
 
     it('brings a reset link by itself, which works, and forgets it', async () => {
       const { mails } = await world.up();
@@ -230,7 +233,7 @@ for (const { kind, skip } of DATABASES) {
       await old('late', 'waiting', 2);
       const { mails } = await world.up();
       await world.later();
-      world.current = await Server.start(
+      world.current = await ServerProcess.start(
         { ...MAIL_ENV, DATABASE_URL: world.service.databaseUrl },
         world.service.server.dataDir,
       );
@@ -252,7 +255,7 @@ for (const { kind, skip } of DATABASES) {
       const others =
         kind === 'sqlite'
           ? []
-          : [await Server.start({ ...MAIL_ENV, DATABASE_URL: world.service.databaseUrl }, dataDir)];
+          : [await ServerProcess.start({ ...MAIL_ENV, DATABASE_URL: world.service.databaseUrl }, dataDir)];
       try {
         const names: string[] = [];
         for (let i = 0; i < MANY; i++) names.push(await world.person());

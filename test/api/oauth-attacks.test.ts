@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { openDatabase } from '../support/database.js';
 import { ACCESS_TOKEN, CLIENT, json, startIssuer } from '../support/issuer.js';
 import { Browser } from '../support/oidc.js';
@@ -40,12 +40,12 @@ describe('sign-in with an issuer that cheats', () => {
   const good = (nonce: string) => issuer.sign(issuer.claims(nonce));
   const people = async () => done(await service.admin.get('/api/audit/logs?action=user.create')).total;
 
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite', { PROVIDER_TIMEOUT_MS: '1000', LOG_LEVEL: 'trace' });
     done(await service.admin.put('/api/settings/security', { rate_limits: { login: 100, public: 0 } }));
     issuer = await startIssuer();
   });
-  after(async () => {
+  afterAll(async () => {
     await issuer?.stop();
     await service?.stop();
   });

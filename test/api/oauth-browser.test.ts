@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { Browser } from '../support/oidc.js';
 import { startService } from '../support/server.js';
 import { done, refused } from '../support/world.js';
@@ -18,7 +18,7 @@ for (const { at, baseUrl, cookie } of [
 ]) {
   describe(`the browser of a sign-in ${at}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
-    before(async () => {
+    beforeAll(async () => {
       service = await startService('sqlite', { BASE_URL: baseUrl });
       const provider = {
         key: 'plain',
@@ -31,7 +31,7 @@ for (const { at, baseUrl, cookie } of [
       };
       done(await service.admin.put('/api/settings/oauth', { enabled: true, providers: [provider] }));
     });
-    after(() => service?.stop());
+    afterAll(() => service?.stop());
     const start = (redirect?: unknown) => new Browser(service.server).start({ redirect });
 
     it('is marked by a cookie that scripts and other sites cannot use', async () => {

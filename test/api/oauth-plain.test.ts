@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { json, startStandIn } from '../support/issuer.js';
 import { Browser } from '../support/oidc.js';
 import { type Answer, startService } from '../support/server.js';
@@ -38,7 +38,7 @@ describe('sign-in with plain OAuth 2.0', () => {
     return at.finish({ code: 'good-code', state: searchParams.get('state'), ...query });
   };
 
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite');
     done(await service.admin.put('/api/settings/security', { rate_limits: { login: 100, public: 0 } }));
     github = await startStandIn();
@@ -62,7 +62,7 @@ describe('sign-in with plain OAuth 2.0', () => {
         ? json(response, person)
         : json(response, { message: 'Bad credentials' }, 401);
   });
-  after(async () => {
+  afterAll(async () => {
     await github?.stop();
     await service?.stop();
   });

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
+import { databases } from '../support/databases.js';
 import { Browser, type Idp, startIdp } from '../support/oidc.js';
-import { type Answer, DATABASES, startService } from '../support/server.js';
+import { type Answer, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { codeOf, enrol, wrongCode } from '../support/totp.js';
 import { done, refused } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`second factor after a sign-in at a provider on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`second factor after a sign-in at a provider on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let idp: Idp;
     let db: Db;
@@ -51,14 +53,14 @@ for (const { kind, skip } of DATABASES) {
       done(await service.admin.put('/api/settings/security', { require_2fa_role }));
     const demandNone = () => db.run("DELETE FROM settings WHERE name = 'security'");
 
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       const { port } = new URL(service.server.url);
       idp = await startIdp(`http://localhost:${port}/oauth/callback`, {});
       await configure();
     });
-    after(async () => {
+    afterAll(async () => {
       await idp?.stop();
       await close?.();
       await service?.stop();

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
+import { databases } from '../support/databases.js';
 import { Browser, type Idp, startIdp } from '../support/oidc.js';
-import { DATABASES, startService } from '../support/server.js';
+import { startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`sign-in with OpenID Connect on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`sign-in with OpenID Connect on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let idp: Idp;
     let db: Db;
@@ -33,7 +35,7 @@ for (const { kind, skip } of DATABASES) {
     const lastAudit = async (action: string) =>
       done(await service.admin.get(`/api/audit/logs?action=${action}&limit=1`)).list[0];
 
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
       done(await service.admin.put('/api/settings/security', { rate_limits: { login: 100, public: 0 } }));
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
@@ -46,7 +48,7 @@ for (const { kind, skip } of DATABASES) {
       });
       await configure();
     });
-    after(async () => {
+    afterAll(async () => {
       await idp?.stop();
       await close?.();
       await service?.stop();

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { it } from '@jest/globals';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { noPowerdns, startPowerdns } from '../support/powerdns.js';
-import { Server } from '../support/server.js';
+import { LocalServer } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');
@@ -20,14 +21,14 @@ async function node(cwd: string, ...args: string[]): Promise<void> {
   });
 }
 
-describe('a client that is generated from the OpenAPI document', { skip: noPowerdns }, () => {
+describeUnless(noPowerdns)('a client that is generated from the OpenAPI document', () => {
   it('type-checks, and does the main job at a real name server', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'zoneward-client-'));
     const started: (() => Promise<unknown>)[] = [];
     try {
       const pdns = await startPowerdns();
       started.push(() => pdns.stop());
-      const server = await Server.start();
+      const server = await LocalServer.start();
       started.push(() => server.kill());
       const document = (await (await fetch(`${server.url}/api/openapi.json`)).json()) as OpenAPI3;
       writeFileSync(join(folder, 'schema.ts'), astToString(await openapiTS(document)));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { type Description, readDescription } from '../support/openapi.js';
-import { Server } from '../support/server.js';
+import { LocalServer } from '../support/server.js';
 
 /** Comes first, in this order: what later ones need. All others follow as they stand in the description. */
 const FIRST = [
@@ -47,7 +47,7 @@ const place = ({ name }: { name: string }) =>
 
 describe('the example of every request body', () => {
   it('works when it is sent to a fresh service, or fails as the description says', async () => {
-    const server = await Server.start();
+    const server = await LocalServer.start();
     try {
       const { operations, resolve, success, mismatches }: Description = await readDescription(server);
       const withBody = operations.filter((o) => o.operation.requestBody).toSorted((a, b) => place(a) - place(b));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { startService } from '../support/server.js';
 
@@ -19,10 +19,10 @@ const RULES = [
 
 describe('a public linter', () => {
   let service: Awaited<ReturnType<typeof startService>>;
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite');
   });
-  after(() => service.stop());
+  afterAll(() => service.stop());
 
   const lint = async (source: string) => {
     const rules = Object.fromEntries(RULES.map((rule) => [rule, 'error' as const]));

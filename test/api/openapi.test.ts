@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { type Description, type Json, readDescription } from '../support/openapi.js';
 import { type Answer, startService } from '../support/server.js';
 import { codeOf, enrol } from '../support/totp.js';
@@ -113,11 +113,11 @@ describe('OpenAPI document', () => {
   let resolve: Description['resolve'];
   let success: Description['success'];
   let mismatches: Description['mismatches'];
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite');
     ({ document, operations, resolve, success, mismatches } = await readDescription(service.server));
   });
-  after(() => service.stop());
+  afterAll(() => service.stop());
 
   /** All objects of a part of the document. */
   const walk = (node: Json, visit: (node: Json) => void): void => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
-import { ADMIN, DATABASES, freePort, freshDatabase, Server } from '../support/server.js';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { freePort } from '../support/bind.js';
+import { databases, freshDatabase } from '../support/databases.js';
+import { ADMIN, type Server, ServerProcess } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, made, refused, until } from '../support/world.js';
 
 /** A door in front of a database server that can be shut. */
@@ -35,9 +38,10 @@ async function door(target: number) {
   };
 }
 
-for (const { kind, skip } of DATABASES) {
+// a process of its own: it has to start, and to end in order, without its database
+for (const { kind, skip } of databases()) {
   if (kind === 'sqlite') continue;
-  describe(`a ${kind} server that is away`, { skip }, () => {
+  describeUnless(skip)(`a ${kind} server that is away`, () => {
     let database: Awaited<ReturnType<typeof freshDatabase>>;
     let gate: Awaited<ReturnType<typeof door>>;
     let server: Server;
@@ -65,18 +69,18 @@ for (const { kind, skip } of DATABASES) {
       made(await server.call('POST', '/api/tokens', { name: 'after' }, token));
     };
     let env: Record<string, string>;
-    before(async () => {
+    beforeAll(async () => {
       database = await freshDatabase(kind);
       const url = new URL(database.url);
       gate = await door(Number(url.port));
       url.port = String(gate.port);
       await gate.open();
       env = { DATABASE_URL: url.href, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password };
-      server = await Server.start(env);
+      server = await ServerProcess.start(env);
       token = await server.login();
       svc = made(await server.call('POST', '/api/tokens', { name: 'ci' }, token)).token;
     });
-    after(async () => {
+    afterAll(async () => {
       await server.kill();
       await gate.shut();
       await database.drop();
@@ -102,7 +106,7 @@ for (const { kind, skip } of DATABASES) {
     it('at the start means 503, never the setup flow, until it is back', async () => {
       await gate.shut();
       await server.stop();
-      server = await Server.start(env, server.dataDir);
+      server = await ServerProcess.start(env, server.dataDir);
       await everythingIsDown();
       for (const [path, body] of [
         ['test-db', { type: 'sqlite' }],

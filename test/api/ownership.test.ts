@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
-import { type Answer, type Client, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Json = any;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`what belongs to whom, on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`what belongs to whom, on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -32,7 +34,7 @@ for (const { kind, skip } of DATABASES) {
     const names = async (client: Client, query: string): Promise<string[]> =>
       done(await client.get(`/api/domains${query}`)).map((d: Json) => d.name);
 
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { LOG_LEVEL: 'error' });
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
@@ -44,7 +46,7 @@ for (const { kind, skip } of DATABASES) {
       await db.run('UPDATE dns_accounts SET team_id = ? WHERE id = ?', [team, account]);
       owned = made(await add(ann.client, 'ann.example')).id;
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

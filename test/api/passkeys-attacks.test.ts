@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { FLAGS, type Forgery, oddBodies, SoftAuthenticator } from '../support/authenticator.js';
 import { BASE_URL, enrolled, ORIGIN, type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
-import type { Client } from '../support/server.js';
+import { type Client } from '../support/server.js';
 import { done, made, refused } from '../support/world.js';
 
 describe('passkeys under attack', () => {
   let world: Passkeys;
   let ada: Awaited<ReturnType<typeof enrolled>>;
-  before(async () => {
+  beforeAll(async () => {
     world = await startPasskeys('sqlite', { BASE_URL });
     ada = await enrolled(world);
   });
-  after(() => world.stop());
+  afterAll(() => world.stop());
 
   it('have the relying party of BASE_URL, whatever a request says of itself', async () => {
     const headers = { host: 'evil.example', origin: 'https://evil.example', 'x-forwarded-host': 'evil.example' };

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { SoftAuthenticator } from '../support/authenticator.js';
+import { databases } from '../support/databases.js';
 import { BASE_URL, enrolled, ORIGIN, type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
-import { type Answer, DATABASES } from '../support/server.js';
+import { type Answer } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`passkeys at the same moment, on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`passkeys at the same moment, on ${kind}`, () => {
     let world: Passkeys;
-    before(async () => {
+    beforeAll(async () => {
       world = await startPasskeys(kind, { BASE_URL });
     });
-    after(() => world.stop());
+    afterAll(() => world.stop());
     const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
 
     it('let one of several uses of a counter value pass', async () => {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { listen } from '../support/bind.js';
 import { type Browser, type Kept, noChromium, startChromium } from '../support/chromium.js';
+import { databases } from '../support/databases.js';
 import { type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
-import { type Answer, DATABASES } from '../support/server.js';
+import { type Answer } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, refused, until } from '../support/world.js';
 
 const is =
@@ -13,22 +15,22 @@ const is =
   ({ name }: Error) =>
     names.includes(name);
 
-describe('passkeys in a real browser', { skip: noChromium }, () => {
+describeUnless(noChromium)('passkeys in a real browser', () => {
   let browser: Browser;
   const stranger = createServer((_request, response) => response.end('<!doctype html><title>elsewhere</title>'));
   let otherSite: string;
-  before(async () => {
+  beforeAll(async () => {
     otherSite = `http://localhost:${await listen(stranger)}/`;
     browser = await startChromium();
   });
-  after(async () => {
+  afterAll(async () => {
     await browser.stop();
     stranger.closeAllConnections();
     stranger.close();
   });
 
-  for (const { kind, skip } of DATABASES) {
-    describe(`on ${kind}`, { skip }, () => {
+  for (const { kind, skip } of databases()) {
+    describeUnless(skip)(`on ${kind}`, () => {
       let world: Passkeys;
       let site: string;
       const me = async (answer: Answer) => done(await world.server.as(done(answer).token).get('/api/auth/me')).username;
@@ -39,11 +41,11 @@ describe('passkeys in a real browser', { skip: noChromium }, () => {
         const passkey = await world.register(person.client, authenticator);
         return { ...person, authenticator, passkey };
       };
-      before(async () => {
+      beforeAll(async () => {
         world = await startPasskeys(kind);
         site = `${world.server.url.replace('127.0.0.1', 'localhost')}/health/live`;
       });
-      after(() => world.stop());
+      afterAll(() => world.stop());
 
       it('are added, listed, and sign in without a name and with it', async () => {
         const { client, username, authenticator, passkey } = await enrolled();

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
+import { databases } from '../support/databases.js';
 import { linkToken, type MailWorld, startMailWorld } from '../support/mail.js';
-import { ADMIN, DATABASES } from '../support/server.js';
+import { ADMIN } from '../support/server.js';
 import type { Arrived, Smtp } from '../support/smtp.js';
+import { describeUnless } from '../support/suites.js';
 import { codeOf, enrol } from '../support/totp.js';
 import { done, refused, until } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`password reset and own profile on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`password reset and own profile on ${kind}`, () => {
     let world: MailWorld;
     let smtp: Smtp;
     let network = 1;
@@ -29,11 +31,11 @@ for (const { kind, skip } of DATABASES) {
       const name = await world.person();
       return { name, client: world.current.as(done(await login(name, 'old-secret')).token) };
     };
-    before(async () => {
+    beforeAll(async () => {
       world = await startMailWorld(kind);
       smtp = await world.up();
     });
-    after(() => world?.stop());
+    afterAll(() => world?.stop());
 
     it('sets a new password once, and ends sessions and locks', async () => {
       const { name, client } = await person();

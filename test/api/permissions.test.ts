@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { atOnce } from '../support/at-once.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { type Answer, type Client, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 const ZONES = ['own.example', 'other.example', 'third.example'];
@@ -11,8 +13,8 @@ const ZONES = ['own.example', 'other.example', 'third.example'];
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Json = any;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`permissions of teams on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`permissions of teams on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -30,7 +32,7 @@ for (const { kind, skip } of DATABASES) {
       const id = await addUser(db, user, role);
       return { id, client: service.server.as(await service.server.login(user)) };
     };
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind);
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
@@ -45,7 +47,7 @@ for (const { kind, skip } of DATABASES) {
       await db.run('UPDATE domains SET owner_id = ? WHERE id = ?', [olga.id, own]);
       await db.run('UPDATE domains SET owner_id = ? WHERE id = ?', [stan.id, foreign]);
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

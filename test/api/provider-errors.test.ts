@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Answer } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, made, refused, startWorld, type World } from '../support/world.js';
 
-describe('what a failure says', { skip: noPowerdns }, () => {
+describeUnless(noPowerdns)('what a failure says', () => {
   let world: World;
-  before(async () => {
+  beforeAll(async () => {
     world = await startWorld('sqlite', { PROVIDER_TIMEOUT_MS: '2000', OUTBOUND_DENY: '198.51.100.0/24' });
   });
-  after(() => world?.stop());
+  afterAll(() => world?.stop());
   afterEach(() => {
     world.proxy.fault = null;
   });

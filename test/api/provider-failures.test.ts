@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { bindMissing, type NameServer, startBind } from '../support/bind.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Fault, startTcpProxy, type TcpProxy } from '../support/proxy.js';
 import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import {
   addAccount,
   addDomain,
@@ -81,18 +82,18 @@ const CHANGES: Record<string, (client: Client, records: string, id: number) => P
   status: (client, records, id) => client.patch(`${records}/${id}/status`, { enabled: false }),
 };
 
-describe('a provider that fails', { skip: noPowerdns }, () => {
+describeUnless(noPowerdns)('a provider that fails', () => {
   let world: World;
   const siblings = ['www A - 192.0.2.1 600 on', 'www A - 192.0.2.2 600 off'];
 
-  before(async () => {
+  beforeAll(async () => {
     world = await startWorld('sqlite', { PROVIDER_TIMEOUT_MS: String(SLOW_MS) }, 'lmdb');
     const { admin, records } = world;
     for (const value of ['192.0.2.1', '192.0.2.2']) made(await admin.post(records, { host: 'www', type: 'A', value }));
     const { list } = done(await admin.get(`${records}?value=192.0.2.2`));
     done(await admin.patch(`${records}/${list[0].id}/status`, { enabled: false }));
   });
-  after(() => world?.stop());
+  afterAll(() => world?.stop());
   afterEach(async () => {
     if (world.proxy.fault === null) return;
     world.proxy.fault = null;
@@ -179,7 +180,7 @@ describe('a provider that fails', { skip: noPowerdns }, () => {
   });
 });
 
-describe('dynamic updates that fail', { skip: bindMissing() ?? false }, () => {
+describeUnless(bindMissing())('dynamic updates that fail', () => {
   const zone = 'example.com';
   let bind: NameServer;
   let proxy: TcpProxy;
@@ -188,7 +189,7 @@ describe('dynamic updates that fail', { skip: bindMissing() ?? false }, () => {
   let account: number;
   let stop: () => Promise<void>;
 
-  before(async () => {
+  beforeAll(async () => {
     bind = await startBind({ zones: [zone] });
     proxy = await startTcpProxy(bind.port);
     const service = await startService('sqlite', { PROVIDER_TIMEOUT_MS: '2000' });
@@ -198,7 +199,7 @@ describe('dynamic updates that fail', { skip: bindMissing() ?? false }, () => {
     account = await addAccount(admin, 'rfc2136', { server: '127.0.0.1', port: proxy.port, zones: zone, ...key });
     records = `/api/domains/${await addDomain(admin, account, zone)}/records`;
   });
-  after(async () => {
+  afterAll(async () => {
     await stop?.();
     await proxy?.stop();
     await bind?.stop();

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { type Answer, type Client, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 type Json = Answer['data'];
@@ -18,8 +20,8 @@ interface Thing {
 /** Everything that a PUT might write. */
 const TABLES = ['users', 'teams', 'team_members', 'dns_accounts', 'domains', 'settings', 'sessions', 'audit_logs'];
 
-for (const { kind, skip } of DATABASES) {
-  describe(`what a GET answered is a legal PUT on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`what a GET answered is a legal PUT on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let admin: Client;
     let db: Db;
@@ -29,7 +31,7 @@ for (const { kind, skip } of DATABASES) {
       Object.fromEntries(
         await Promise.all(TABLES.map(async (name) => [name, await db.rows(`SELECT * FROM ${name} ORDER BY 1, 2`)])),
       );
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind);
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
@@ -100,7 +102,7 @@ for (const { kind, skip } of DATABASES) {
         '/api/security/profile': plain('/api/security/profile', { nickname: 'Boss' }, { email_verified: true }),
       };
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

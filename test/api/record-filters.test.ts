@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import type { Db } from '../../src/database/db.js';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import type { Db, SqlValue } from '../../src/database/db.js';
 import { openDatabase } from '../support/database.js';
-import { type Answer, DATABASES, type Kind, startService } from '../support/server.js';
-import { addAccount, addDomain, done, made, until } from '../support/world.js';
+import { databases, type Kind } from '../support/databases.js';
+import { type Answer, startService } from '../support/server.js';
+import { tellStatements } from '../support/statements.js';
+import { describeUnless } from '../support/suites.js';
+import { addAccount, addDomain, done, made } from '../support/world.js';
 
-const TELLER = pathToFileURL(join(import.meta.dirname, '../../../test/support/tell-statements.mjs')).href;
 const ZONE = 'filters.example';
 const RECORDS = 600;
 const COPIES = 12;
@@ -22,7 +23,8 @@ function dice(seed: number) {
   };
 }
 
-for (const { kind, skip } of DATABASES) describe(`filtered lists of records on ${kind}`, { skip }, () => suite(kind));
+for (const { kind, skip } of databases())
+  describeUnless(skip)(`filtered lists of records on ${kind}`, () => suite(kind));
 
 function suite(kind: Kind): void {
   let service: Awaited<ReturnType<typeof startService>>;
@@ -36,14 +38,11 @@ function suite(kind: Kind): void {
   const list = async (query = ''): Promise<{ total: number; list: Answer['data'][] }> =>
     done(await service.admin.get(records + query));
   /** What the service asks its database for a call. */
-  const told = async (query: string): Promise<{ sql: string; values: never[] }[]> => {
-    const seen = service.server.log.length;
+  const told = async (query: string): Promise<{ sql: string; values: SqlValue[] }[]> => {
+    const told = tellStatements();
     await list(query);
-    await until('the statements are told', async () => service.server.log.slice(seen).includes('FROM dns_records'));
     // background work asks at any time for what is none of a list's
-    return [...service.server.log.slice(seen).matchAll(/^\[statement\] (.*)$/gm)]
-      .map(([, text]) => JSON.parse(text as string))
-      .filter(({ sql }) => /FROM (sessions|domains d|dns_records|record_counts)/.test(sql));
+    return told().filter(({ sql }) => /FROM (sessions|domains d|dns_records|record_counts)/.test(sql));
   };
   const counts = async (table: string) =>
     (
@@ -56,8 +55,8 @@ function suite(kind: Kind): void {
       .map((row) => `${row.domain_id} ${row.type} ${row.n}`)
       .toSorted();
 
-  before(async () => {
-    service = await startService(kind, { LOG_LEVEL: 'error', NODE_OPTIONS: `--import=${TELLER}` });
+  beforeAll(async () => {
+    service = await startService(kind, { LOG_LEVEL: 'error' });
     ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
     const account = await addAccount(service.admin, 'zonefile', {});
     domain = await addDomain(service.admin, account, ZONE, true);
@@ -75,7 +74,7 @@ function suite(kind: Kind): void {
     appendFileSync(join(service.server.dataDir, 'zones', `${ZONE}.zone`), lines.join(''));
     await list('?refresh=true&limit=1');
   });
-  after(async () => {
+  afterAll(async () => {
     await close?.();
     await service?.stop();
   });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { bindMissing, missing, startBind } from '../support/bind.js';
+import { databases, type Kind } from '../support/databases.js';
 import { noPowerdns, startPowerdns } from '../support/powerdns.js';
-import { type Client, DATABASES, type Kind, type Server, startService } from '../support/server.js';
+import { type Client, type Server, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, ask, done, made, type Published, published, refused, txtOf } from '../support/world.js';
 
 const run = promisify(execFile);
@@ -50,10 +52,10 @@ interface Place {
   stop(): Promise<unknown>;
 }
 
-const PLACES: Record<string, { skip: string | false; databases: Kind[]; start(server: Server): Promise<Place> }> = {
+const PLACES: Record<string, { skip: string | false; kinds: Kind[]; start(server: Server): Promise<Place> }> = {
   PowerDNS: {
     skip: noPowerdns,
-    databases: ['sqlite', 'postgresql', 'mysql'],
+    kinds: ['sqlite', 'postgresql', 'mysql'],
     async start() {
       const pdns = await startPowerdns();
       for (const zone of ZONES) await pdns.createZone(zone);
@@ -69,7 +71,7 @@ const PLACES: Record<string, { skip: string | false; databases: Kind[]; start(se
   },
   BIND: {
     skip: bindMissing() ?? false,
-    databases: ['sqlite'],
+    kinds: ['sqlite'],
     async start() {
       const bind = await startBind({ zones: ZONES });
       const { name, algorithm, secret } = bind.tsig;
@@ -86,7 +88,7 @@ const PLACES: Record<string, { skip: string | false; databases: Kind[]; start(se
   },
   'zone files': {
     skip: missing('named-checkzone') ?? false,
-    databases: ['sqlite'],
+    kinds: ['sqlite'],
     start: async (server) => ({
       provider: 'zonefile',
       credentials: {},
@@ -105,10 +107,10 @@ const PLACES: Record<string, { skip: string | false; databases: Kind[]; start(se
   },
 };
 
-for (const { kind, skip } of DATABASES) {
-  for (const [label, { skip: absent, databases, start }] of Object.entries(PLACES)) {
-    if (databases.includes(kind))
-      describe(`records at ${label}, on ${kind}`, { skip: skip || absent }, () => suite(kind, start));
+for (const { kind, skip } of databases()) {
+  for (const [label, { skip: absent, kinds, start }] of Object.entries(PLACES)) {
+    if (kinds.includes(kind))
+      describeUnless(skip || absent)(`records at ${label}, on ${kind}`, () => suite(kind, start));
   }
 }
 
@@ -119,7 +121,7 @@ function suite(kind: Kind, start: (server: Server) => Promise<Place>): void {
   const domains = new Map<string, number>();
   let stopService: () => Promise<void>;
 
-  before(async () => {
+  beforeAll(async () => {
     const service = await startService(kind);
     stopService = service.stop;
     admin = service.admin;
@@ -127,7 +129,7 @@ function suite(kind: Kind, start: (server: Server) => Promise<Place>): void {
     account = await addAccount(admin, place.provider, place.credentials);
     for (const zone of ZONES) domains.set(zone, await addDomain(admin, account, zone, place.create));
   });
-  after(async () => {
+  afterAll(async () => {
     await stopService?.();
     await place?.stop();
   });

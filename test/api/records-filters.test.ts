@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { type Answer, DATABASES, type Kind, startService } from '../support/server.js';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { databases, type Kind } from '../support/databases.js';
+import { type Answer, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) describe(`what lists of records find, on ${kind}`, { skip }, () => suite(kind));
+for (const { kind, skip } of databases())
+  describeUnless(skip)(`what lists of records find, on ${kind}`, () => suite(kind));
 
 function suite(kind: Kind): void {
   let service: Awaited<ReturnType<typeof startService>>;
@@ -23,13 +26,13 @@ function suite(kind: Kind): void {
     { host: 'ca', type: 'CAA', value: '0 issue ca.example.net' },
   ];
 
-  before(async () => {
+  beforeAll(async () => {
     service = await startService(kind);
     const account = await addAccount(service.admin, 'zonefile', {});
     records = `/api/domains/${await addDomain(service.admin, account, zone, true)}/records`;
     for (const record of SEED) made(await service.admin.post(records, record));
   });
-  after(() => service?.stop());
+  afterAll(() => service?.stop());
 
   const list = async (query: string): Promise<Answer['data'][]> => done(await service.admin.get(records + query)).list;
   const hosts = async (query: Record<string, string>) =>

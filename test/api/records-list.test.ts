@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { type Answer, DATABASES, type Kind, startService } from '../support/server.js';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { databases, type Kind } from '../support/databases.js';
+import { type Answer, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) describe(`lists of records on ${kind}`, { skip }, () => suite(kind));
+for (const { kind, skip } of databases()) describeUnless(skip)(`lists of records on ${kind}`, () => suite(kind));
 
 function suite(kind: Kind): void {
   let service: Awaited<ReturnType<typeof startService>>;
@@ -23,7 +25,7 @@ function suite(kind: Kind): void {
     ['x', 'TXT', 'hello world'],
   ];
 
-  before(async () => {
+  beforeAll(async () => {
     service = await startService(kind);
     const account = await addAccount(service.admin, 'zonefile', {});
     domain = await addDomain(service.admin, account, zone, true);
@@ -32,7 +34,7 @@ function suite(kind: Kind): void {
     const [off] = (await list('?value=192.0.2.2')).list;
     done(await service.admin.patch(`${records}/${off.id}/status`, { enabled: false }));
   });
-  after(() => service?.stop());
+  afterAll(() => service?.stop());
 
   const list = async (query = ''): Promise<{ total: number; list: Answer['data'][] }> =>
     done(await service.admin.get(records + query));

@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { bindMissing, type NameServer, startBind } from '../support/bind.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, ask, done, made, refused, startWorld, type World } from '../support/world.js';
 
 const trail = async (admin: Client) => done(await admin.get('/api/audit/logs?limit=1')).total as number;
 const errorsOf = (answer: Answer) =>
   answer.data.errors.map((e: { path: string; code: string }) => `${e.path} ${e.code}`).toSorted();
 
-describe('a record that was read is sent back', { skip: noPowerdns }, () => {
+describeUnless(noPowerdns)('a record that was read is sent back', () => {
   let world: World;
   let admin: Client;
   let records: string;
-  before(async () => {
+  beforeAll(async () => {
     world = await startWorld('sqlite');
     ({ admin, records } = world);
   });
-  after(() => world?.stop());
+  afterAll(() => world?.stop());
 
   /** That a call writes nothing: not here, not at the provider, not in the audit log. */
   async function writesNothing(id: number, call: (path: string) => Promise<Answer>): Promise<void> {
@@ -132,14 +133,14 @@ describe('a record that was read is sent back', { skip: noPowerdns }, () => {
   });
 });
 
-describe('the state of records where the provider knows none', { skip: bindMissing() ?? false }, () => {
+describeUnless(bindMissing())('the state of records where the provider knows none', () => {
   const zone = 'example.com';
   let bind: NameServer;
   let service: Awaited<ReturnType<typeof startService>>;
   let admin: Client;
   let domain: number;
   let records: string;
-  before(async () => {
+  beforeAll(async () => {
     bind = await startBind({ zones: [zone] });
     service = await startService('sqlite');
     ({ admin } = service);
@@ -149,7 +150,7 @@ describe('the state of records where the provider knows none', { skip: bindMissi
     domain = await addDomain(admin, account, zone);
     records = `/api/domains/${domain}/records`;
   });
-  after(async () => {
+  afterAll(async () => {
     await service?.stop();
     await bind?.stop();
   });

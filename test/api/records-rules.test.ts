@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { addDomain, done, made, refused } from '../support/world.js';
 import { type Body, type Files, startFiles } from '../support/zone-files.js';
 
@@ -9,11 +9,11 @@ describe('the rules of records', () => {
   let files: Files;
   let records: string;
   let admin: Files['admin'];
-  before(async () => {
+  beforeAll(async () => {
     files = await startFiles(zone);
     ({ records, admin } = files);
   });
-  after(() => files?.stop());
+  afterAll(() => files?.stop());
 
   const post = (body: Body) => files.post(body);
   const file = (name?: string) => files.file(name);

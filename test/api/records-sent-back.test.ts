@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import fc, { type Arbitrary } from 'fast-check';
 import type { RecordType } from '../../src/dns/record.js';
+import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { DATABASES } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, made, refused, startWorld, type World } from '../support/world.js';
 
 const FIELDS = ['host', 'type', 'value', 'ttl', 'priority', 'weight', 'line', 'proxied', 'remark'];
@@ -53,13 +54,13 @@ const LEGAL: Record<RecordType, Arbitrary<string>> = {
   URI: words(u16, u16, quoted(printable)),
 };
 
-for (const { kind, skip } of DATABASES.slice(0, 1)) {
-  describe(`what was read is sent back, on ${kind}`, { skip: skip || noPowerdns }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip || noPowerdns)(`what was read is sent back, on ${kind}`, () => {
     let w: World;
-    before(async () => {
+    beforeAll(async () => {
       w = await startWorld(kind);
     });
-    after(() => w?.stop());
+    afterAll(() => w?.stop());
 
     /** That a record's own body changes nothing, here and at the provider. @returns the record */
     async function unchanged(id: number) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { type Body, type Files, startFiles } from '../support/zone-files.js';
 
 /** Bodies of creations that are refused, and the field that is named. */
@@ -71,10 +71,10 @@ const HOSTS_REFUSED = [
 
 describe('the validation of records', () => {
   let files: Files;
-  before(async () => {
+  beforeAll(async () => {
     files = await startFiles('valid.example');
   });
-  after(() => files?.stop());
+  afterAll(() => files?.stop());
 
   const post = (body: Body) => files.post(body);
   const unchanged: Files['unchanged'] = (...args) => files.unchanged(...args);

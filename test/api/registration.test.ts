@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { DATABASES, startService } from '../support/server.js';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { databases } from '../support/databases.js';
+import { startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, made, refused } from '../support/world.js';
 
 const GOOD = { password: 'violet-harbour-92', nickname: 'New' };
 
-for (const { kind, skip } of DATABASES) {
-  describe(`registration on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`registration on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     const register = (body: object) => service.server.call('POST', '/api/auth/register', body);
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind);
     });
-    after(() => service.stop());
+    afterAll(() => service.stop());
 
     it('is off until the settings allow it', async () => {
       refused(await register({ ...GOOD, username: 'eve', email: 'eve@example.com' }), 403, 403001);

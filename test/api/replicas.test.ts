@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { bindMissing, startBind } from '../support/bind.js';
+import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { type Client, DATABASES, Server } from '../support/server.js';
+import { type Client, type Server, ServerProcess } from '../support/server.js';
+import { describeUnless, itUnless } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
 import { addAccount, addDomain, ask, done, each, made, refused, startWorld, type World } from '../support/world.js';
 
@@ -14,19 +16,20 @@ const CONCURRENCY = 8;
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 const addresses = (net: number) => Array.from({ length: MANY }, (_none, i) => `10.0.${net}.${i}`);
 
-for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'sqlite')) {
-  describe(`two replicas on one ${kind}`, { skip: skip || noPowerdns }, () => {
+// the second replica is a process of its own: replicas share nothing but the database
+for (const { kind, skip } of databases()) {
+  describeUnless(skip || noPowerdns)(`two replicas on one ${kind}`, () => {
     let world: World;
     let second: Server;
     let clients: [Client, Client];
 
-    before(async () => {
+    beforeAll(async () => {
       world = await startWorld(kind, { SECRET_KEY }, 'lmdb');
       const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
-      second = await Server.start({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, dataDir);
+      second = await ServerProcess.start({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, dataDir);
       clients = [world.admin, second.as(world.token)];
     });
-    after(async () => {
+    afterAll(async () => {
       await second?.kill();
       if (second) rmSync(second.dataDir, { recursive: true, force: true });
       await world?.stop();
@@ -130,7 +133,7 @@ for (const { kind, skip } of DATABASES.filter((d) => d.kind !== 'sqlite')) {
       refused(await second.as(token).get(path), 401, 401001);
     });
 
-    it('values at one name of BIND', { skip: bindMissing() ?? false }, async () => {
+    itUnless(bindMissing())('values at one name of BIND', async () => {
       const zone = 'bind.example';
       const bind = await startBind({ zones: [zone] });
       try {

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
+import { databases } from '../support/databases.js';
 import { BASE_URL, enrolled, type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
-import { ADMIN, type Client, DATABASES } from '../support/server.js';
+import { ADMIN, type Client } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { enrol } from '../support/totp.js';
 import { done, made, refused } from '../support/world.js';
 
 const PASSWORD = 'seven-green-lamps-42';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`what an account holds on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`what an account holds on ${kind}`, () => {
     let world: Passkeys;
-    before(async () => {
+    beforeAll(async () => {
       world = await startPasskeys(kind, { BASE_URL });
     });
-    after(() => world?.stop());
+    afterAll(() => world?.stop());
 
     const bind = (id: number, subject: string) =>
       world.db.run(

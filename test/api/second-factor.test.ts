@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { codeOf, enrol, wrongCode } from '../support/totp.js';
 import { done, made, refused } from '../support/world.js';
 
 const NO_FACTOR = 'The creator of the token must have a second factor and has none';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`second factor on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`second factor on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -28,11 +30,11 @@ for (const { kind, skip } of DATABASES) {
     /** All codes count anew: a test needs more of them than time gives. */
     const forgetSteps = () => db.run('UPDATE second_factors SET last_step = NULL');
 
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

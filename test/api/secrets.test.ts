@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from '@jest/globals';
 import { openDatabase } from '../support/database.js';
-import { type Answer, DATABASES, freshDatabase, Server } from '../support/server.js';
+import { databases, freshDatabase } from '../support/databases.js';
+import { type Answer, LocalServer, type Server } from '../support/server.js';
+import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { done, made } from '../support/world.js';
 
 const PLANTED = {
@@ -18,9 +20,10 @@ const PLANTED = {
 };
 const HASHES = /\$2[aby]\$\d\d\$|\bv1\.[0-9a-f]{8}\./;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`secrets on ${kind}`, { skip }, () => {
-    it('are in no answer, no log line, no audit entry and no column', async (t) => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`secrets on ${kind}`, () => {
+    const afterTest = atEndOfTest();
+    it('are in no answer, no log line, no audit entry and no column', async () => {
       const database = kind === 'sqlite' ? null : await freshDatabase(kind);
       const url = database?.url ?? 'sqlite:zoneward.db';
       const env = {
@@ -29,9 +32,9 @@ for (const { kind, skip } of DATABASES) {
         SETUP_CODE: PLANTED.setupCode,
         LOG_LEVEL: 'trace',
       };
-      const server = await Server.start(env);
+      const server = await LocalServer.start(env);
       const side = await openDatabase(url, server.dataDir);
-      t.after(async () => {
+      afterTest(async () => {
         await side.close();
         await server.kill();
         await database?.drop();

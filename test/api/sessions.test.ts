@@ -2,19 +2,21 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
+import { databases } from '../support/databases.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';
-import { ADMIN, DATABASES, Server, startService } from '../support/server.js';
+import { ADMIN, type Server, ServerProcess, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, made, refused } from '../support/world.js';
 
 const MINUTE = 60_000;
 const claims = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] as string, 'base64url').toString());
 
-for (const { kind, skip } of DATABASES) {
-  describe(`sessions on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`sessions on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -27,12 +29,12 @@ for (const { kind, skip } of DATABASES) {
         }),
       ).token as string;
     const me = (token: string) => service.server.call('GET', '/api/auth/me', undefined, token);
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       for (const username of ['ada', 'ben', 'cleo']) await addUser(db, { username, password: `${username}-secret` });
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });
@@ -166,70 +168,73 @@ for (const { kind, skip } of DATABASES) {
   });
 }
 
-describe('two replicas on one PostgreSQL and Redis', {
-  skip: DATABASES.find((d) => d.kind === 'postgresql')?.skip ?? noRedis,
-}, () => {
-  const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
-  const env = { SECRET_KEY, REDIS_URL, TRUSTED_PROXIES: '127.0.0.1/32' };
-  let service: Awaited<ReturnType<typeof startService>>;
-  let second: Server;
-  before(async () => {
-    service = await startService('postgresql', env);
-    const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
-    second = await Server.start({ DATABASE_URL: service.databaseUrl, ...env }, dataDir);
-  });
-  after(async () => {
-    await second?.kill();
-    if (second) rmSync(second.dataDir, { recursive: true, force: true });
-    await service?.stop();
-  });
+// the second replica is a process of its own: replicas share nothing but the database and Redis
+const postgresql = databases().find((d) => d.kind === 'postgresql');
+describeUnless(postgresql ? postgresql.skip || noRedis : 'TEST_DATABASES leaves postgresql out')(
+  'two replicas on one PostgreSQL and Redis',
+  () => {
+    const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
+    const env = { SECRET_KEY, REDIS_URL, TRUSTED_PROXIES: '127.0.0.1/32' };
+    let service: Awaited<ReturnType<typeof startService>>;
+    let second: Server;
+    beforeAll(async () => {
+      service = await startService('postgresql', env);
+      const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
+      second = await ServerProcess.start({ DATABASE_URL: service.databaseUrl, ...env }, dataDir);
+    });
+    afterAll(async () => {
+      await second?.kill();
+      if (second) rmSync(second.dataDir, { recursive: true, force: true });
+      await service?.stop();
+    });
 
-  it('refuse a session that was ended at the other at the next request', async () => {
-    for (const [one, other] of [
-      [service.server, second],
-      [second, service.server],
-    ] as const) {
-      const token = await one.login();
-      done(await other.as(token).get('/api/auth/me'));
-      done(await one.as(token).post('/api/auth/logout'));
-      refused(await other.as(token).get('/api/auth/me'), 401, 401001);
-    }
-  });
+    it('refuse a session that was ended at the other at the next request', async () => {
+      for (const [one, other] of [
+        [service.server, second],
+        [second, service.server],
+      ] as const) {
+        const token = await one.login();
+        done(await other.as(token).get('/api/auth/me'));
+        done(await one.as(token).post('/api/auth/logout'));
+        refused(await other.as(token).get('/api/auth/me'), 401, 401001);
+      }
+    });
 
-  it('count rates together', async () => {
-    // an address of this run alone: what Redis counted lives for a minute
-    const ip = `2001:db8:${process.pid.toString(16).slice(-4)}:${(Date.now() % 65_536).toString(16)}::1`;
-    const attempt = (server: Server) =>
-      server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, { 'x-forwarded-for': ip });
-    for (let i = 0; i < 20; i++) refused(await attempt(i % 2 ? service.server : second), 400, 400001);
-    for (const server of [service.server, second]) {
-      const answer = refused(await attempt(server), 429, 429001);
-      assert.ok(Number(answer.headers.get('retry-after')) > 0);
-    }
-  });
+    it('count rates together', async () => {
+      // an address of this run alone: what Redis counted lives for a minute
+      const ip = `2001:db8:${process.pid.toString(16).slice(-4)}:${(Date.now() % 65_536).toString(16)}::1`;
+      const attempt = (server: Server) =>
+        server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, { 'x-forwarded-for': ip });
+      for (let i = 0; i < 20; i++) refused(await attempt(i % 2 ? service.server : second), 400, 400001);
+      for (const server of [service.server, second]) {
+        const answer = refused(await attempt(server), 429, 429001);
+        assert.ok(Number(answer.headers.get('retry-after')) > 0);
+      }
+    });
 
-  it('lock together, and are unlocked together', async () => {
-    const ip = '203.0.113.77';
-    const attempt = (server: Server, password: string) =>
-      server.call('POST', '/api/auth/login', { ...ADMIN, password }, undefined, { 'x-forwarded-for': ip });
-    for (let i = 0; i < 5; i++) refused(await attempt(i % 2 ? service.server : second, 'wrong'), 401, 401001);
-    for (const server of [service.server, second]) refused(await attempt(server, ADMIN.password), 423, 423001);
-    done(await second.as(service.token).post('/api/system/unlock-account', { username: ADMIN.username }));
-    done(await attempt(service.server, ADMIN.password));
-  });
+    it('lock together, and are unlocked together', async () => {
+      const ip = '203.0.113.77';
+      const attempt = (server: Server, password: string) =>
+        server.call('POST', '/api/auth/login', { ...ADMIN, password }, undefined, { 'x-forwarded-for': ip });
+      for (let i = 0; i < 5; i++) refused(await attempt(i % 2 ? service.server : second, 'wrong'), 401, 401001);
+      for (const server of [service.server, second]) refused(await attempt(server, ADMIN.password), 423, 423001);
+      done(await second.as(service.token).post('/api/system/unlock-account', { username: ADMIN.username }));
+      done(await attempt(service.server, ADMIN.password));
+    });
 
-  it('go on counting, each for itself, when Redis is away', async () => {
-    const alone = await startService('sqlite', { REDIS_URL: 'redis://127.0.0.1:1', TRUSTED_PROXIES: '127.0.0.1/32' });
-    try {
-      const attempt = () =>
-        alone.server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, {
-          'x-forwarded-for': '203.0.113.5',
-        });
-      for (let i = 0; i < 20; i++) refused(await attempt(), 400, 400001);
-      refused(await attempt(), 429, 429001);
-      assert.match(alone.server.log, /Redis does not answer/);
-    } finally {
-      await alone.stop();
-    }
-  });
-});
+    it('go on counting, each for itself, when Redis is away', async () => {
+      const alone = await startService('sqlite', { REDIS_URL: 'redis://127.0.0.1:1', TRUSTED_PROXIES: '127.0.0.1/32' });
+      try {
+        const attempt = () =>
+          alone.server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, {
+            'x-forwarded-for': '203.0.113.5',
+          });
+        for (let i = 0; i < 20; i++) refused(await attempt(), 400, 400001);
+        refused(await attempt(), 429, 429001);
+        assert.match(alone.server.log, /Redis does not answer/);
+      } finally {
+        await alone.stop();
+      }
+    });
+  },
+);

@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { addUser } from '../support/database.js';
+import { databases } from '../support/databases.js';
 import { linkToken, MAIL_PASSWORD, type MailWorld, startMailWorld } from '../support/mail.js';
 import { Browser, type Idp, startIdp } from '../support/oidc.js';
-import { type Client, DATABASES } from '../support/server.js';
+import { type Client } from '../support/server.js';
 import { type Smtp, startSmtp } from '../support/smtp.js';
+import { describeUnless } from '../support/suites.js';
 import { done, refused, until } from '../support/world.js';
 
 const SECURITY = '/api/settings/security';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`what an administrator sets on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`what an administrator sets on ${kind}`, () => {
     let world: MailWorld;
     let admin: Client;
     let deputy: Client;
     let idp: Idp;
     let honest: Smtp;
     let evil: Smtp;
-    before(async () => {
+    beforeAll(async () => {
       world = await startMailWorld(kind);
       admin = world.service.admin;
       await addUser(world.db, { username: 'deputy', password: 'deputy-secret' }, 2);
@@ -27,7 +29,7 @@ for (const { kind, skip } of DATABASES) {
       honest = await world.up();
       evil = await startSmtp();
     });
-    after(async () => {
+    afterAll(async () => {
       await evil?.stop();
       await idp?.stop();
       await world?.stop();

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { type Answer, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 const PATHS = ['/api/settings', '/api/settings/security', '/api/settings/smtp', '/api/settings/oauth'];
@@ -23,8 +25,8 @@ const GITHUB = {
   subject_field: 'id',
 };
 
-for (const { kind, skip } of DATABASES) {
-  describe(`settings on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`settings on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -38,13 +40,13 @@ for (const { kind, skip } of DATABASES) {
       );
       assert.deepEqual(done(await service.admin.get(path)), before, 'nothing changed');
     };
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       await addUser(db, { username: 'ada', password: 'ada-secret' });
       await addUser(db, { username: 'root2', password: 'root2-secret' }, 2);
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

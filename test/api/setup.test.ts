@@ -4,8 +4,11 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { ADMIN, DATABASES, freePort, freshDatabase, type Kind, Server } from '../support/server.js';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { freePort } from '../support/bind.js';
+import { databases, freshDatabase, type Kind } from '../support/databases.js';
+import { ADMIN, type Server, ServerProcess } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
 /** The body that chooses this database in the setup flow. */
@@ -16,17 +19,18 @@ function choice(kind: Kind, url: string | null, more: object = {}) {
   return { type: kind, [kind]: server, ...more };
 }
 
-for (const { kind, skip } of DATABASES) {
-  describe(`setup on ${kind}`, { skip }, () => {
+// processes of their own: the choice is for the next start, and the environment is part of it
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`setup on ${kind}`, () => {
     let server: Server;
     let database: { url: string; drop(): Promise<void> } | null = null;
     const body = (more = {}) => choice(kind, database?.url ?? null, more);
     const post = (path: string, data?: unknown) => server.call('POST', `/api/init/${path}`, data);
-    before(async () => {
+    beforeAll(async () => {
       database = kind === 'sqlite' ? null : await freshDatabase(kind);
-      server = await Server.start();
+      server = await ServerProcess.start();
     });
-    after(async () => {
+    afterAll(async () => {
       await server.kill();
       await database?.drop();
       rmSync(server.dataDir, { recursive: true, force: true });
@@ -107,7 +111,7 @@ for (const { kind, skip } of DATABASES) {
       const { username } = (await server.call('GET', '/api/auth/me', undefined, await loginAny(server))).data;
       const token = await server.login({ ...ADMIN, username });
       await server.stop();
-      server = await Server.start({}, server.dataDir);
+      server = await ServerProcess.start({}, server.dataDir);
       assert.equal(done(await server.call('GET', '/api/auth/me', undefined, token)).username, username);
       refused(await post('admin', ADMIN), 403, 403001);
     });
@@ -115,7 +119,7 @@ for (const { kind, skip } of DATABASES) {
     if (kind === 'sqlite') return;
 
     it('finds existing data, and keeps it', async () => {
-      const other = await Server.start();
+      const other = await ServerProcess.start();
       try {
         const result = done(await other.call('POST', '/api/init/test-db', body()));
         assert.deepEqual([result.success, result.hasExistingData], [true, true]);
@@ -128,7 +132,7 @@ for (const { kind, skip } of DATABASES) {
     });
 
     it('says in plain words why a database cannot be used, and soon', async () => {
-      const fresh = await Server.start();
+      const fresh = await ServerProcess.start();
       try {
         const good = (body() as Record<string, unknown>)[kind] as Record<string, unknown>;
         const port = await freePort();
@@ -179,11 +183,11 @@ async function loginAny(server: Server): Promise<string> {
 describe('setup of the embedded database', () => {
   const servers: Server[] = [];
   const start = async (env: Record<string, string> = {}, dataDir?: string) => {
-    const server = await Server.start(env, dataDir);
+    const server = await ServerProcess.start(env, dataDir);
     servers.push(server);
     return server;
   };
-  after(async () => {
+  afterAll(async () => {
     for (const server of servers) {
       await server.kill();
       rmSync(server.dataDir, { recursive: true, force: true });
@@ -337,7 +341,7 @@ describe('setup of the embedded database', () => {
   it('stops the start over a weak preset password, by name', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-test-'));
     const env = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: 'password12' };
-    await assert.rejects(Server.start(env, dataDir), /ended with 1:[\s\S]*ADMIN_PASSWORD: is too easy/);
+    await assert.rejects(ServerProcess.start(env, dataDir), /ended with 1:[\s\S]*ADMIN_PASSWORD: is too easy/);
     rmSync(dataDir, { recursive: true });
   });
 });

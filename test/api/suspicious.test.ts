@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
+import { databases, type Kind } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { type Answer, DATABASES, type Kind } from '../support/server.js';
+import { type Answer } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
 import {
   addAccount,
@@ -17,18 +19,18 @@ import {
   type World,
 } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES)
-  describe(`lists of a provider that lack too much, on ${kind}`, { skip: skip || noPowerdns }, () => suite(kind));
+for (const { kind, skip } of databases())
+  describeUnless(skip || noPowerdns)(`lists of a provider that lack too much, on ${kind}`, () => suite(kind));
 
 function suite(kind: Kind): void {
   let world: World;
   const ZONES = ['two.example', 'three.example', 'four.example', 'five.example'];
-  before(async () => {
+  beforeAll(async () => {
     world = await startWorld(kind);
     for (const zone of ZONES) await world.pdns.createZone(zone);
     assert.equal(done(await sync()).added, ZONES.length);
   });
-  after(() => world?.stop());
+  afterAll(() => world?.stop());
   afterEach(() => {
     world.proxy.fault = null;
   });

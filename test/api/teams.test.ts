@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { atOnce } from '../support/at-once.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { type Answer, type Client, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, done, made, refused } from '../support/world.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Json = any;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`teams on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`teams on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -26,7 +28,7 @@ for (const { kind, skip } of DATABASES) {
       const id = await addUser(db, user, role);
       return { id, username, client: service.server.as(await service.server.login(user)) };
     };
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind);
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
@@ -38,7 +40,7 @@ for (const { kind, skip } of DATABASES) {
       stranger = await person('stan');
       other = await person('otto');
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { sha256 } from '../../src/common/hash.js';
 import type { TokenRule } from '../../src/common/token-rules.js';
 import type { Db } from '../../src/database/db.js';
 import { openDatabase } from '../support/database.js';
-import { type Answer, type Client, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 const CHUNK = 500;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`what rules may say and cost, on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`what rules may say and cost, on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -40,7 +42,7 @@ for (const { kind, skip } of DATABASES) {
       }
     };
 
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { LOG_LEVEL: 'error' });
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
@@ -48,7 +50,7 @@ for (const { kind, skip } of DATABASES) {
       const account = await addAccount(admin, 'zonefile', {});
       domain = await addDomain(admin, account, 'one.example', true);
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });
@@ -221,7 +223,7 @@ describe('a long list of a token with rules', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let client: Client;
   let path: string;
-  before(async () => {
+  beforeAll(async () => {
     service = await startService('sqlite', { LOG_LEVEL: 'error' });
     const { admin, server } = service;
     const { db, close } = await openDatabase(service.databaseUrl, server.dataDir);
@@ -245,7 +247,7 @@ describe('a long list of a token with rules', () => {
     }));
     client = server.as(made(await admin.post('/api/tokens', { name: 'slow', rules })).token);
   });
-  after(() => service?.stop());
+  afterAll(() => service?.stop());
 
   it('lets everybody else have their turn', async () => {
     let ended = false;

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { openDatabase } from '../support/database.js';
-import { type Answer, type Client, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`tokens that do one thing, on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`tokens that do one thing, on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -27,7 +29,7 @@ for (const { kind, skip } of DATABASES) {
     const from = (secret: string, path: string, ip: string) =>
       service.server.call('GET', path, undefined, secret, { 'x-forwarded-for': ip });
 
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32' });
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
@@ -35,7 +37,7 @@ for (const { kind, skip } of DATABASES) {
       domain = await addDomain(admin, account, 'one.example', true);
       other = await addDomain(admin, account, 'two.example', true);
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
-import { type Client, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 const DENIED = 'Token does not have permission for this domain';
 const RECORD = { host: 'www', type: 'A', value: '192.0.2.1' };
 
-for (const { kind, skip } of DATABASES) {
-  describe(`API tokens on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`API tokens on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -29,7 +31,7 @@ for (const { kind, skip } of DATABASES) {
     };
     const dead = async (client: Client) =>
       assert.equal(refused(await client.get('/api/domains'), 401, 401001).msg, 'Invalid or expired token');
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind);
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
@@ -44,7 +46,7 @@ for (const { kind, skip } of DATABASES) {
       await db.run('UPDATE domains SET owner_id = ? WHERE id = ?', [adaId, id(owned)]);
       ada = service.server.as(await service.server.login({ username: 'ada', password: 'ada-secret' }));
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

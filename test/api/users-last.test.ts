@@ -2,30 +2,32 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { atOnce } from '../support/at-once.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { type Answer, type Client, DATABASES, Server, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, type Client, ServerProcess, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 const ROUNDS = 20;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`super administrators on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`super administrators on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
     let admin: Client;
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind, { SECRET_KEY });
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       const rate_limits = { login: 100, public: 0, user: 0, token: 0 };
       done(await admin.put('/api/settings/security', { rate_limits }));
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });
@@ -64,8 +66,11 @@ for (const { kind, skip } of DATABASES) {
 
     it(`are left in ${ROUNDS} rounds of two who put each other out at once`, async () => {
       const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
+      // a process of its own: replicas share nothing but the database
       const second =
-        kind === 'sqlite' ? null : await Server.start({ DATABASE_URL: service.databaseUrl, SECRET_KEY }, dataDir);
+        kind === 'sqlite'
+          ? null
+          : await ServerProcess.start({ DATABASE_URL: service.databaseUrl, SECRET_KEY }, dataDir);
       try {
         const WAYS: ((client: Client, path: string) => Promise<Answer>)[] = [
           (client, path) => client.delete(path),

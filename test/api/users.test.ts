@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { atOnce } from '../support/at-once.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { type Answer, type Client, DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { type Answer, type Client, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
 const PASSWORD = 'seven-green-lamps-42';
@@ -12,20 +14,20 @@ const PASSWORD = 'seven-green-lamps-42';
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Json = any;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`users on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`users on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
     let admin: Client;
-    before(async () => {
+    beforeAll(async () => {
       service = await startService(kind);
       ({ admin } = service);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       const rate_limits = { login: 100, public: 0, user: 0, token: 0 };
       done(await admin.put('/api/settings/security', { rate_limits }));
     });
-    after(async () => {
+    afterAll(async () => {
       await close();
       await service.stop();
     });

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/database/entities.js';
 import { ConfirmedSettings1763940000000 } from '../../src/database/migrations/1763940000000-confirmed-settings.js';
-import { DATABASES, freshDatabase } from '../support/server.js';
+import { databases, freshDatabase } from '../support/databases.js';
+import { describeUnless } from '../support/suites.js';
 
 const SECURITY = {
   login_limit: { max_failures: 1, lock_minutes: 9 },
@@ -21,8 +22,8 @@ const OAUTH = {
   providers: [{ key: 'corp', issuer: 'https://id.example', client_id: 'x', token_endpoint: null }],
 };
 
-for (const { kind, skip } of DATABASES) {
-  describe(`settings of an installation before the upgrade, on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`settings of an installation before the upgrade, on ${kind}`, () => {
     it('of super administrators stay; those of administrators wait; limits come inside their bounds', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'zoneward-upgrade-'));
       const server = kind === 'sqlite' ? null : await freshDatabase(kind);

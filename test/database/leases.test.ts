@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
@@ -14,13 +14,13 @@ describe('leases that cannot be given back', () => {
   let source: AppDataSource;
   let db: Db;
   let leases: Leases;
-  before(async () => {
+  beforeAll(async () => {
     source = new AppDataSource(ENTITIES);
     await source.open(parseDatabaseUrl('sqlite:zoneward.db', folder));
     db = new Db(source);
     leases = new Leases(db);
   });
-  after(async () => {
+  afterAll(async () => {
     leases.onApplicationShutdown();
     await source.destroy();
     rmSync(folder, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { searchPattern } from '../../src/common/search.js';
 import { parseDatabaseUrl } from '../../src/config/config.js';
@@ -10,22 +10,23 @@ import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/database/entities.js';
 import { Lists1763960000000 } from '../../src/database/migrations/1763960000000-lists.js';
-import { DATABASES, freshDatabase } from '../support/server.js';
+import { databases, freshDatabase } from '../support/databases.js';
+import { describeUnless } from '../support/suites.js';
 
 const RECORDS = 450;
 
-for (const { kind, skip } of DATABASES) {
-  describe(`records from before their lists had indices, on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`records from before their lists had indices, on ${kind}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'zoneward-lists-'));
     let source: AppDataSource;
     let drop: (() => Promise<void>) | undefined;
-    before(async () => {
+    beforeAll(async () => {
       let url = 'sqlite:zoneward.db';
       if (kind !== 'sqlite') ({ url, drop } = await freshDatabase(kind));
       source = new AppDataSource(ENTITIES);
       await source.open(parseDatabaseUrl(url, folder));
     });
-    after(async () => {
+    afterAll(async () => {
       await source?.destroy();
       await drop?.();
       rmSync(folder, { recursive: true, force: true });

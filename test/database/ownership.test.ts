@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
@@ -10,10 +10,11 @@ import { Db } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/database/entities.js';
 import { Ownership1763920000000 } from '../../src/database/migrations/1763920000000-ownership.js';
 import { addTeam, addUser } from '../support/database.js';
-import { DATABASES, freshDatabase } from '../support/server.js';
+import { databases, freshDatabase } from '../support/databases.js';
+import { describeUnless } from '../support/suites.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`permissions of before an upgrade, on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`permissions of before an upgrade, on ${kind}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'zoneward-ownership-'));
     const source = new AppDataSource(ENTITIES);
     const db = new Db(source);
@@ -50,12 +51,12 @@ for (const { kind, skip } of DATABASES) {
       return id;
     };
 
-    before(async () => {
+    beforeAll(async () => {
       let url = 'sqlite:zoneward.db';
       if (kind !== 'sqlite') ({ url, drop } = await freshDatabase(kind));
       await source.open(parseDatabaseUrl(url, folder));
     });
-    after(async () => {
+    afterAll(async () => {
       if (source.isInitialized) await source.destroy();
       await drop?.();
       rmSync(folder, { recursive: true, force: true });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db, marks } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/database/entities.js';
-import { DATABASES, freshDatabase, type Kind } from '../support/server.js';
+import { databases, freshDatabase, type Kind } from '../support/databases.js';
+import { describeUnless } from '../support/suites.js';
 
-for (const { kind, skip } of DATABASES)
-  if (kind !== 'sqlite') describe(`statements on ${kind}`, { skip }, () => suite(kind));
+for (const { kind, skip } of databases())
+  if (kind !== 'sqlite') describeUnless(skip)(`statements on ${kind}`, () => suite(kind));
 
 function suite(kind: Exclude<Kind, 'sqlite'>): void {
   let url: string;
@@ -19,10 +20,10 @@ function suite(kind: Exclude<Kind, 'sqlite'>): void {
     await source.open(parseDatabaseUrl(url + more, '.'));
     return new Db(source);
   };
-  before(async () => {
+  beforeAll(async () => {
     ({ url, drop } = await freshDatabase(kind));
   });
-  after(async () => {
+  afterAll(async () => {
     for (const source of sources) await source.destroy();
     await drop?.();
   });

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from '@jest/globals';
 import { RecordCreated1763910000000 } from '../../src/database/migrations/1763910000000-record-created.js';
 import { openDatabase } from '../support/database.js';
-import { DATABASES, startService } from '../support/server.js';
+import { databases } from '../support/databases.js';
+import { startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`the time of a record's creation, on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`the time of a record's creation, on ${kind}`, () => {
     it('is that of its last change for what was here before, and asked for once', async () => {
       const service = await startService(kind);
       const { admin } = service;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { sha256 } from '../../src/common/hash.js';
 import { parseDatabaseUrl } from '../../src/config/config.js';
@@ -10,18 +10,19 @@ import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/database/entities.js';
 import { Leases, PROCESS } from '../../src/database/leases.js';
-import { DATABASES, freshDatabase } from '../support/server.js';
+import { databases, freshDatabase } from '../support/databases.js';
+import { describeUnless } from '../support/suites.js';
 
-for (const { kind, skip } of DATABASES) {
-  describe(`schema on ${kind}`, { skip }, () => {
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`schema on ${kind}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'zoneward-schema-'));
     const sources: AppDataSource[] = [];
     let url = 'sqlite:zoneward.db';
     let drop: (() => Promise<void>) | undefined;
-    before(async () => {
+    beforeAll(async () => {
       if (kind !== 'sqlite') ({ url, drop } = await freshDatabase(kind));
     });
-    after(async () => {
+    afterAll(async () => {
       for (const source of sources) if (source.isInitialized) await source.destroy();
       await drop?.();
       rmSync(folder, { recursive: true, force: true });

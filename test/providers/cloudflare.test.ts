@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord, RECORD_TYPES } from '../../src/dns/record.js';
 import { cloudflare } from '../../src/providers/cloudflare/cloudflare.provider.js';
 import type { Change, DnsProvider, RemoteRecord, RemoteZone } from '../../src/providers/provider.js';
+import { describeUnless } from '../support/suites.js';
 import {
   type Answer,
   connectTo,
@@ -29,7 +30,7 @@ interface Recorded {
   ttl: number;
 }
 
-describe('Cloudflare: recorded traffic of 2025', { skip: noRecordings }, () => {
+describeUnless(noRecordings)('Cloudflare: recorded traffic of 2025', () => {
   if (noRecordings) return;
   const { zone: zoneName, scenarios } = recording('cloudflare');
 
@@ -66,10 +67,10 @@ describe('Cloudflare: recorded traffic of 2025', { skip: noRecordings }, () => {
   };
 
   let standIn: StandIn;
-  before(async () => {
+  beforeAll(async () => {
     standIn = await startStandIn();
   });
-  after(() => standIn.stop());
+  afterAll(() => standIn.stop());
   for (const scenario of scenarios) {
     it(scenario.name, async () => {
       const misses: string[] = [];
@@ -93,11 +94,11 @@ describe('Cloudflare: edges', () => {
   const zone: RemoteZone = { id: 'z1', name: 'example.com' };
   let standIn: StandIn;
   let provider: DnsProvider;
-  before(async () => {
+  beforeAll(async () => {
     standIn = await startStandIn();
     provider = open(standIn);
   });
-  after(() => standIn.stop());
+  afterAll(() => standIn.stop());
   beforeEach(() => {
     standIn.requests.length = 0;
   });

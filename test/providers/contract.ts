@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord, MANAGED_TYPES, type RecordType, rdataOf } from '../../src/dns/record.js';
 import type {
   Change,
@@ -9,6 +9,7 @@ import type {
   RemoteRecord,
   RemoteZone,
 } from '../../src/providers/provider.js';
+import { describeUnless } from '../support/suites.js';
 
 /** A live provider with one zone that holds nothing but its SOA and NS. */
 export interface ContractTarget {
@@ -80,21 +81,17 @@ const TEXTS: [string, string][] = [
  * What `provider.ts` promises, checked against a live provider. Every check leaves the zone as it found it. Types, toggling and the owner of
  * the TTL follow `definition.capabilities`. Call it at the top level of a test file.
  * @param open starts the provider; called once
- * @param options.skip a reason not to run
+ * @param skip a reason not to run
  */
-export function providerContract(
-  label: string,
-  open: () => Promise<ContractTarget>,
-  options: { skip?: string | false } = {},
-): void {
-  describe(`contract: ${label}`, { skip: options.skip ?? false }, () => {
+export function providerContract(label: string, open: () => Promise<ContractTarget>, skip?: string | false): void {
+  describeUnless(skip)(`contract: ${label}`, () => {
     let t: ContractTarget;
     let ttl = 600;
-    before(async () => {
+    beforeAll(async () => {
       t = await open();
       ttl = Math.max(600, t.definition.capabilities.minTtl);
     });
-    after(() => t?.stop());
+    afterAll(() => t?.stop());
 
     const writes = (type: string) => t.definition.capabilities.types.includes(type);
     const record = (host: string, type: string, given: Given, more: Partial<LooseRecord> = {}): DnsRecord =>

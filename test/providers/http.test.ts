@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import PQueue from 'p-queue';
 import type { Agent } from 'undici';
 import { Http, type HttpOptions } from '../../src/providers/http.js';
@@ -10,11 +10,11 @@ import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 describe('the HTTP client of all providers', () => {
   let standIn: StandIn;
   let agent: Agent;
-  before(async () => {
+  beforeAll(async () => {
     standIn = await startStandIn();
     agent = outboundAgent([], 2000);
   });
-  after(async () => {
+  afterAll(async () => {
     await agent.destroy();
     await standIn.stop();
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import PQueue from 'p-queue';
 import { parseCidr } from '../../src/common/cidr.js';
 import { connectProvider } from '../../src/providers/connect.js';

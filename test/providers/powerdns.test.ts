@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../src/dns/record.js';
 import { powerdns } from '../../src/providers/powerdns/powerdns.provider.js';
 import type { Change, DnsProvider, RemoteZone } from '../../src/providers/provider.js';
 import { dig } from '../support/dig.js';
 import { noPowerdns, type Powerdns, type RawZone, startPowerdns } from '../support/powerdns.js';
 import { startProxy as startFaults } from '../support/proxy.js';
+import { describeUnless } from '../support/suites.js';
 import { connectTo, type Received, type StandIn, startStandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 
@@ -26,20 +27,20 @@ for (const backend of ['sqlite', 'lmdb'] as const) {
         stop: server.stop,
       };
     },
-    { skip: noPowerdns },
+    noPowerdns,
   );
 }
 
-describe('PowerDNS', { skip: noPowerdns }, () => {
+describeUnless(noPowerdns)('PowerDNS', () => {
   let server: Powerdns;
   let provider: DnsProvider;
   const zone: RemoteZone = { id: 'work.example.', name: 'work.example' };
-  before(async () => {
+  beforeAll(async () => {
     server = await startPowerdns();
     provider = connect(server);
     await server.createZone(zone.name);
   });
-  after(() => server?.stop());
+  afterAll(() => server?.stop());
 
   const record = (host: string, type: string, value: string, more: Partial<LooseRecord> = {}) =>
     dnsRecord({ host, type, value, ...more }, zone.name);

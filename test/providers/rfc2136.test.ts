@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
 import { connectAdapter } from '../../src/providers/connect.js';
 import { outboundAgent } from '../../src/providers/outbound.js';
@@ -10,6 +10,7 @@ import type { RrsetVerbs } from '../../src/providers/rrset.js';
 import { bindMissing, listen, type NameServer, startBind } from '../support/bind.js';
 import { dig } from '../support/dig.js';
 import { knotMissing, startKnot } from '../support/knot.js';
+import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { providerContract } from './contract.js';
 
 const ZONE = 'example.com';
@@ -38,8 +39,10 @@ const record = (host: string, type: string, value: string, ttl = 600): DnsRecord
   dnsRecord({ host, type, value, ttl }, ZONE);
 const create = (...args: Parameters<typeof record>): Change => ({ op: 'create', after: record(...args) });
 
+const afterTest = atEndOfTest();
+
 /** A stand-in on loopback between client and server that changes what goes through. */
-async function proxy(t: TestContext, target: number, onAnswer: (sent: Buffer, whole: Buffer) => Buffer | null) {
+async function proxy(target: number, onAnswer: (sent: Buffer, whole: Buffer) => Buffer | null) {
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
     let whole = Buffer.alloc(0);
@@ -55,7 +58,7 @@ async function proxy(t: TestContext, target: number, onAnswer: (sent: Buffer, wh
     });
   });
   const port = await listen(server);
-  t.after(() => new Promise((done) => server.close(done)));
+  afterTest(() => new Promise((done) => server.close(done)));
   return { port: String(port) };
 }
 
@@ -75,18 +78,18 @@ for (const [label, start, missing] of [
         stop: server.stop,
       };
     },
-    { skip: missing },
+    missing,
   );
 
-  describe(`rfc2136 with ${label}`, { skip: missing ?? false }, () => {
+  describeUnless(missing)(`rfc2136 with ${label}`, () => {
     const zone: RemoteZone = { id: ZONE, name: ZONE };
     let server: NameServer;
     let provider: DnsProvider;
-    before(async () => {
+    beforeAll(async () => {
       server = await start({ zones: [ZONE, 'example.net'] });
       provider = open(server);
     });
-    after(() => server?.stop());
+    afterAll(() => server?.stop());
 
     const done = async (...changes: Change[]) => {
       for (const outcome of await provider.apply(zone, changes)) assert.ok(outcome.ok, JSON.stringify(outcome));
@@ -138,15 +141,15 @@ for (const [label, start, missing] of [
       await assert.rejects(closed.check(), { kind: 'unavailable', mayHaveApplied: false });
     });
 
-    it('refuses an answer that is not signed, or changed on its way', async (t) => {
-      const strip = await proxy(t, server.port, (chunk) => {
+    it('refuses an answer that is not signed, or changed on its way', async () => {
+      const strip = await proxy(server.port, (chunk) => {
         const [at, copy] = [chunk.lastIndexOf('zoneward-test') - 1, Buffer.from(chunk)];
         copy.writeUInt16BE(at - 2, 0); // everything up to the TSIG record
         copy.writeUInt16BE(copy.readUInt16BE(12) - 1, 12); // additional records
         return copy.subarray(0, at);
       });
       await assert.rejects(open(server, { port: strip.port }).check(), { kind: 'unavailable', message: /not signed/ });
-      const alter = await proxy(t, server.port, (chunk) => {
+      const alter = await proxy(server.port, (chunk) => {
         const copy = Buffer.from(chunk);
         copy[5] = (copy[5] as number) ^ 0x20; // a flag
         return copy;
@@ -154,9 +157,9 @@ for (const [label, start, missing] of [
       await assert.rejects(open(server, { port: alter.port }).check(), { kind: 'auth', message: /signature/ });
     });
 
-    it('an update whose answer is lost may have been applied', async (t) => {
+    it('an update whose answer is lost may have been applied', async () => {
       let exchanges = 0;
-      const lossy = await proxy(t, server.port, (chunk) =>
+      const lossy = await proxy(server.port, (chunk) =>
         (chunk[4] as number) >> 3 === 0x15 && ++exchanges > 1 ? null : chunk,
       );
       const [outcome] = await open(server, { port: lossy.port }).apply(zone, [create('lost', 'A', '192.0.2.1')]);
@@ -164,11 +167,11 @@ for (const [label, start, missing] of [
       assert.equal((await find('lost', 'A')).length, 1);
     });
 
-    it('a transfer that is cut short is an error, not a smaller zone', async (t) => {
+    it('a transfer that is cut short is an error, not a smaller zone', async () => {
       const many = Array.from({ length: 400 }, (_, i) => create(`bulk${i}`, 'TXT', 'x'.repeat(250)));
       await done(...many);
       assert.ok((await provider.listRecords(zone)).length >= 400);
-      const cut = await proxy(t, server.port, (chunk, whole) => (whole.length > 70_000 ? null : chunk));
+      const cut = await proxy(server.port, (chunk, whole) => (whole.length > 70_000 ? null : chunk));
       const other = open(server, { port: cut.port });
       await assert.rejects(other.listRecords(zone), { kind: 'unavailable', message: /cut short/ });
       const list = (await provider.listRecords(zone)).filter((r) => r.host.startsWith('bulk'));
@@ -288,7 +291,7 @@ for (const [label, start, missing] of [
   });
 }
 
-describe('rfc2136 with a server that has rules', { skip: bindMissing() ?? false }, () => {
+describeUnless(bindMissing())('rfc2136 with a server that has rules', () => {
   it('a refused name is rejected, and does not take the other changes with it', async () => {
     const server = await startBind({ zones: [ZONE], checkNames: 'fail' });
     try {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
 import { connectAdapter } from '../../src/providers/connect.js';
 import { outboundAgent } from '../../src/providers/outbound.js';
@@ -12,6 +12,7 @@ import type { RrsetVerbs } from '../../src/providers/rrset.js';
 import { ZoneFiles } from '../../src/providers/zonefile/store.js';
 import { zonefile } from '../../src/providers/zonefile/zonefile.provider.js';
 import { missing, zoneText } from '../support/bind.js';
+import { itUnless } from '../support/suites.js';
 import { providerContract } from './contract.js';
 
 const ZONE = 'example.com';
@@ -63,11 +64,11 @@ describe('zonefile', () => {
   const text = () => readFile(file(), 'utf8');
   const serial = async () => Number(/(\d+) ; serial/.exec(await text())?.[1]);
 
-  before(async () => {
+  beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'zoneward-zones-'));
     provider = open(root);
   });
-  after(() => rm(root, { recursive: true }));
+  afterAll(() => rm(root, { recursive: true }));
   beforeEach(() => writeFile(file(), WRITTEN_BY_HAND));
 
   const done = async (...changes: Change[]) => {
@@ -183,7 +184,7 @@ describe('zonefile', () => {
     ]);
   });
 
-  it('what it writes passes named-checkzone', { skip: missing('named-checkzone') ?? false }, async () => {
+  itUnless(missing('named-checkzone'))('what it writes passes named-checkzone', async () => {
     const check = (name: string) =>
       execFileSync('named-checkzone', ['-i', 'local', '-k', 'fail', name, join(root, `${name}.zone`)]).toString();
     const www = await one('www', 'A', '192.0.2.1');

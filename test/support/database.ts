@@ -4,9 +4,22 @@ import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/database/entities.js';
 import { hashPassword } from '../../src/users/passwords.js';
+import { applicationOf } from './server.js';
 
-/** SQL on the database of a running service, past the service. */
+/**
+ * SQL on the database of a running service, past the service. SQLite lets one connection write at a time, and a second one of the same process would wait for
+ * the first without letting it go on: there the service's own is used.
+ */
 export async function openDatabase(url: string, dataDir: string): Promise<{ db: Db; close(): Promise<void> }> {
+  if (url.startsWith('sqlite:') && applicationOf(dataDir)) {
+    const own = () => applicationOf(dataDir)?.get(Db) as object;
+    const bound = (_: object, name: string) => {
+      const value = Reflect.get(own(), name);
+      return typeof value === 'function' ? value.bind(own()) : value;
+    };
+    // the service of the moment: it may have been started again
+    return { db: new Proxy({}, { get: bound }) as Db, close: async () => undefined };
+  }
   const source = new AppDataSource(ENTITIES);
   await source.prepare(parseDatabaseUrl(url, dataDir));
   await source.initialize();

@@ -1,7 +1,9 @@
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
+import { freePort } from './bind.js';
 import { addUser, openDatabase } from './database.js';
-import { freePort, type Kind, type Server, startService } from './server.js';
+import { type Kind } from './databases.js';
+import { type Server, startService } from './server.js';
 import { type Smtp, type SmtpOptions, startSmtp } from './smtp.js';
 import { done, until } from './world.js';
 
@@ -93,8 +95,8 @@ export class MailWorld {
   }
 }
 
-export async function startMailWorld(kind: Kind): Promise<MailWorld> {
-  const service = await startService(kind, MAIL_ENV);
+export async function startMailWorld(kind: Kind, start = startService): Promise<MailWorld> {
+  const service = await start(kind, MAIL_ENV);
   const port = await freePort();
   const server = { host: '127.0.0.1', port, security: 'none', username: 'mailer', password: MAIL_PASSWORD };
   done(await service.admin.put('/api/settings/smtp', { ...server, from: 'dns@example.com', enabled: true }));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server as HttpServer } from 'node:http';
 import Provider from 'oidc-provider';
-import { type Answer, freePort, type Server } from './server.js';
+import { freePort } from './bind.js';
+import { type Answer, type Server } from './server.js';
 
 /** Claims that the provider tells of a login name. */
 export type People = Record<string, Record<string, string | boolean>>;

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { SoftAuthenticator } from './authenticator.js';
 import type { Ceremony, Options } from './chromium.js';
 import { addUser, openDatabase } from './database.js';
-import { type Answer, type Client, type Kind, startService } from './server.js';
+import { type Kind } from './databases.js';
+import { type Answer, type Client, startService } from './server.js';
 import { done, made } from './world.js';
 
 /** What `start` of a ceremony answers. */

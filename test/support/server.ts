@@ -1,71 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import mysql from 'mysql2/promise';
-import pg from 'pg';
+import type { INestApplication } from '@nestjs/common';
+import request from 'supertest';
+import { configureLogger } from '../../src/common/logger.js';
+import { parseConfig } from '../../src/config/config.js';
+import { createApp } from '../../src/create-app.js';
+import { DatabaseService } from '../../src/database/database.service.js';
+import { freshDatabase, type Kind } from './databases.js';
 
-export type Kind = 'sqlite' | 'postgresql' | 'mysql';
-
-const POSTGRES = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
-const MYSQL = process.env.TEST_MYSQL_URL ?? 'mysql://root@127.0.0.1:3306/mysql';
-const ENTRY = join(import.meta.dirname, '../../../dist/src/main.js');
+const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
 
 export const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
-
-async function run(kind: Kind, sql: string): Promise<void> {
-  if (kind === 'postgresql') {
-    const client = new pg.Client({ connectionString: POSTGRES, connectionTimeoutMillis: 2000 });
-    await client.connect();
-    await client.query(sql).finally(() => client.end());
-  } else {
-    const client = await mysql.createConnection({ uri: MYSQL, connectTimeout: 2000 });
-    await client.query(sql).finally(() => client.end());
-  }
-}
-
-/** Why suites on this kind are left out, or false. In CI a missing server is a failure, not a skip. */
-async function absence(kind: Kind): Promise<string | false> {
-  if (kind === 'sqlite') return false;
-  try {
-    await run(kind, 'SELECT 1');
-    return false;
-  } catch (error) {
-    if (process.env.CI) throw error;
-    return `no ${kind} server (set TEST_${kind === 'mysql' ? 'MYSQL' : 'POSTGRES'}_URL)`;
-  }
-}
-
-const wanted = (process.env.TEST_DATABASES ?? 'sqlite,postgresql,mysql').split(',') as Kind[];
-
-/** The database kinds to test on: `for (const { kind, skip } of DATABASES) describe('… on ' + kind, { skip }, …)`. */
-export const DATABASES: { kind: Kind; skip: string | false }[] = await Promise.all(
-  wanted.map(async (kind) => ({ kind, skip: await absence(kind) })),
-);
-
-/** An empty database of a server kind. @returns its URL for `DATABASE_URL`, and how to drop it */
-export async function freshDatabase(
-  kind: Exclude<Kind, 'sqlite'>,
-): Promise<{ url: string; name: string; drop(): Promise<void> }> {
-  const name = `zoneward_${randomBytes(6).toString('hex')}`;
-  await run(kind, `CREATE DATABASE ${name}`);
-  const url = new URL(kind === 'postgresql' ? POSTGRES : MYSQL);
-  url.pathname = `/${name}`;
-  const drop = () => run(kind, `DROP DATABASE IF EXISTS ${name}${kind === 'postgresql' ? ' WITH (FORCE)' : ''}`);
-  return { url: url.href, name, drop };
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-}
 
 /** One answer of the API. */
 export interface Answer {
@@ -106,58 +54,22 @@ function declaredFailures(document: unknown): DeclaredFailures[] {
     );
 }
 
-/** A running server process: the built service, over real HTTP. */
-export class Server {
-  private output = '';
+const newDataDir = () => mkdtempSync(join(tmpdir(), 'zoneward-test-'));
+
+/** A running service, reached over real HTTP. */
+export abstract class Server {
   private failures?: Promise<DeclaredFailures[]>;
-  private constructor(
+  protected constructor(
     readonly url: string,
     readonly dataDir: string,
-    private readonly child: ChildProcess,
-  ) {
-    child.stdout?.on('data', (chunk) => {
-      this.output += chunk;
-    });
-    child.stderr?.on('data', (chunk) => {
-      this.output += chunk;
-    });
-  }
+  ) {}
 
-  /** Starts `node dist/src/main.js` with this environment and nothing of the caller's, and waits until it listens. */
-  static async start(
-    env: Record<string, string> = {},
-    dataDir = mkdtempSync(join(tmpdir(), 'zoneward-test-')),
-  ): Promise<Server> {
-    const port = await freePort();
-    const child = spawn(process.execPath, [ENTRY], {
-      cwd: dataDir,
-      env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const server = new Server(`http://127.0.0.1:${port}`, dataDir, child);
-    for (let i = 0; i < 600; i++) {
-      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${server.output}`);
-      if (
-        await fetch(`${server.url}/health/live`).then(
-          (r) => r.ok,
-          () => false,
-        )
-      )
-        return server;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    await server.kill();
-    throw new Error(`the server does not listen:\n${server.output}`);
-  }
-
-  get pid(): number {
-    return this.child.pid as number;
-  }
-
-  /** Everything that the process wrote to stdout and stderr so far. */
-  get log(): string {
-    return this.output;
-  }
+  /** What the service has logged so far. */
+  abstract get log(): string;
+  /** Ends as an operator would (SIGTERM). @returns the exit code */
+  abstract stop(): Promise<number | null>;
+  /** Ends as a crash would (SIGKILL), where it is a process. */
+  abstract kill(): Promise<number | null>;
 
   /** One call; `body` is sent as JSON (text as it is). */
   async call(
@@ -167,20 +79,20 @@ export class Server {
     token?: string,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const response = await fetch(this.url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...headers,
-      },
-      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    const text = await response.text();
+    let call = request(this.url)[method.toLowerCase() as 'get'](path);
+    if (body !== undefined) call = call.set('content-type', 'application/json');
+    if (token) call = call.set('authorization', `Bearer ${token}`);
+    const response = await call.set(headers).send(typeof body === 'string' ? body : JSON.stringify(body));
+    const text = response.text ?? '';
     const json = text.startsWith('{') ? JSON.parse(text) : {};
     if (json.code >= 400_000) await this.assertDescribed(method, path, response.status, json.code);
-    return { status: response.status, headers: response.headers, code: json.code, msg: json.msg, data: json.data };
+    return {
+      status: response.status,
+      headers: new Headers(response.headers),
+      code: json.code,
+      msg: json.msg,
+      data: json.data,
+    };
   }
 
   /** Failures are part of the API: the OpenAPI description has to declare each that any test meets. */
@@ -207,13 +119,106 @@ export class Server {
     if (answer.code !== 0) throw new Error(`login failed: ${answer.status} ${answer.msg}`);
     return answer.data.token;
   }
+}
 
-  /** Ends as an operator would (SIGTERM). @returns the exit code */
+/** The services of this process by their data directories. */
+const running = new Map<string, INestApplication>();
+
+/** The application that runs in this process on a data directory, if any. */
+export const applicationOf = (dataDir: string): INestApplication | undefined => running.get(dataDir);
+
+/** The service in the test's own process. */
+export class LocalServer extends Server {
+  private static output = '';
+  private readonly start = LocalServer.output.length;
+  private constructor(
+    private readonly app: INestApplication,
+    dataDir: string,
+  ) {
+    super(`http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`, dataDir);
+  }
+
+  static async start(env: Record<string, string> = {}, dataDir = newDataDir()): Promise<LocalServer> {
+    const config = parseConfig({ HOST: '127.0.0.1', DATA_DIR: dataDir, ...env });
+    // one logger for all services of the process
+    configureLogger(config.logLevel, {
+      write(line) {
+        LocalServer.output += line;
+      },
+    });
+    const app = await createApp(config);
+    try {
+      await app.get(DatabaseService).start();
+      await app.listen(0, config.host);
+    } catch (error) {
+      await app.close();
+      throw error;
+    }
+    running.set(dataDir, app);
+    return new LocalServer(app, dataDir);
+  }
+
+  get log(): string {
+    return LocalServer.output.slice(this.start);
+  }
+
+  async stop(): Promise<number> {
+    if (running.get(this.dataDir) === this.app) {
+      running.delete(this.dataDir);
+      await this.app.close();
+    }
+    return 0;
+  }
+
+  kill(): Promise<number> {
+    return this.stop();
+  }
+}
+
+/** The service as a process: where its start, its end, its memory or its environment is what is tested. */
+export class ServerProcess extends Server {
+  private constructor(
+    url: string,
+    dataDir: string,
+    private readonly child: ChildProcess,
+    private readonly output: string[],
+  ) {
+    super(url, dataDir);
+  }
+
+  /** Starts `node dist/src/main.js` with this environment and nothing of the caller's, and waits until it listens. */
+  static async start(env: Record<string, string> = {}, dataDir = newDataDir()): Promise<ServerProcess> {
+    const child = spawn(process.execPath, [ENTRY], {
+      cwd: dataDir,
+      env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const output: string[] = [];
+    const port = await new Promise<number>((resolve, reject) => {
+      const read = (chunk: Buffer) => {
+        output.push(String(chunk));
+        const [, found] = /"port":(\d+),[^\n]*"msg":"listening"/.exec(output.join('')) ?? [];
+        if (found) resolve(Number(found));
+      };
+      child.stdout.on('data', read);
+      child.stderr.on('data', read);
+      child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${output.join('')}`)));
+    });
+    return new ServerProcess(`http://127.0.0.1:${port}`, dataDir, child, output);
+  }
+
+  get pid(): number {
+    return this.child.pid as number;
+  }
+
+  get log(): string {
+    return this.output.join('');
+  }
+
   stop(): Promise<number | null> {
     return this.end('SIGTERM');
   }
 
-  /** Ends as a crash would (SIGKILL). */
   kill(): Promise<number | null> {
     return this.end('SIGKILL');
   }
@@ -230,14 +235,23 @@ export class Server {
 
 export type Client = ReturnType<Server['as']>;
 
-/** An initialised service on an empty database of a kind, with an administrator who is logged in. */
-export async function startService(
+export interface Service<S extends Server = Server> {
+  server: S;
+  admin: Client;
+  token: string;
+  databaseUrl: string;
+  stop(): Promise<void>;
+}
+type Start<S extends Server> = { start(env: Record<string, string>, dataDir?: string): Promise<S> };
+
+async function initialised<S extends Server>(
+  { start }: Start<S>,
   kind: Kind,
-  env: Record<string, string> = {},
-): Promise<{ server: Server; admin: Client; token: string; databaseUrl: string; stop(): Promise<void> }> {
+  env: Record<string, string>,
+): Promise<Service<S>> {
   const database = kind === 'sqlite' ? null : await freshDatabase(kind);
   const databaseUrl = database?.url ?? 'sqlite:zoneward.db';
-  const server = await Server.start({
+  const server = await start({
     DATABASE_URL: databaseUrl,
     ADMIN_USERNAME: ADMIN.username,
     ADMIN_PASSWORD: ADMIN.password,
@@ -251,3 +265,11 @@ export async function startService(
   };
   return { server, admin: server.as(token), token, databaseUrl, stop };
 }
+
+/** An initialised service on an empty database of a kind, in the test's process, with an administrator who is logged in. */
+export const startService = (kind: Kind, env: Record<string, string> = {}): Promise<Service> =>
+  initialised(LocalServer, kind, env);
+
+/** The same as a process of its own. */
+export const startProcess = (kind: Kind, env: Record<string, string> = {}): Promise<Service<ServerProcess>> =>
+  initialised(ServerProcess, kind, env);

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { type Kind } from './databases.js';
 import { type Powerdns, type RawZone, startPowerdns } from './powerdns.js';
 import { type HttpProxy, startProxy } from './proxy.js';
-import { type Answer, type Client, type Kind, startService } from './server.js';
+import { type Answer, type Client, type Service, startService } from './server.js';
 
 const run = promisify(execFile);
 
@@ -119,7 +120,7 @@ export const addDomain = async (admin: Client, account_id: number, name: string,
   made(await admin.post('/api/domains', { name, account_id, create })).id;
 
 /** A service with one domain at a real PowerDNS, that it reaches through a proxy. */
-export interface World extends Awaited<ReturnType<typeof startService>> {
+export interface World extends Service {
   pdns: Powerdns;
   proxy: HttpProxy;
   account: number;
@@ -135,6 +136,7 @@ export async function startWorld(
   kind: Kind = 'sqlite',
   env: Record<string, string> = {},
   backend: 'sqlite' | 'lmdb' = 'sqlite',
+  start: (kind: Kind, env: Record<string, string>) => Promise<Service> = startService,
 ): Promise<World> {
   const zone = 'example.com';
   const started: (() => Promise<unknown>)[] = [];
@@ -148,7 +150,7 @@ export async function startWorld(
     await pdns.createZone(zone);
     const proxy = await startProxy(pdns.url);
     started.push(() => proxy.stop());
-    const service = await startService(kind, env);
+    const service = await start(kind, env);
     started.push(() => service.stop());
     const account = await addAccount(service.admin, 'powerdns', { url: proxy.url, api_key: pdns.apiKey });
     const domain = await addDomain(service.admin, account, zone);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { inCidrs, networkOf, parseCidr } from '../../src/common/cidr.js';
 
 const within = (address: string, ...nets: string[]) => inCidrs(address, nets.map(parseCidr));

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { ConfigError, parseConfig, parseDatabaseUrl, readEnvironment } from '../../src/config/config.js';
+import { atEndOfTest } from '../support/suites.js';
 
 const KEY = 'k'.repeat(32);
 
@@ -147,12 +148,13 @@ describe('DATABASE_URL', () => {
 });
 
 describe('.env', () => {
-  it('adds what the environment does not set', (t) => {
+  const afterTest = atEndOfTest();
+  it('adds what the environment does not set', () => {
     const folder = mkdtempSync(join(tmpdir(), 'zoneward-env-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    afterTest(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, '.env'), '# a comment\nZONEWARD_A="from file"\nZONEWARD_B=from file\n');
     process.env.ZONEWARD_B = 'from environment';
-    t.after(() => delete process.env.ZONEWARD_B);
+    afterTest(() => delete process.env.ZONEWARD_B);
     const env = readEnvironment(folder);
     assert.equal(env.ZONEWARD_A, 'from file');
     assert.equal(env.ZONEWARD_B, 'from environment');

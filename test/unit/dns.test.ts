@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { hostName, relativeName, toUnicode, zoneName } from '../../src/dns/names.js';
 import { dnsRecord, EXTRA_TYPES, fromRdata, MANAGED_TYPES, RECORD_TYPES, rdataOf } from '../../src/dns/record.js';
 import { txtFromInput, txtFromPresentation, txtPresentation, txtShown, txtStrings } from '../../src/dns/text.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { parseEnv } from 'node:util';
+import { test } from '@jest/globals';
 import { parseConfig } from '../../src/config/config.js';
 
 const root = join(import.meta.dirname, '../../..');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { mailError, words } from '../../src/notifications/mail-error.js';
 import { type LetterName, type Letters, oneLine, writeLetter } from '../../src/notifications/templates.js';
 

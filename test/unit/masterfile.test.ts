@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { nextSerial, printEntries } from '../../src/providers/zonefile/edit.js';
 import { parseMasterFile, parseTtl } from '../../src/providers/zonefile/masterfile.js';
 

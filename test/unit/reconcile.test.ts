@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { type CacheRow, difference, suspiciousLoss } from '../../src/records/reconcile.js';
 

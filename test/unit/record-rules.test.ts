@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
 import type { StoredRecord } from '../../src/records/record-cache.js';
 import {

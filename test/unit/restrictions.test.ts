@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { hasScope, Role } from '../../src/common/access.js';
 import { now } from '../../src/common/clock.js';

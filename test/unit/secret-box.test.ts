@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { afterAll, describe, it } from '@jest/globals';
 import { loadKeys, secretBox } from '../../src/config/secret-box.js';
 
 const OLD = 'o'.repeat(32);
@@ -57,7 +57,7 @@ describe('secret box', () => {
 
 describe('key file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'zoneward-key-'));
-  after(() => rmSync(folder, { recursive: true }));
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   it('is made once, private, and read again', () => {
     const data = join(folder, 'data');

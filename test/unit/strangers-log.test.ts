@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import { afterEach, beforeEach, describe, it, jest } from '@jest/globals';
 import type { AuditEntry, AuditService } from '../../src/audit/audit.service.js';
 import { StrangersLog } from '../../src/audit/strangers-log.service.js';
 import type { Caller } from '../../src/common/access.js';
@@ -25,15 +25,15 @@ describe('what strangers leave in the audit log', () => {
       },
     );
   beforeEach(() => {
-    mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
     written = [];
     broken = false;
     log = new StrangersLog(audit);
   });
-  afterEach(() => mock.timers.reset());
+  afterEach(() => void jest.useRealTimers());
   /** Lets time pass, and what it sets off come to an end. */
   const wait = async (ms: number) => {
-    mock.timers.tick(ms);
+    jest.advanceTimersByTime(ms);
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
 

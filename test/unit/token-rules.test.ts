@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { judgeByRules } from '../../src/common/compiled-rules.js';
 import { compileGlob, compilePattern, isHostGlob, MAX_PROGRAM } from '../../src/common/patterns.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { contains, orderBy } from '../../src/common/paging.dto.js';
 import { parseTime, positiveId } from '../../src/common/validation.js';
 

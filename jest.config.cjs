@@ -1,0 +1,51 @@
+// The tests are CommonJS here, as Jest likes it best, and so is what they test: the service as `nest build` made it, not a second build of its sources.
+const esModules = [
+  '@borewit',
+  '@nestjs',
+  '@noble',
+  '@otplib',
+  '@scure',
+  '@standard-schema',
+  '@tokenizer',
+  'fast-check',
+  'file-type',
+  'jose',
+  'nodemailer',
+  'oauth4webapi',
+  'oidc-provider',
+  'openapi-fetch',
+  'openapi-typescript',
+  'openapi-typescript-helpers',
+  'openid-client',
+  'otplib',
+  'p-queue',
+  'p-timeout',
+  're2js',
+  'smtp-server',
+  'strtok3',
+  'token-types',
+  'uint8array-extras',
+];
+const swc = (parser) => [
+  '@swc/jest',
+  {
+    swcrc: false,
+    jsc: { parser, target: 'es2023', keepClassNames: true },
+    module: { type: 'commonjs' },
+    sourceMaps: 'inline',
+  },
+];
+
+module.exports = {
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/build/'],
+  injectGlobals: false,
+  transform: { '\\.ts$': swc({ syntax: 'typescript', decorators: true }), '\\.m?js$': swc({ syntax: 'ecmascript' }) },
+  transformIgnorePatterns: [`/node_modules/(?!(?:${esModules.join('|')})/)`],
+  resolver: '<rootDir>/test/support/resolver.cjs',
+  globalSetup: '<rootDir>/test/support/global-setup.cjs',
+  reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
+  testTimeout: 120_000,
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '600MB',
+};

@@ -1,0 +1,37 @@
+// Once before all files: is the service built, and which servers answer? In CI a missing server is a failure, not a skip.
+const { existsSync } = require('node:fs');
+const { Redis } = require('ioredis');
+const mysql = require('mysql2/promise');
+const pg = require('pg');
+
+const connectTimeout = 2000;
+
+const PROBES = {
+  POSTGRES: async (connectionString) => {
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: connectTimeout });
+    await client.connect();
+    await client.end();
+  },
+  MYSQL: async (uri) => (await mysql.createConnection({ uri, connectTimeout })).end(),
+  REDIS: async (url) => {
+    const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout });
+    redis.on('error', () => undefined);
+    await redis.connect().finally(() => redis.disconnect());
+  },
+};
+
+module.exports = async () => {
+  if (!existsSync('dist/src/main.js')) throw new Error('the tests run the built service: npm run build');
+  process.env.TEST_DATABASES ??= 'sqlite,postgresql,mysql';
+  process.env.TEST_POSTGRES_URL ??= 'postgres://postgres@127.0.0.1:5432/postgres';
+  process.env.TEST_MYSQL_URL ??= 'mysql://root@127.0.0.1:3306/mysql';
+  process.env.TEST_REDIS_URL ??= 'redis://127.0.0.1:6379';
+  for (const [name, probe] of Object.entries(PROBES)) {
+    try {
+      await probe(process.env[`TEST_${name}_URL`]);
+    } catch (error) {
+      if (process.env.CI) throw error;
+      process.env[`TEST_NO_${name}`] = `no server answers (set TEST_${name}_URL)`;
+    }
+  }
+};
