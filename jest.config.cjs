@@ -43,6 +43,7 @@ module.exports = {
   transform: { '\\.ts$': swc({ syntax: 'typescript', decorators: true }), '\\.m?js$': swc({ syntax: 'ecmascript' }) },
   transformIgnorePatterns: [`/node_modules/(?!(?:${esModules.join('|')})/)`],
   resolver: '<rootDir>/test/support/resolver.cjs',
+  testEnvironment: '<rootDir>/test/support/one-realm.cjs',
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 120_000,

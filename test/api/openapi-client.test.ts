@@ -10,7 +10,7 @@ import { LocalServer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 
 const run = promisify(execFile);
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../..');
 const OPTIONS = { target: 'ES2023', lib: ['ES2024', 'DOM', 'DOM.Iterable'], types: ['node'], strict: true };
 const PROJECT = { compilerOptions: { ...OPTIONS, module: 'nodenext', skipLibCheck: true }, files: ['tour.ts'] };
 

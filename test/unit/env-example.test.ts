@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { test } from '@jest/globals';
 import { parseConfig } from '../../src/config/config.js';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../..');
 const example = readFileSync(join(root, '.env.example'), 'utf8');
 
 test('.env.example lists exactly the variables that the configuration reads', () => {
