@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import { type DomainAccess, READ, WRITE } from '../../src/domains/access-rights.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
