@@ -1,8 +1,8 @@
 // The three databases through their own drivers, without anything in between: used to seed, and by the floor.
 import { randomBytes } from 'node:crypto';
-import { DatabaseSync } from '@photostructure/sqlite';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
+import { sqlite } from '../dist/src/database/sqlite-module.js';
 
 /** as many connections as the service has */
 const POOL = 20;
@@ -17,6 +17,7 @@ export const kindOf = (url) =>
 export function open(url) {
   const kind = kindOf(url);
   if (kind === 'sqlite') {
+    const { DatabaseSync } = sqlite();
     const db = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 5000 });
     db.exec('PRAGMA synchronous = FULL');
     return {

@@ -1,37 +1,51 @@
 import { closeSync, openSync } from 'node:fs';
-import { DatabaseSync } from '@photostructure/sqlite';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { ownerOnly } from '../config/choice-file.js';
+import { sqlite } from './sqlite-module.js';
 
-/**
- * SQLite for TypeORM without a compiler: `@photostructure/sqlite` is `node:sqlite` for Node 20 and later with its binaries inside the npm package.
- * TypeORM wants something of the shape of better-sqlite3; this is that shape.
- */
-export function sqliteDriver(path: string) {
+/** ms that a statement waits while another process writes */
+const BUSY_MS = 5000;
+
+/** Node before 22.16 does not tell whether a statement answers rows. */
+const READS = /^\s*(SELECT|PRAGMA|WITH|EXPLAIN|VALUES)\b/i;
+
+/** SQLite for TypeORM without a compiler: `node:sqlite` or its backport in the shape of better-sqlite3, which TypeORM knows. */
+export function sqliteDriver(path: string, { DatabaseSync } = sqlite()) {
   if (path !== ':memory:') makePrivate(path);
   // kept by the closures below: a database that is collected closes under its statements
-  const db = new DatabaseSync(path, { timeout: 5000 });
+  const db = new DatabaseSync(path);
+  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   const prepare = (sql: string) => {
     const statement = db.prepare(sql);
-    const names = statement.columns().map((column) => column.name);
+    const run = (...values: unknown[]) => statement.run(...values);
+    const names = statement.columns?.().map((column) => column.name);
+    if (!names) {
+      const all = (...values: unknown[]) => statement.all(...values).map((row) => ({ ...(row as object) }));
+      return { reader: READS.test(sql), run, all };
+    }
     // rows cross from native code as arrays a third faster than as objects
-    statement.setReturnArrays(names.length > 0);
-    return {
-      reader: names.length > 0,
-      run: (...values: never[]) => statement.run(...values),
-      all: (...values: never[]) =>
-        (statement.all(...values) as unknown as unknown[][]).map((cells) => {
-          const row: Record<string, unknown> = {};
-          for (let i = 0; i < names.length; i++) row[names[i] as string] = cells[i];
-          return row;
-        }),
-    };
+    statement.setReturnArrays?.(names.length > 0);
+    const all = (...values: unknown[]) =>
+      (statement.all(...values) as unknown[][]).map((cells) => {
+        const row: Record<string, unknown> = {};
+        for (let i = 0; i < names.length; i++) row[names[i] as string] = cells[i];
+        return row;
+      });
+    return { reader: names.length > 0, run, all };
   };
   const pragma = (text: string) => {
     const statement = prepare(`PRAGMA ${text}`);
     return statement.reader ? statement.all() : statement.run();
   };
-  return { prepare, pragma, exec: (sql: string) => db.exec(sql), close: () => db.close() };
+  const close = () => {
+    try {
+      // the backport leaves the log to the next start while statements are prepared; without waiting for other processes
+      db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } finally {
+      db.close();
+    }
+  };
+  return { prepare, pragma, exec: (sql: string) => db.exec(sql), close };
 }
 
 /** The file is for its owner only, before anything is in it; SQLite gives the files beside it the same rights. */

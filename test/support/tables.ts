@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
+import { sqlite } from '../../src/database/sqlite-module.js';
 
 /** Where a service keeps its data. */
 interface Store {
@@ -12,6 +12,7 @@ interface Store {
 /** Rows straight from the database of a service, past the service. */
 export async function rowsOf({ databaseUrl, server }: Store, sql: string): Promise<Record<string, unknown>[]> {
   if (databaseUrl.startsWith('sqlite:')) {
+    const { DatabaseSync } = sqlite();
     const database = new DatabaseSync(join(server.dataDir, databaseUrl.slice('sqlite:'.length)), { readOnly: true });
     try {
       return database.prepare(sql).all() as Record<string, unknown>[];
