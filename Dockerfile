@@ -1,5 +1,5 @@
-# No compiler is needed in either stage: the native modules bring their binaries inside their npm packages.
-FROM node:20-slim AS build
+# No compiler is needed in either stage: native modules bring their binaries inside their npm packages. What is optional is for Node 20 only.
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
@@ -7,11 +7,11 @@ COPY nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
 COPY src ./src
 RUN npm run build
 
-FROM node:20-slim
+FROM node:24-slim
 ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev && npm cache clean --force
+RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY --from=build /app/dist ./dist
 RUN install -d -o node -g node -m 0700 /data
 USER node
