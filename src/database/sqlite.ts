@@ -9,7 +9,7 @@ const BUSY_MS = 5000;
 /** Node before 22.16 does not tell whether a statement answers rows. */
 const READS = /^\s*(SELECT|PRAGMA|WITH|EXPLAIN|VALUES)\b/i;
 
-/** SQLite for TypeORM without a compiler: `node:sqlite` or its backport in the shape of better-sqlite3, which TypeORM knows. */
+/** SQLite for TypeORM without a compiler: `node:sqlite` or its backport, in the shape of better-sqlite3. */
 export function sqliteDriver(path: string, { DatabaseSync } = sqlite()) {
   if (path !== ':memory:') makePrivate(path);
   // kept by the closures below: a database that is collected closes under its statements
@@ -39,7 +39,7 @@ export function sqliteDriver(path: string, { DatabaseSync } = sqlite()) {
   };
   const close = () => {
     try {
-      // the backport leaves the log to the next start while statements are prepared; without waiting for other processes
+      // the backport leaves the log to the next start while statements are prepared; this waits for no other process
       db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } finally {
       db.close();
@@ -62,9 +62,10 @@ function makePrivate(path: string): void {
 type RunnerClass = new (driver: unknown) => any;
 
 /**
- * Makes transactions safe on SQLite, where TypeORM has one connection for everybody. Each caller gets a runner of its own; a transaction holds the
- * connection from start to end, any other statement holds it for itself, first come first served. Without this, parallel transactions fail
- * and foreign statements are swept into a rollback. Call it on a fresh driver, before `initialize()`.
+ * Makes transactions safe on SQLite, where TypeORM has one connection for everybody. Each caller gets a runner of its
+ * own; a transaction holds the connection from start to end, any other statement holds it for itself, first come first
+ * served. Without this, parallel transactions fail and foreign statements are swept into a rollback. Call it on a fresh
+ * driver, before `initialize()`.
  */
 export function gate(dataSource: DataSource): void {
   const driver = dataSource.driver as unknown as { createQueryRunner(mode: string): QueryRunner };
