@@ -10,7 +10,6 @@ import { done, each, made, startWorld, until, type World } from '../support/worl
 const WRITES = 200;
 const CONCURRENCY = 8;
 /** ms that an orderly end may take: what stops services gives them about ten seconds */
-const ORDERLY_MS = 8_000;
 /** the server is ended after so many answers, in rounds on the same data; `stop` is the orderly end */
 const ENDS: ['kill' | 'stop', number][] = [
   ['kill', 10],
@@ -61,7 +60,6 @@ for (const { kind, skip } of databases()) {
       for (const [round, [how, endAfter]] of ENDS.entries()) {
         const old = done(await client().get(`${world.records}?type=A`)).list;
         let answers = 0;
-        let endedAt = 0;
         let killed: Promise<unknown> | undefined;
         await each(Array.from({ length: WRITES }), CONCURRENCY, async (_none, i) => {
           if (killed) return;
@@ -69,7 +67,6 @@ for (const { kind, skip } of databases()) {
             () => {
               answers++;
               if (answers < endAfter || killed) return;
-              endedAt = performance.now();
               killed = server[how]();
             },
             () => assert.ok(killed, 'writes fail only because the server ended'),
@@ -77,7 +74,6 @@ for (const { kind, skip } of databases()) {
         });
         await killed;
         if (how === 'stop') {
-          assert.ok(performance.now() - endedAt < ORDERLY_MS, 'the end waits for requests, not for idle connections');
           assert.equal(await openIntents(world), 0, 'what was begun was ended');
         }
         await startAgain();

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { noPowerdns, type RawZone } from '../support/powerdns.js';
 import type { Fault, Reply } from '../support/proxy.js';
@@ -8,8 +7,6 @@ import { rowsOf } from '../support/tables.js';
 import { done, made, providerFailed, refused, startWorld, type World } from '../support/world.js';
 
 const RECORDS = 10_000;
-const MAX_SYNC_MS = 5_000;
-const MAX_MEMORY_MIB = 300;
 
 describeUnless(noPowerdns)(`a zone of ${RECORDS} records`, () => {
   let world: World;
@@ -32,20 +29,10 @@ describeUnless(noPowerdns)(`a zone of ${RECORDS} records`, () => {
 
   const sync = () => world.admin.post(`/api/accounts/${world.account}/sync`);
   const table = () => rowsOf(world, 'SELECT * FROM dns_records ORDER BY id');
-  const peakMiB = () =>
-    Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${world.server.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-  it(`is read in under ${MAX_SYNC_MS / 1000} s and ${MAX_MEMORY_MIB} MiB`, async (t) => {
-    const before = peakMiB();
-    const start = performance.now();
+  it('is read', async () => {
     const result = done(await sync());
-    const ms = performance.now() - start;
     assert.deepEqual([result.added, result.failed, result.pending], [1, 0, 0]);
-    t.diagnostic(
-      `first sync: ${Math.round(ms)} ms, peak ${Math.round(peakMiB())} MiB (before ${Math.round(before)} MiB)`,
-    );
-    assert.ok(ms < MAX_SYNC_MS, `${ms} ms`);
-    assert.ok(peakMiB() < MAX_MEMORY_MIB, `${peakMiB()} MiB`);
     const found = done(await world.admin.get('/api/domains?keyword=large'));
     domain = found[0].id;
     assert.equal(found[0].records_count, RECORDS);
@@ -53,18 +40,13 @@ describeUnless(noPowerdns)(`a zone of ${RECORDS} records`, () => {
     assert.deepEqual([total, list.length], [RECORDS, RECORDS]);
   });
 
-  it('a second sync writes no record, and neither does a third', async (t) => {
+  it('a second sync writes no record, and neither does a third', async () => {
     const before = await table();
     assert.equal(before.length, RECORDS + 1);
     for (const which of ['second', 'third']) {
-      const start = performance.now();
       done(await sync());
-      const ms = performance.now() - start;
-      t.diagnostic(`${which} sync: ${Math.round(ms)} ms, peak ${Math.round(peakMiB())} MiB`);
-      assert.deepEqual(await table(), before);
-      assert.ok(ms < MAX_SYNC_MS, `${ms} ms`);
+      assert.deepEqual(await table(), before, which);
     }
-    assert.ok(peakMiB() < MAX_MEMORY_MIB, `${peakMiB()} MiB`);
   });
 
   it('a list of its records that is cut short fails and changes nothing', async () => {
@@ -103,11 +85,9 @@ describeUnless(noPowerdns)(`a zone of ${RECORDS} records`, () => {
     assert.deepEqual(await table(), before);
   });
 
-  it(`beyond ${RECORDS} records a list needs a page, and an edit stays quick`, async (t) => {
+  it(`beyond ${RECORDS} records a list needs a page`, async () => {
     const records = `/api/domains/${domain}/records`;
-    const start = performance.now();
     const { id } = made(await world.admin.post(records, { host: 'one-more', type: 'A', value: '192.0.2.1' }));
-    t.diagnostic(`create in a zone of ${RECORDS}: ${Math.round(performance.now() - start)} ms`);
     const answer = refused(await world.admin.get(records), 400, 400001);
     assert.equal(answer.data.errors[0].path, 'page');
     assert.match(answer.msg + answer.data.errors[0].message, /10001/);

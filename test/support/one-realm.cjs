@@ -17,7 +17,10 @@ module.exports = class OneRealm {
     const global = globalThis;
     this.global = global;
     this.moduleMocker = new ModuleMocker(global);
-    const timerConfig = { idToRef: (id) => ({ id, ref: () => this, unref: () => this }), refToId: (timer) => timer?.id };
+    const timerConfig = {
+      idToRef: (id) => ({ id, ref: () => this, unref: () => this }),
+      refToId: (timer) => timer?.id,
+    };
     this.fakeTimers = new LegacyFakeTimers({ config, global, moduleMocker: this.moduleMocker, timerConfig });
     this.fakeTimersModern = new ModernFakeTimers({ config, global });
   }
