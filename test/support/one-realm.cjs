@@ -1,5 +1,5 @@
 const vm = require('node:vm');
-const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
+const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
 // Jest's own environment compiles everything in a second realm, where a RangeError of Node's Buffer is no `RangeError`, and an array of `readdirSync` no
@@ -14,22 +14,15 @@ const { exit } = process;
 
 module.exports = class OneRealm {
   constructor({ projectConfig: config }) {
-    const global = globalThis;
-    this.global = global;
-    this.moduleMocker = new ModuleMocker(global);
-    const timerConfig = {
-      idToRef: (id) => ({ id, ref: () => this, unref: () => this }),
-      refToId: (timer) => timer?.id,
-    };
-    this.fakeTimers = new LegacyFakeTimers({ config, global, moduleMocker: this.moduleMocker, timerConfig });
-    this.fakeTimersModern = new ModernFakeTimers({ config, global });
+    this.global = globalThis;
+    this.moduleMocker = new ModuleMocker(globalThis);
+    this.fakeTimersModern = new ModernFakeTimers({ config, global: globalThis });
   }
 
   async setup() {}
 
   /** The next file finds the globals as this one did. */
   async teardown() {
-    this.fakeTimers.dispose();
     this.fakeTimersModern.dispose();
     for (const key of Reflect.ownKeys(globalThis)) if (!KEYS.has(key)) Reflect.deleteProperty(globalThis, key);
     globalThis.console = console;
