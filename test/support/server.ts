@@ -13,6 +13,9 @@ import { freshDatabase, type Kind } from './databases.js';
 
 const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
 
+/** a process that does not listen after so long is ended */
+const START_MS = 60_000;
+
 export const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 
 /** One answer of the API. */
@@ -23,6 +26,13 @@ export interface Answer {
   msg: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   data: any;
+}
+
+/** Headers as `fetch` gives them, each cookie by itself. */
+function headersOf(given: Record<string, string | string[]>): Headers {
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(given)) for (const value of [values].flat()) headers.append(name, value);
+  return headers;
 }
 
 interface DeclaredFailures {
@@ -79,7 +89,7 @@ export abstract class Server {
     token?: string,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    let call = request(this.url)[method.toLowerCase() as 'get'](path);
+    let call = request(this.url)[method.toLowerCase() as 'get'](path).set('user-agent', 'node');
     if (body !== undefined) call = call.set('content-type', 'application/json');
     if (token) call = call.set('authorization', `Bearer ${token}`);
     const response = await call.set(headers).send(typeof body === 'string' ? body : JSON.stringify(body));
@@ -130,16 +140,18 @@ export const applicationOf = (dataDir: string): INestApplication | undefined => 
 /** The service in the test's own process. */
 export class LocalServer extends Server {
   private static output = '';
-  private readonly start = LocalServer.output.length;
   private constructor(
     private readonly app: INestApplication,
     dataDir: string,
+    /** where its part of the log begins */
+    private readonly begin: number,
   ) {
     super(`http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`, dataDir);
   }
 
   static async start(env: Record<string, string> = {}, dataDir = newDataDir()): Promise<LocalServer> {
     const config = parseConfig({ HOST: '127.0.0.1', DATA_DIR: dataDir, ...env });
+    const begin = LocalServer.output.length;
     // one logger for all services of the process
     configureLogger(config.logLevel, {
       write(line) {
@@ -155,11 +167,11 @@ export class LocalServer extends Server {
       throw error;
     }
     running.set(dataDir, app);
-    return new LocalServer(app, dataDir);
+    return new LocalServer(app, dataDir, begin);
   }
 
   get log(): string {
-    return LocalServer.output.slice(this.start);
+    return LocalServer.output.slice(this.begin);
   }
 
   async stop(): Promise<number> {
@@ -194,6 +206,7 @@ export class ServerProcess extends Server {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const output: string[] = [];
+    const late = setTimeout(() => child.kill('SIGKILL'), START_MS);
     const port = await new Promise<number>((resolve, reject) => {
       const read = (chunk: Buffer) => {
         output.push(String(chunk));
@@ -203,7 +216,7 @@ export class ServerProcess extends Server {
       child.stdout.on('data', read);
       child.stderr.on('data', read);
       child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${output.join('')}`)));
-    });
+    }).finally(() => clearTimeout(late));
     return new ServerProcess(`http://127.0.0.1:${port}`, dataDir, child, output);
   }
 
