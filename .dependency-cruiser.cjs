@@ -3,14 +3,15 @@ const above = {
   common: [],
   config: ['common'],
   dns: ['common'],
-  providers: ['common', 'dns'],
+  outbound: ['common'],
+  providers: ['common', 'dns', 'outbound'],
   settings: ['common', 'config', 'database', 'audit'],
-  notifications: ['common', 'config', 'database', 'audit', 'settings', 'providers'],
+  notifications: ['common', 'config', 'database', 'audit', 'settings', 'outbound'],
   users: ['common', 'config', 'database', 'audit', 'settings'],
-  security: ['common', 'config', 'database', 'audit', 'settings', 'notifications', 'users', 'providers'],
+  security: ['common', 'config', 'database', 'audit', 'settings', 'notifications', 'users', 'outbound'],
   teams: ['common', 'database', 'audit', 'settings', 'dns', 'users', 'domains', 'security'],
   audit: ['common', 'database'],
-  accounts: ['common', 'config', 'database', 'audit', 'providers', 'users', 'teams'],
+  accounts: ['common', 'config', 'database', 'audit', 'outbound', 'providers', 'users', 'teams'],
   domains: ['common', 'config', 'database', 'audit', 'providers', 'dns', 'users', 'teams', 'accounts'],
   records: ['common', 'config', 'database', 'audit', 'settings', 'providers', 'dns', 'accounts', 'domains'],
   tokens: ['common', 'config', 'database', 'audit', 'settings', 'dns', 'users', 'accounts', 'domains'],
@@ -27,7 +28,7 @@ const above = {
     'tokens',
   ],
   system: ['common', 'config', 'database', 'audit', 'settings', 'users', 'security'],
-  init: ['common', 'config', 'database', 'audit', 'users', 'auth', 'providers'],
+  init: ['common', 'config', 'database', 'audit', 'users', 'auth', 'outbound'],
 };
 
 module.exports = {

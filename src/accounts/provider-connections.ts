@@ -4,8 +4,8 @@ import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
+import { outboundAgent } from '../outbound/agent.js';
 import { connectProvider } from '../providers/connect.js';
-import { outboundAgent } from '../providers/outbound.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from '../providers/provider.js';
 import { PROVIDERS } from '../providers/registry.js';
 

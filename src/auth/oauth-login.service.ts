@@ -46,7 +46,7 @@ export class OauthLogin {
     private readonly audit: AuditService,
   ) {}
 
-  /** @throws AppError code -2 with a challenge when a code is missing, 400001, 401001, 403001, 409001, 429001, ProviderError */
+  /** @throws AppError code -2 with a challenge when a code is missing, 400001, 401001, 403001, 409001, 429001, OutboundError */
   async callback(input: OauthCallback, browser: string | null, caller: Caller): Promise<OauthResult> {
     if (!input.code && !input.error) throw errors.field('code', 'is needed, or error');
     assertNetwork(await this.settings.securityFor(null), caller.ip);

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import type { Cidr } from '../common/cidr.js';
 import type { DatabaseChoice } from '../config/config.js';
 import { toOptions } from '../database/app-data-source.js';
-import { resolveAllAllowed } from '../providers/outbound.js';
+import { resolveAllAllowed } from '../outbound/guard.js';
 import type { DatabaseInput, TestResult } from './init.dto.js';
 
 /** The embedded default. */
@@ -43,7 +43,7 @@ export function failureWords(error: unknown): string {
   return WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'The connection failed';
 }
 
-/** Where a choice may be connected to; of a file nowhere. @throws ProviderError when nowhere that the outbound rules allow */
+/** Where a choice may be connected to; of a file nowhere. @throws OutboundError when nowhere that the outbound rules allow */
 export const allowedAddresses = async (choice: DatabaseChoice, deny: readonly Cidr[]): Promise<string[]> =>
   choice.type === 'sqlite' ? [] : resolveAllAllowed(choice.host, deny);
 

@@ -9,7 +9,7 @@ import { type Config, ConfigError } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
-import { ProviderError } from '../providers/errors.js';
+import { OutboundError } from '../outbound/outbound-error.js';
 import { SigningKey } from '../users/signing-key.js';
 import { UsersService } from '../users/users.service.js';
 import { allowedAddresses, choiceOf, failureWords, probe } from './database-probe.js';
@@ -78,7 +78,7 @@ export class InitService implements OnModuleInit {
       await allowedAddresses(choice, this.config.outboundDeny);
       await this.database.choose(choice);
     } catch (error) {
-      if (error instanceof AppError && !(error instanceof ProviderError)) throw error;
+      if (error instanceof AppError && !(error instanceof OutboundError)) throw error;
       log().warn({ err: (error as Error).message }, 'the chosen database cannot be opened');
       throw errors.field(input.type, failureWords(error));
     }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Cidr } from '../common/cidr.js';
-import { ProviderError } from '../providers/errors.js';
-import { resolveAllowed } from '../providers/outbound.js';
+import { resolveAllowed } from '../outbound/guard.js';
+import { OutboundError } from '../outbound/outbound-error.js';
 import { isEmail } from '../settings/checks.js';
 import type { Documents } from '../settings/documents.js';
 import { MailError, mailError } from './mail-error.js';
@@ -79,7 +79,7 @@ export async function deliver(
       transport.close();
     }
   } catch (error) {
-    if (error instanceof ProviderError) throw new MailError(error.message, false);
+    if (error instanceof OutboundError) throw new MailError(error.message, false);
     throw mailError(error, server, [...secrets, ...credentials(smtp)]);
   }
 }

@@ -1,9 +1,9 @@
 import PQueue from 'p-queue';
 import type { Agent } from 'undici';
 import type { Cidr } from '../common/cidr.js';
+import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
 import { ProviderError } from './errors.js';
 import { Http } from './http.js';
-import { assertUrlAllowed, resolveAllowed } from './outbound.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from './provider.js';
 
 /** What is the same for every account of this process. */

@@ -1,7 +1,7 @@
-import { Buffer } from 'node:buffer';
 import type PQueue from 'p-queue';
 import { type Dispatcher, request } from 'undici';
 import { sleep } from '../common/clock.js';
+import { readBody } from '../outbound/body.js';
 import { clipped, ProviderError } from './errors.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -53,7 +53,7 @@ export interface HttpAnswer<T> {
 }
 
 /** An answer larger than this is refused: no provider's page is near it. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_BODY_MIB = 64;
 /** So much of an answer that is not JSON is repeated at most. */
 const FOREIGN_CHARACTERS = 100;
 const BUSY = new Set([429, 502, 503, 504]);
@@ -154,14 +154,8 @@ export class Http {
       signal,
       dispatcher: this.options.dispatcher,
     });
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of answer.body) {
-      size += (chunk as Buffer).length;
-      if (size > MAX_BODY_BYTES) throw new Error('the answer is larger than 64 MiB');
-      chunks.push(chunk as Buffer);
-    }
-    return { status: answer.statusCode, headers: answer.headers, text: Buffer.concat(chunks).toString('utf8') };
+    const text = (await readBody(answer.body, MAX_BODY_MIB)).toString('utf8');
+    return { status: answer.statusCode, headers: answer.headers, text };
   }
 
   private parse<T>(text: string, headers: Dispatcher.ResponseData['headers']): T {

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import PQueue from 'p-queue';
 import type { Agent } from 'undici';
+import { outboundAgent } from '../../src/outbound/agent.js';
 import { Http, type HttpOptions } from '../../src/providers/http.js';
-import { outboundAgent } from '../../src/providers/outbound.js';
 import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 
 describe('the HTTP client of all providers', () => {

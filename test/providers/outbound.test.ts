@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import PQueue from 'p-queue';
 import { parseCidr } from '../../src/common/cidr.js';
+import { outboundAgent } from '../../src/outbound/agent.js';
+import { assertUrlAllowed, mayConnect, resolveAllowed } from '../../src/outbound/guard.js';
 import { connectProvider } from '../../src/providers/connect.js';
 import { Http } from '../../src/providers/http.js';
-import { assertUrlAllowed, mayConnect, outboundAgent, resolveAllowed } from '../../src/providers/outbound.js';
 import { powerdns } from '../../src/providers/powerdns/powerdns.provider.js';
 import { startStandIn } from '../support/vendor.js';
 

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { dnsRecord } from '../../src/dns/record.js';
+import { outboundAgent } from '../../src/outbound/agent.js';
 import { connectProvider } from '../../src/providers/connect.js';
-import { outboundAgent } from '../../src/providers/outbound.js';
 import type {
   Change,
   Credentials,

@@ -18,7 +18,7 @@ import {
 } from 'openid-client';
 import { sha256 } from '../../common/hash.js';
 import { log } from '../../common/logger.js';
-import { ProviderError } from '../../providers/errors.js';
+import { OutboundError } from '../../outbound/outbound-error.js';
 import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 import { fieldOf, type Person, personOf, plainIssuer, subjectOf } from './claims.js';
 import { isPlainHttp, OauthHttp } from './oauth-http.js';
@@ -65,7 +65,7 @@ export class OauthClients {
 
   constructor(private readonly http: OauthHttp) {}
 
-  /** Where to send the browser. @throws ProviderError */
+  /** Where to send the browser. @throws OutboundError */
   async authorizationUrl(provider: KnownProvider, { state, nonce, verifier, redirectUri }: Flow): Promise<string> {
     const config = await this.configuration(provider);
     const scopes = provider.scopes?.length ? provider.scopes : provider.issuer ? ['openid', 'profile', 'email'] : [];
@@ -83,7 +83,7 @@ export class OauthClients {
   /**
    * Changes the code for who the person is, all proofs checked.
    * @param iss of the callback (RFC 9207)
-   * @throws SignInRefused what is not to be trusted, ProviderError a provider that does not answer
+   * @throws SignInRefused what is not to be trusted, OutboundError a provider that does not answer
    */
   async identify(provider: KnownProvider, flow: Flow, code: string, iss: string | undefined): Promise<Person> {
     try {
@@ -128,10 +128,10 @@ export class OauthClients {
     const url = new URL(provider.userinfo_endpoint as string);
     const headers = new Headers({ accept: 'application/json' });
     const answer = await fetchProtectedResource(config, access_token, url, 'GET', undefined, headers);
-    if (answer.status >= 500) throw new ProviderError('unavailable', 'The identity provider does not answer');
+    if (answer.status >= 500) throw new OutboundError('unavailable', 'The identity provider does not answer');
     if (answer.status !== 200) throw new SignInRefused(`the provider answered ${answer.status} about the person`);
     const claims = await answer.json().catch(() => {
-      throw new ProviderError('unavailable', 'The identity provider answers no JSON about the person');
+      throw new OutboundError('unavailable', 'The identity provider answers no JSON about the person');
     });
     const field = provider.subject_field as string;
     const subject = subjectOf(fieldOf(claims, field));
@@ -163,15 +163,15 @@ export class OauthClients {
     } catch (error) {
       const { why } = reasonOf(error);
       log().warn({ provider: key, why }, 'the discovery of an identity provider failed');
-      throw providerErrorIn(error) ?? new ProviderError('unavailable', 'The discovery of the identity provider failed');
+      throw providerErrorIn(error) ?? new OutboundError('unavailable', 'The discovery of the identity provider failed');
     }
     const found = config.serverMetadata();
     // the library lets some issuers pass that differ: who may write the document of one must never speak for another
     if (new URL(found.issuer).href !== new URL(issuer).href)
-      throw new ProviderError('rejected', 'The discovery document is of another issuer');
+      throw new OutboundError('rejected', 'The discovery document is of another issuer');
     const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = found;
     if (!authorization_endpoint || !token_endpoint || !jwks_uri)
-      throw new ProviderError('rejected', 'The discovery document lacks endpoints');
+      throw new OutboundError('rejected', 'The discovery document lacks endpoints');
     for (const url of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint])
       if (url) this.http.assertAllowed(url);
     return config;
@@ -210,7 +210,7 @@ function chain(error: unknown): unknown[] {
 
 const providerErrorIn = (error: unknown) =>
   chain(error).find(
-    (e): e is ProviderError | SignInRefused => e instanceof ProviderError || e instanceof SignInRefused,
+    (e): e is OutboundError | SignInRefused => e instanceof OutboundError || e instanceof SignInRefused,
   );
 
 /** Why, in the library's fixed words. Not what a parser or the provider says: that may hold parts of the answer, tokens too. */
@@ -227,9 +227,9 @@ function reasonOf(error: unknown): { why: string; codes: string[] } {
 function translated(error: unknown, { key }: KnownProvider): unknown {
   const own = providerErrorIn(error);
   const { why, codes } = own instanceof SignInRefused ? { why: own.why, codes: [] } : reasonOf(error);
-  log().warn({ provider: key, why: own instanceof ProviderError ? own.message : why }, 'a sign-in was not verified');
+  log().warn({ provider: key, why: own instanceof OutboundError ? own.message : why }, 'a sign-in was not verified');
   if (own) return own;
   if (codes.some((code) => NONSENSE.has(code)))
-    return new ProviderError('unavailable', 'The identity provider does not answer as it should');
+    return new OutboundError('unavailable', 'The identity provider does not answer as it should');
   return new SignInRefused(why);
 }

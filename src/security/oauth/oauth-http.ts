@@ -1,15 +1,16 @@
-import { Buffer } from 'node:buffer';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { CustomFetch } from 'openid-client';
 import { request } from 'undici';
 import { type Cidr, inCidrs, parseCidr } from '../../common/cidr.js';
 import type { Config } from '../../config/config.js';
 import { CONFIG } from '../../config/config.module.js';
-import { ProviderError } from '../../providers/errors.js';
-import { assertUrlAllowed, outboundAgent } from '../../providers/outbound.js';
+import { outboundAgent } from '../../outbound/agent.js';
+import { readBody } from '../../outbound/body.js';
+import { assertUrlAllowed } from '../../outbound/guard.js';
+import { OutboundError } from '../../outbound/outbound-error.js';
 
 /** No discovery document, key set or answer about a person is near it. */
-const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_MIB = 1;
 
 const LOOPBACK: Cidr[] = ['127.0.0.0/8', '::1/128'].map(parseCidr);
 
@@ -30,13 +31,13 @@ export class OauthHttp implements OnApplicationShutdown {
     return Math.ceil(this.config.providerTimeoutMs / 1000) + 1;
   }
 
-  /** @throws ProviderError unless the address is https, or http on loopback, and allowed by the outbound rules */
+  /** @throws OutboundError unless the address is https, or http on loopback, and allowed by the outbound rules */
   assertAllowed(url: string): void {
     assertUrlAllowed(url, this.config.outboundDeny);
     const { protocol, hostname, origin } = new URL(url);
     const local = hostname === 'localhost' || inCidrs(hostname.replace(/^\[|\]$/g, ''), LOOPBACK);
     if (protocol === 'http:' && !local) {
-      throw new ProviderError('rejected', `The identity provider at ${origin} must use https`);
+      throw new OutboundError('rejected', `The identity provider at ${origin} must use https`);
     }
   }
 
@@ -51,24 +52,18 @@ export class OauthHttp implements OnApplicationShutdown {
         signal: AbortSignal.timeout(this.config.providerTimeoutMs),
         dispatcher: this.agent,
       });
-      const chunks: Buffer[] = [];
-      let size = 0;
-      for await (const chunk of answer.body) {
-        size += (chunk as Buffer).length;
-        if (size > MAX_BODY_BYTES) throw new Error('its answer is larger than 1 MiB');
-        chunks.push(chunk as Buffer);
-      }
+      const content = await readBody(answer.body, MAX_BODY_MIB);
       const type = String(answer.headers['content-type'] ?? '');
       // some statuses may have no body
       const empty = [204, 205, 304].includes(answer.statusCode);
-      return new Response(empty ? null : Buffer.concat(chunks), {
+      return new Response(empty ? null : content, {
         status: answer.statusCode,
         headers: type ? { 'content-type': type } : {},
       });
     } catch (error) {
       const { name, code, message } = error as { name: string; code?: string; message: string };
       const why = name === 'TimeoutError' ? 'it took too long' : code === 'EOUTBOUND' ? message : (code ?? message);
-      throw new ProviderError('unavailable', `The identity provider does not answer (${why})`);
+      throw new OutboundError('unavailable', `The identity provider does not answer (${why})`);
     }
   };
 

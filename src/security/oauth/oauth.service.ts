@@ -35,7 +35,7 @@ interface Pending {
 export interface Returned {
   provider: KnownProvider;
   bind: Binder | null;
-  /** Asks the provider who it is. @throws SignInRefused, ProviderError */
+  /** Asks the provider who it is. @throws SignInRefused, OutboundError */
   identify(): Promise<Person>;
 }
 
@@ -61,7 +61,7 @@ export class OauthService {
    * Begins a flow.
    * @param browser the value of the browser's cookie
    * @returns where to send the browser
-   * @throws AppError 400001, 404001 no such provider, ProviderError
+   * @throws AppError 400001, 404001 no such provider, OutboundError
    */
   async start(input: OauthStart, browser: string, bind: Binder | null): Promise<string> {
     const redirect = redirectUri(await this.settings.publicUrl(), input.redirect ?? undefined);

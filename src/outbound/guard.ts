@@ -1,9 +1,8 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent } from 'undici';
 import { type Cidr, inCidrs, parseCidr } from '../common/cidr.js';
-import { ProviderError } from './errors.js';
+import { OutboundError } from './outbound-error.js';
 
 const NEVER = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast']);
 
@@ -59,53 +58,34 @@ function embedded(address: string): string[] {
 
 /**
  * One address for a host that an administrator named, checked: connect to this address, not to the name again.
- * @throws ProviderError `unavailable` (nothing sent) when the name does not resolve or its address is not allowed
+ * @throws OutboundError `unavailable` (nothing sent) when the name does not resolve or its address is not allowed
  */
 export const resolveAllowed = async (host: string, deny: readonly Cidr[]): Promise<string> =>
   (await resolveAllAllowed(host, deny))[0] as string;
 
-/** All of them, at least one. @throws ProviderError as above */
+/** All of them, at least one. @throws OutboundError as above */
 export async function resolveAllAllowed(host: string, deny: readonly Cidr[]): Promise<string[]> {
   const bare = host.replace(/^\[|\]$/g, '');
   let addresses: string[];
   try {
     addresses = isIP(bare) ? [bare] : (await dnsLookup(bare, { all: true })).map((a) => a.address);
   } catch {
-    throw new ProviderError('unavailable', `The host name ${host} cannot be resolved`, false);
+    throw new OutboundError('unavailable', `The host name ${host} cannot be resolved`, false);
   }
   const allowed = addresses.filter((a) => mayConnect(a, deny));
   if (!allowed.length)
-    throw new ProviderError('unavailable', `Connections to ${host} are not allowed (outbound rules)`, false);
+    throw new OutboundError('unavailable', `Connections to ${host} are not allowed (outbound rules)`, false);
   return allowed;
 }
 
-/** A keep-alive agent that connects only to addresses that it has checked itself. Redirects are never followed. */
-export function outboundAgent(deny: readonly Cidr[], timeoutMs: number): Agent {
-  return new Agent({
-    keepAliveTimeout: 30_000,
-    connect: {
-      timeout: timeoutMs,
-      // net.connect asks `lookup` for names only; addresses in URLs are checked by `assertUrlAllowed` when the account connects
-      lookup: (hostname, options, callback) => {
-        const answer = callback as (error: Error | null, address?: unknown, family?: number) => void;
-        resolveAllowed(hostname, deny).then(
-          (address) =>
-            options.all ? answer(null, [{ address, family: isIP(address) }]) : answer(null, address, isIP(address)),
-          (error: Error) => answer(Object.assign(new Error(error.message), { code: 'EOUTBOUND' })),
-        );
-      },
-    },
-  });
-}
-
-/** @throws ProviderError when the URL is no http(s) URL, carries a user name, or names an address that is not allowed. */
+/** @throws OutboundError when the URL is no http(s) URL, carries a user name, or names an address that is not allowed. */
 export function assertUrlAllowed(url: string, deny: readonly Cidr[]): void {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol) || parsed.username || parsed.password) {
-    throw new ProviderError('rejected', 'The endpoint must be an http or https URL without user name');
+    throw new OutboundError('rejected', 'The endpoint must be an http or https URL without user name');
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) && !mayConnect(host, deny)) {
-    throw new ProviderError('rejected', `Connections to ${host} are not allowed (outbound rules)`);
+    throw new OutboundError('rejected', `Connections to ${host} are not allowed (outbound rules)`);
   }
 }

@@ -1,0 +1,13 @@
+import { Buffer } from 'node:buffer';
+
+/** An answer's body as a whole, up to `maxMiB`. @throws Error for a larger one, before the rest of it is read */
+export async function readBody(body: AsyncIterable<Uint8Array>, maxMiB: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxMiB * 1024 * 1024) throw new Error(`the answer is larger than ${maxMiB} MiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,47 @@
+import { AppError, CODES } from '../common/errors.js';
+
+/**
+ * - `auth`: credentials refused · `not_found`: zone or record unknown · `rate_limit`: still refused after waiting
+ * - `rejected`: the other side understood and said no (its words in the message)
+ * - `unavailable`: unreachable, not allowed, too slow, 5xx, or an answer that was cut or makes no sense
+ */
+export type OutboundErrorKind = 'auth' | 'not_found' | 'rate_limit' | 'rejected' | 'unavailable';
+
+/** A text that others wrote, cut: whoever points an account at a server of somebody else's must not read its pages here. */
+export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
+
+/** `data` of 500002. */
+export interface OutboundFailure {
+  /** the DNS provider's kind, such as `powerdns`; null for whatever else is called */
+  provider: string | null;
+  kind: OutboundErrorKind;
+  /** the same request may succeed later, without anything being changed */
+  retryable: boolean;
+  /** `no`: it is certain that nothing was changed there; `unknown`: ask what it holds */
+  applied: 'no' | 'unknown';
+}
+
+/** A call to somebody else was refused or failed: HTTP 500, code 500002, the other side's own words. */
+export class OutboundError extends AppError {
+  declare readonly data: OutboundFailure;
+
+  constructor(
+    readonly kind: OutboundErrorKind,
+    message: string,
+    /** false only when it is certain that nothing was changed there */
+    readonly mayHaveApplied: boolean = kind === 'unavailable',
+  ) {
+    super(CODES.provider.status, CODES.provider.code, clipped(message, 1000), {
+      provider: null,
+      kind,
+      retryable: kind === 'unavailable' || kind === 'rate_limit',
+      applied: mayHaveApplied ? 'unknown' : 'no',
+    } satisfies OutboundFailure);
+  }
+
+  /** Says of which DNS provider it is, and, of what only reads, that nothing was changed. */
+  of(provider: string, reading: boolean): this {
+    Object.assign(this.data, { provider }, reading && { applied: 'no' });
+    return this;
+  }
+}
