@@ -15,6 +15,7 @@ import { UnknownQueryInterceptor } from './http/unknown-query.interceptor.js';
 import { InitModule } from './init/init.module.js';
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
+import { ProvidersModule } from './providers/providers.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { SecurityJobsModule } from './security/jobs.module.js';
 import { SettingsModule } from './settings/settings.module.js';
@@ -33,6 +34,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     SecurityJobsModule,
     InitModule,
     AccountsModule,
+    ProvidersModule,
     DomainsModule,
     RecordsModule,
     TokensModule,

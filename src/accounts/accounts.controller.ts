@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { Access, Audited, type Caller, Fails, Makes, Me, Role } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
-import { AccountInput, AccountPatch, AccountView, CheckQuery, ForceQuery, ProviderView } from './account.dto.js';
+import { AccountInput, AccountPatch, AccountView, CheckQuery, ForceQuery } from './account.dto.js';
 import { AccountsService } from './accounts.service.js';
 
 @ApiTags('Accounts')
@@ -60,18 +60,5 @@ export class AccountsController {
   @Audited('account.delete')
   remove(@Param('id', IdPipe) id: number, @Query() { force }: ForceQuery, @Me() me: Caller): Promise<void> {
     return this.accounts.remove(me, id, force ?? false);
-  }
-}
-
-@ApiTags('Accounts')
-@Access({ scope: null, narrowed: true })
-@Controller('providers')
-export class ProvidersController {
-  constructor(private readonly accounts: AccountsService) {}
-
-  /** Provider kinds: credential fields, capabilities, documentation. */
-  @Get()
-  list(): ProviderView[] {
-    return this.accounts.providers();
   }
 }

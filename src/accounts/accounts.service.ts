@@ -11,9 +11,8 @@ import { alsoJudge } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { unknownSort } from '../database/lists.js';
 import { PROVIDERS } from '../providers/registry.js';
-import { AccountInput, type AccountPatch, type AccountView, type ProviderView } from './account.dto.js';
+import { AccountInput, type AccountPatch, type AccountView } from './account.dto.js';
 import { DnsAccount } from './account.entity.js';
-import { capabilitiesView } from './capabilities-view.js';
 import { readCredentials, shownCredentials } from './credentials.js';
 import { DomainRemoval } from './domain-removal.js';
 import { ProviderConnections } from './provider-connections.js';
@@ -33,17 +32,6 @@ export class AccountsService {
     private readonly audit: AuditService,
   ) {
     alsoJudge(AccountInput, (input) => this.problems(input));
-  }
-
-  /** Every provider kind with what it needs and can do. */
-  providers(): ProviderView[] {
-    return PROVIDERS.map(({ kind, label, docs, credentials, capabilities }) => ({
-      kind,
-      label,
-      docs,
-      credentials: credentials as ProviderView['credentials'],
-      capabilities: capabilitiesView(capabilities),
-    }));
   }
 
   async list(query: PageQuery): Promise<{ total: number; list: AccountView[] }> {

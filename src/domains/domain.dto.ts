@@ -1,8 +1,8 @@
 import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { CapabilitiesView } from '../accounts/account.dto.js';
 import { PageQuery, ToBoolean, ToNumber } from '../common/paging.dto.js';
 import { TakesBack } from '../common/read-only.js';
 import { IsTime, MAX_ID } from '../common/validation.js';
+import { CapabilitiesView } from '../providers/provider.dto.js';
 
 export class DomainQuery extends PageQuery {
   /** exact name; IDN and a final dot are accepted */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
-import { capabilitiesView } from '../accounts/capabilities-view.js';
 import { DomainRemoval } from '../accounts/domain-removal.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
@@ -14,6 +13,7 @@ import { parseTime } from '../common/validation.js';
 import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
 import { unknownSort } from '../database/lists.js';
 import { toAscii, toUnicode, zoneName } from '../dns/names.js';
+import { capabilitiesView } from '../providers/capabilities-view.js';
 import type { RemoteZone } from '../providers/provider.js';
 import { type DomainAccess, READ, WRITE } from './access-rights.js';
 import type { DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';

@@ -1,5 +1,5 @@
-import type { Capabilities } from '../providers/provider.js';
-import type { CapabilitiesView } from './account.dto.js';
+import type { CapabilitiesView } from './provider.dto.js';
+import type { Capabilities } from './provider.js';
 
 /** What a provider can do, as the API shows it. */
 export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
