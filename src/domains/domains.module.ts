@@ -1,13 +1,16 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { TeamsModule } from '../teams/teams.module.js';
 import { DomainPolicy } from './domain-policy.js';
 import { DomainsController } from './domains.controller.js';
 import { DomainsService } from './domains.service.js';
+import { PermissionsController } from './permissions.controller.js';
+import { PermissionsService } from './permissions.service.js';
 
 @Module({
-  imports: [AccountsModule],
-  controllers: [DomainsController],
-  providers: [DomainsService, DomainPolicy],
+  imports: [AccountsModule, TeamsModule],
+  controllers: [DomainsController, PermissionsController],
+  providers: [DomainsService, DomainPolicy, PermissionsService],
   exports: [DomainsService, DomainPolicy],
 })
 export class DomainsModule {}

@@ -4,8 +4,8 @@ import type { Response } from 'express';
 import { Access, Audited, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
+import { PermissionInput, PermissionView } from './permission.dto.js';
 import { PermissionsService } from './permissions.service.js';
-import { PermissionInput, PermissionView } from './team.dto.js';
 
 @ApiTags('Teams')
 @Access({})

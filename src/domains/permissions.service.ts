@@ -6,10 +6,10 @@ import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
-import { DomainPermission } from '../domains/domain.entity.js';
-import { DomainPolicy } from '../domains/domain-policy.js';
-import type { PermissionInput, PermissionView } from './team.dto.js';
-import { TeamsService } from './teams.service.js';
+import { TeamsService } from '../teams/teams.service.js';
+import { DomainPermission } from './domain.entity.js';
+import { DomainPolicy } from './domain-policy.js';
+import type { PermissionInput, PermissionView } from './permission.dto.js';
 
 const COLUMNS = 'id, team_id, domain_id, domain_name, permission, host';
 

@@ -1,0 +1,35 @@
+import { Transform } from 'class-transformer';
+import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { isHostGlob } from '../common/patterns.js';
+import { Check, MAX_ID } from '../common/validation.js';
+import { toAscii } from '../dns/names.js';
+
+export class PermissionInput {
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ID)
+  domain_id!: number;
+
+  /** read or write */
+  @IsIn(['read', 'write'])
+  permission!: 'read' | 'write';
+
+  /**
+   * limits a write to records at these hosts, reading stays whole: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets. The
+   * wildcard record `*.dev` is `\*.dev`, or met by `**`. Records that hand names on (NS, DS, DNAME) are never under a host
+   */
+  @IsOptional()
+  @Transform(({ value }) => (typeof value === 'string' ? toAscii(value) : value))
+  @Check(isHostGlob, 'must be a host such as www, *.dev or @')
+  host?: string | null;
+}
+
+export class PermissionView {
+  id!: number;
+  team_id!: number;
+  domain_id!: number;
+  domain_name!: string;
+  permission!: 'read' | 'write';
+  /** glob of the hosts that a write is limited to; null: the whole domain */
+  host!: string | null;
+}
