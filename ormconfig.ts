@@ -1,7 +1,7 @@
 import { readChoice } from './src/config/choice-file.js';
 import { parseConfig, readEnvironment } from './src/config/config.js';
 import { AppDataSource } from './src/database/app-data-source.js';
-import { ENTITIES } from './src/database/entities.js';
+import { ENTITIES } from './src/entities.js';
 
 /**
  * The DataSource for TypeORM's command line, from the same configuration as the service:

@@ -11,6 +11,7 @@ import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DatabaseService } from './database/database.service.js';
 import { Db } from './database/db.js';
+import { ENTITIES } from './entities.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { SecondFactorService } from './security/second-factor.service.js';
 import { SecurityModule } from './security/security.module.js';
@@ -35,7 +36,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
 
 @Module({
   imports: [
-    DatabaseModule,
+    DatabaseModule.forRoot(ENTITIES),
     AuditModule,
     SettingsModule,
     NotificationsModule,
@@ -109,7 +110,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
         const fresh = password();
         const input = { username, password: fresh };
         // the first one comes with the secret that signs logins
-        if (await database.hasUsers()) await users.create(input, Role.Super, 'user.create', 'system');
+        if (await users.someExist()) await users.create(input, Role.Super, 'user.create', 'system');
         else await users.createFirst(input, 'system');
         return `Password of ${username}: ${fresh}`;
       },

@@ -7,6 +7,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { validationPipe } from './common/validation.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DomainsModule } from './domains/domains.module.js';
+import { ENTITIES } from './entities.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
@@ -22,10 +23,11 @@ import { SettingsModule } from './settings/settings.module.js';
 import { SystemModule } from './system/system.module.js';
 import { TeamsModule } from './teams/teams.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
+import { UsersModule } from './users/users.module.js';
 
 @Module({
   imports: [
-    DatabaseModule,
+    DatabaseModule.forRoot(ENTITIES),
     AuditModule,
     SettingsModule,
     NotificationsModule,
@@ -40,6 +42,7 @@ import { TokensModule } from './tokens/tokens.module.js';
     TokensModule,
     TeamsModule,
     SystemModule,
+    UsersModule,
   ],
   controllers: [HealthController],
   providers: [

@@ -3,6 +3,7 @@ import { configureLogger, log } from './common/logger.js';
 import { ConfigError, parseConfig, readEnvironment } from './config/config.js';
 import { createApp } from './create-app.js';
 import { DatabaseService } from './database/database.service.js';
+import { UsersService } from './users/users.service.js';
 
 async function main(): Promise<void> {
   const config = parseConfig(readEnvironment(process.cwd()));
@@ -15,7 +16,7 @@ async function main(): Promise<void> {
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = config.baseUrl ?? `http://localhost:${port}`;
   log().info({ port, url }, 'listening');
-  if (!database.open || !(await database.hasUsers()))
+  if (!database.open || !(await app.get(UsersService).someExist()))
     log().info({ url: `${url}/api/docs` }, 'not initialised: set it up here');
 }
 

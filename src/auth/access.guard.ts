@@ -16,6 +16,7 @@ import { positiveId } from '../common/validation.js';
 import { DatabaseService } from '../database/database.service.js';
 import { DomainPolicy } from '../domains/domain-policy.js';
 import { SigningKey } from '../users/signing-key.js';
+import { UsersService } from '../users/users.service.js';
 import { bearer, isApiToken } from './strategies.js';
 
 const NO_SECOND_FACTOR = 'Your role must show a second factor: set one up, or sign in again with the one that you have';
@@ -49,6 +50,7 @@ export class AccessGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly database: DatabaseService,
+    private readonly users: UsersService,
     private readonly policy: DomainPolicy,
     private readonly key: SigningKey,
   ) {}
@@ -88,7 +90,7 @@ export class AccessGuard implements CanActivate {
     if (!this.database.configured)
       throw errors.notReady('Not initialised yet: open the setup page, or POST /api/init/database');
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
-    if (!(await this.database.hasUsers())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
+    if (!(await this.users.someExist())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
   }
 
   private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {

@@ -1,28 +1,36 @@
-import { Global, Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import { AppDataSource } from './app-data-source.js';
 import { DatabaseService } from './database.service.js';
 import { Db } from './db.js';
-import { ENTITIES } from './entities.js';
 import { Leases } from './leases.js';
 
-const repositories = ENTITIES.map((entity) => ({
-  provide: getRepositoryToken(entity),
-  inject: [AppDataSource],
-  useFactory: (source: AppDataSource) => source.getRepository(entity),
-}));
+/** An entity, as TypeORM and its tokens take it. */
+type EntityClass = new () => object;
 
 /** The one DataSource, its repositories (`@InjectRepository`), plain SQL and leases. */
-@Global()
-@Module({
-  providers: [
-    { provide: AppDataSource, useFactory: () => new AppDataSource(ENTITIES) },
-    { provide: getDataSourceToken(), useExisting: AppDataSource },
-    ...repositories,
-    Db,
-    Leases,
-    DatabaseService,
-  ],
-  exports: [AppDataSource, Db, Leases, DatabaseService, ...repositories.map((r) => r.provide)],
-})
-export class DatabaseModule {}
+@Module({})
+// biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
+export class DatabaseModule {
+  /** @param entities every table of the schema: the contexts bring them, this folder knows none */
+  static forRoot(entities: EntityClass[]): DynamicModule {
+    const repositories = entities.map((entity) => ({
+      provide: getRepositoryToken(entity),
+      inject: [AppDataSource],
+      useFactory: (source: AppDataSource) => source.getRepository(entity),
+    }));
+    return {
+      module: DatabaseModule,
+      global: true,
+      providers: [
+        { provide: AppDataSource, useFactory: () => new AppDataSource(entities) },
+        { provide: getDataSourceToken(), useExisting: AppDataSource },
+        ...repositories,
+        Db,
+        Leases,
+        DatabaseService,
+      ],
+      exports: [AppDataSource, Db, Leases, DatabaseService, ...repositories.map((r) => r.provide)],
+    };
+  }
+}

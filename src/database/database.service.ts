@@ -4,7 +4,6 @@ import { readChoice, writeChoice } from '../config/choice-file.js';
 import { type Config, ConfigError, type DatabaseChoice } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { AppDataSource } from './app-data-source.js';
-import { Db } from './db.js';
 
 const RETRY_MS = 2000;
 
@@ -15,13 +14,11 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private opening: Promise<void> | null = null;
   private stopped = false;
-  private usersExist = false;
   private readonly whenOpen: (() => Promise<void>)[] = [];
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly source: AppDataSource,
-    private readonly db: Db,
   ) {}
 
   /** A database was named, by the environment or by the setup flow; it may be down. */
@@ -37,12 +34,6 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   /** Runs after each opening, in the order of registration. A failure is logged and tried again with the next opening only. */
   afterOpen(work: () => Promise<void>): void {
     this.whenOpen.push(work);
-  }
-
-  /** Whether any user exists; asked at the database until the answer is yes, which it then stays. */
-  async hasUsers(): Promise<boolean> {
-    this.usersExist ||= (await this.db.rows('SELECT id FROM users LIMIT 1')).length > 0;
-    return this.usersExist;
   }
 
   onModuleInit(): void {

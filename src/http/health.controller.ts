@@ -4,6 +4,7 @@ import { Access, Fails } from '../common/access.js';
 import { errors } from '../common/errors.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
+import { UsersService } from '../users/users.service.js';
 import { Health } from './health.dto.js';
 
 @ApiTags('Health')
@@ -13,6 +14,7 @@ export class HealthController {
   constructor(
     private readonly database: DatabaseService,
     private readonly db: Db,
+    private readonly users: UsersService,
   ) {}
 
   /** The process answers. */
@@ -28,6 +30,6 @@ export class HealthController {
     if (!this.database.configured) return { status: 'setup' };
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
     await this.db.rows('SELECT 1 AS one');
-    return { status: (await this.database.hasUsers()) ? 'ok' : 'setup' };
+    return { status: (await this.users.someExist()) ? 'ok' : 'setup' };
   }
 }

@@ -38,7 +38,7 @@ export class InitService implements OnModuleInit {
 
   onModuleInit(): void {
     this.database.afterOpen(async () => {
-      if (!(await this.database.hasUsers())) return this.presetAdmin();
+      if (!(await this.users.someExist())) return this.presetAdmin();
       // a wrong SECRET_KEY must be found now, not at the first login
       await this.key
         .get()
@@ -51,7 +51,7 @@ export class InitService implements OnModuleInit {
     if (!this.database.configured) return { initialized: false, dbInitialized: false, hasUsers: false };
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
     await this.db.rows('SELECT 1 AS one'); // that there are users is remembered, that the database is up is not
-    const hasUsers = await this.database.hasUsers();
+    const hasUsers = await this.users.someExist();
     return { initialized: hasUsers, dbInitialized: true, hasUsers };
   }
 
@@ -95,7 +95,7 @@ export class InitService implements OnModuleInit {
 
   private async assertSetup(code: string | undefined, { ip }: Caller): Promise<void> {
     if (this.database.configured && !this.database.open) throw errors.notReady('The database is down; trying again', 5);
-    if (this.database.open && (await this.database.hasUsers())) throw errors.forbidden('Already initialised');
+    if (this.database.open && (await this.users.someExist())) throw errors.forbidden('Already initialised');
     const { setupCode } = this.config;
     if (!setupCode) return;
     this.tries.assertLeft(ip);

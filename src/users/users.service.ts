@@ -52,6 +52,8 @@ export interface NewUser {
 
 @Injectable()
 export class UsersService {
+  private exist = false;
+
   constructor(
     private readonly db: Db,
     private readonly key: SigningKey,
@@ -59,6 +61,12 @@ export class UsersService {
     private readonly sessions: SessionsService,
     private readonly audit: AuditService,
   ) {}
+
+  /** Whether any user exists; asked at the database until the answer is yes, which it then stays. */
+  async someExist(): Promise<boolean> {
+    this.exist ||= (await this.db.rows('SELECT id FROM users LIMIT 1')).length > 0;
+    return this.exist;
+  }
 
   /**
    * The first super administrator, and the signing secret. Check and insert are one transaction: of two parallel calls one gets 403.

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
-import { ENTITIES } from '../../src/database/entities.js';
 import { Leases } from '../../src/database/leases.js';
+import { ENTITIES } from '../../src/entities.js';
 
 describe('leases that cannot be given back', () => {
   const folder = mkdtempSync(join(tmpdir(), 'zoneward-leases-'));

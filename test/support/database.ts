@@ -2,7 +2,7 @@ import { now } from '../../src/common/clock.js';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
-import { ENTITIES } from '../../src/database/entities.js';
+import { ENTITIES } from '../../src/entities.js';
 import { hashPassword } from '../../src/users/passwords.js';
 import { applicationOf } from './server.js';
 
