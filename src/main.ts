@@ -3,6 +3,7 @@ import { configureLogger, log } from './common/logger.js';
 import { ConfigError, parseConfig, readEnvironment } from './config/config.js';
 import { createApp } from './create-app.js';
 import { DatabaseService } from './database/database.service.js';
+import { InitService } from './init/init.service.js';
 import { UsersService } from './users/users.service.js';
 
 async function main(): Promise<void> {
@@ -11,6 +12,8 @@ async function main(): Promise<void> {
   const app = await createApp(config);
   const database = app.get(DatabaseService);
   await database.start();
+  const { presetProblem } = app.get(InitService);
+  if (presetProblem) throw presetProblem;
   app.enableShutdownHooks(undefined, { useProcessExit: true }); // 0 after an orderly end, instead of dying of the signal
   await app.listen(config.port, config.host);
   const { port } = app.getHttpServer().address() as AddressInfo;

@@ -10,11 +10,11 @@ import { assertUnchanged, same } from '../common/read-only.js';
 import { alsoJudge } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { unknownSort } from '../database/lists.js';
+import { Events } from '../events/events.js';
 import { PROVIDERS } from '../providers/registry.js';
 import { AccountInput, type AccountPatch, type AccountView } from './account.dto.js';
 import { DnsAccount } from './account.entity.js';
 import { readCredentials, shownCredentials } from './credentials.js';
-import { DomainRemoval } from './domain-removal.js';
 import { ProviderConnections } from './provider-connections.js';
 
 type Row = DnsAccount & { domains_count: number | string };
@@ -28,7 +28,7 @@ export class AccountsService {
     @InjectRepository(DnsAccount) private readonly accounts: Repository<DnsAccount>,
     private readonly db: Db,
     private readonly connections: ProviderConnections,
-    private readonly removal: DomainRemoval,
+    private readonly events: Events,
     private readonly audit: AuditService,
   ) {
     alsoJudge(AccountInput, (input) => this.problems(input));
@@ -127,19 +127,17 @@ export class AccountsService {
   /** Forgets an account, and with `force` its domains; nothing happens at the provider. @throws AppError 409001 */
   async remove(caller: Caller, id: number, force: boolean): Promise<void> {
     const before = await this.get(id);
-    await this.db.transaction(async (manager) => {
+    const domainIds = await this.db.transaction(async (manager) => {
       const domains = await this.db.rows<{ id: number }>('SELECT id FROM domains WHERE account_id = ?', [id], manager);
       if (domains.length && !force) {
         throw errors.conflict(`The account has ${domains.length} domains; delete them first, or use ?force=true`);
       }
-      await this.removal.run(
-        manager,
-        domains.map((d) => d.id),
-      );
       await manager.delete(DnsAccount, { id });
       await this.audit.write(manager, caller, { action: 'account.delete', target: target(before), before });
+      return domains.map((d) => d.id);
     });
     this.connections.forget(id);
+    if (domainIds.length) await this.events.emit('domains.removed', domainIds);
   }
 
   private async teamId(id: number | null | undefined): Promise<number | null> {

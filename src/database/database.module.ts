@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
+import { EventsModule } from '../events/events.module.js';
 import { AppDataSource } from './app-data-source.js';
 import { DatabaseService } from './database.service.js';
 import { Db } from './db.js';
@@ -22,6 +23,7 @@ export class DatabaseModule {
     return {
       module: DatabaseModule,
       global: true,
+      imports: [EventsModule],
       providers: [
         { provide: AppDataSource, useFactory: () => new AppDataSource(entities) },
         { provide: getDataSourceToken(), useExisting: AppDataSource },

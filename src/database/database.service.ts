@@ -1,8 +1,9 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { log } from '../common/logger.js';
 import { readChoice, writeChoice } from '../config/choice-file.js';
-import { type Config, ConfigError, type DatabaseChoice } from '../config/config.js';
+import type { Config, DatabaseChoice } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
+import { Events } from '../events/events.js';
 import { AppDataSource } from './app-data-source.js';
 
 const RETRY_MS = 2000;
@@ -14,11 +15,11 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private opening: Promise<void> | null = null;
   private stopped = false;
-  private readonly whenOpen: (() => Promise<void>)[] = [];
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly source: AppDataSource,
+    private readonly events: Events,
   ) {}
 
   /** A database was named, by the environment or by the setup flow; it may be down. */
@@ -31,11 +32,6 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     return this.source.ready;
   }
 
-  /** Runs after each opening, in the order of registration. A failure is logged and tried again with the next opening only. */
-  afterOpen(work: () => Promise<void>): void {
-    this.whenOpen.push(work);
-  }
-
   onModuleInit(): void {
     const embedded: DatabaseChoice = { type: 'sqlite', path: `${this.config.dataDir}/zoneward.db` };
     this.choice = this.config.database ?? readChoice(this.config.dataDir);
@@ -46,13 +42,12 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** First attempt at start, before the service listens; later ones in the background. @throws ConfigError */
+  /** First attempt at start, before the service listens; later ones in the background. */
   async start(): Promise<void> {
     if (!this.choice) return;
     try {
       await this.openOnce(this.choice);
     } catch (error) {
-      if (error instanceof ConfigError) throw error;
       log().error({ err: (error as Error).message }, 'the database cannot be opened; trying again');
       this.retry();
     }
@@ -92,11 +87,6 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   private async openAndPrepare(choice: DatabaseChoice): Promise<void> {
     await this.source.open(choice);
     log().info({ type: this.source.options.type }, 'database open, schema up to date');
-    for (const work of this.whenOpen) {
-      await work().catch((error: Error) => {
-        if (error instanceof ConfigError) throw error;
-        log().error({ err: error }, 'a task after opening the database failed');
-      });
-    }
+    await this.events.emit('database.opened');
   }
 }

@@ -86,6 +86,9 @@ export class Db {
   /** what the statements were written for: the setup flow may choose another kind */
   private driver: unknown;
 
+  /** what waits for the end of the transactions that run */
+  private readonly afterwards = new WeakMap<EntityManager, (() => void)[]>();
+
   constructor(readonly source: AppDataSource) {}
 
   /** `?` placeholders as the driver wants them. */
@@ -169,12 +172,45 @@ export class Db {
    * on SQLite it holds the one connection, elsewhere row locks. Inside, use only the manager that is handed in.
    */
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock
-    return this.again(() =>
-      this.source.options.type === 'better-sqlite3'
-        ? this.source.transaction(work)
-        : this.source.transaction('READ COMMITTED', work),
-    );
+    return this.again(async () => {
+      const afterwards: (() => void)[] = [];
+      const noted = (manager: EntityManager) => {
+        this.afterwards.set(manager, afterwards);
+        return work(manager);
+      };
+      // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock
+      const result = await (this.source.options.type === 'better-sqlite3'
+        ? this.source.transaction(noted)
+        : this.source.transaction('READ COMMITTED', noted));
+      for (const task of afterwards) task();
+      return result;
+    });
+  }
+
+  /** Does this once the transaction is committed, and not at all when it is not; without a transaction at once. It must not throw. */
+  afterCommit(manager: EntityManager | undefined, task: () => void): void {
+    const waiting = manager && this.afterwards.get(manager);
+    if (waiting) waiting.push(task);
+    else task();
+  }
+
+  /**
+   * Locks the rows with these values until the transaction ends, and waits for whoever holds them: what is read afterwards is what the one before left. Lock first, read then.
+   * - PostgreSQL: `FOR NO KEY UPDATE`, the lock of an UPDATE of other columns; rows that point at it by a key can be added meanwhile.
+   * - MariaDB, MySQL: `FOR UPDATE`, the same lock as an UPDATE's.
+   * - SQLite locks no rows: an update that changes nothing takes the one write lock, and waits for another process that has it. A transaction that reads first
+   *   would fail when it comes to write after somebody else did.
+   * @returns whether there is such a row
+   */
+  async lock(manager: EntityManager, table: string, where: Record<string, SqlValue>): Promise<boolean> {
+    const columns = Object.keys(where);
+    const values = Object.values(where);
+    const which = `WHERE ${columns.map((column) => `${column} = ?`).join(' AND ')}`;
+    const { type } = this.source.options;
+    if (type === 'better-sqlite3')
+      return (await this.run(`UPDATE ${table} SET ${columns[0]} = ${columns[0]} ${which}`, values, manager)) > 0;
+    const mode = type === 'postgres' ? 'NO KEY UPDATE' : 'UPDATE';
+    return (await this.rows(`SELECT 1 AS one FROM ${table} ${which} FOR ${mode}`, values, manager)).length > 0;
   }
 
   /** Does it again after a deadlock, which undid all of it: a whole transaction, or one statement outside of any. */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
-import { DomainRemoval } from '../accounts/domain-removal.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, hasScope, type Principal, Role, signedIn } from '../common/access.js';
@@ -13,6 +12,7 @@ import { parseTime } from '../common/validation.js';
 import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
 import { unknownSort } from '../database/lists.js';
 import { toAscii, toUnicode, zoneName } from '../dns/names.js';
+import { Events } from '../events/events.js';
 import { capabilitiesView } from '../providers/capabilities-view.js';
 import type { RemoteZone } from '../providers/provider.js';
 import { type DomainAccess, READ, WRITE } from './access-rights.js';
@@ -27,6 +27,9 @@ const SORTS = {
   records_count: 'd.records_count',
   expires_at: 'd.expires_at',
 };
+
+/** ids that one statement names */
+const CHUNK = 500;
 
 /** What a caller may do in a domain, for its views. */
 type Held = Pick<DomainAccess, 'level' | 'hosts'>;
@@ -52,21 +55,14 @@ const domainView = (row: DomainRow, { level, hosts }: Held): DomainView => ({
 
 @Injectable()
 export class DomainsService {
-  /** What follows the creation of a domain, such as reading its records; a failure there does not undo the creation. */
-  private readonly followUps: ((domain: DomainRow) => Promise<void>)[] = [];
-
   constructor(
     @InjectRepository(Domain) private readonly domains: Repository<Domain>,
     private readonly db: Db,
     private readonly policy: DomainPolicy,
     private readonly connections: ProviderConnections,
-    private readonly removal: DomainRemoval,
+    private readonly events: Events,
     private readonly audit: AuditService,
   ) {}
-
-  afterCreate(work: (domain: DomainRow) => Promise<void>): void {
-    this.followUps.push(work);
-  }
 
   /** A page of the domains that the caller may read, and how many there are. @throws AppError 400001 */
   async list(me: Principal, query: DomainQuery): Promise<{ total: number; list: DomainView[] }> {
@@ -152,7 +148,8 @@ export class DomainsService {
       .catch((error) => {
         throw isDuplicate(error) ? duplicate(name) : error;
       });
-    for (const work of this.followUps) await work(await this.reload(id));
+    // its records are read before the answer; a failure there does not undo the creation
+    await this.events.emit('domain.created', id);
     return this.whole(caller, id);
   }
 
@@ -182,7 +179,6 @@ export class DomainsService {
   /** Forgets a domain and its cache; nothing happens at the provider. */
   async remove(caller: Caller, domain: DomainRow): Promise<void> {
     await this.db.transaction(async (manager) => {
-      await this.removal.run(manager, [domain.id]);
       await manager.delete(Domain, { id: domain.id });
       await this.audit.write(manager, caller, {
         action: 'domain.delete',
@@ -191,6 +187,7 @@ export class DomainsService {
         before: { name: domain.name, account_id: domain.account_id, remark: domain.remark },
       });
     });
+    await this.events.emit('domains.removed', [domain.id]);
   }
 
   /** A domain with what the caller may do there. */
@@ -210,6 +207,20 @@ export class DomainsService {
     const domain = await this.policy.look(me, id);
     if (!domain) throw errors.notFound('Domain');
     return this.detail(me, domain);
+  }
+
+  /** Which of these ids are domains at all. */
+  async existing(ids: readonly number[]): Promise<Set<number>> {
+    const found = new Set<number>();
+    for (let i = 0; i < ids.length; i += CHUNK) {
+      const some = ids.slice(i, i + CHUNK);
+      const rows = await this.db.rows<{ id: number }>(
+        `SELECT id FROM domains WHERE id IN (${marks(some.length)})`,
+        some,
+      );
+      for (const { id } of rows) found.add(id);
+    }
+    return found;
   }
 
   /** A domain without asking who wants it: for jobs, and after the guard has asked. @throws AppError 404 */

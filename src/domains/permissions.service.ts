@@ -54,8 +54,8 @@ export class PermissionsService {
     await this.teams.open(me, teamId, 'manage');
     await this.policy.open(me, domain_id, 'own');
     return this.teams.change(caller, teamId, 'manage', async (manager, team) => {
-      // locks: the domain may be deleted at this moment
-      await this.db.run('UPDATE domains SET name = name WHERE id = ?', [domain_id], manager);
+      // the domain may be deleted at this moment
+      await this.db.lock(manager, 'domains', { id: domain_id });
       const domain = await this.db.row<{ name: string }>('SELECT name FROM domains WHERE id = ?', [domain_id], manager);
       if (!domain) throw errors.notFound('Domain');
       const others = await this.db.rows<{ id: number; permission: string; host: string | null }>(

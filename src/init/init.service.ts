@@ -9,6 +9,7 @@ import { type Config, ConfigError } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
+import { Events } from '../events/events.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { SigningKey } from '../users/signing-key.js';
 import { UsersService } from '../users/users.service.js';
@@ -24,10 +25,13 @@ export class InitService implements OnModuleInit {
   /** the choice of a database that is being opened */
   private choosing: Promise<void> = Promise.resolve();
   private readonly tries = new SetupTries();
+  /** what is wrong with ADMIN_USERNAME or ADMIN_PASSWORD, as was found out when the database was opened */
+  presetProblem: ConfigError | null = null;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly database: DatabaseService,
+    private readonly events: Events,
     private readonly db: Db,
     private readonly users: UsersService,
     private readonly key: SigningKey,
@@ -37,7 +41,7 @@ export class InitService implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.database.afterOpen(async () => {
+    this.events.on('database.opened', async () => {
       if (!(await this.users.someExist())) return this.presetAdmin();
       // a wrong SECRET_KEY must be found now, not at the first login
       await this.key
@@ -116,7 +120,8 @@ export class InitService implements OnModuleInit {
       if (error instanceof AppError && error.status === 403) return; // another replica was faster
       if (error instanceof AppError) {
         const words = error.message.replace(/^username/, 'ADMIN_USERNAME').replace(/password: /, 'ADMIN_PASSWORD: ');
-        throw new ConfigError(`Wrong configuration:\n  ${words}`);
+        this.presetProblem = new ConfigError(`Wrong configuration:\n  ${words}`);
+        return;
       }
       throw error;
     }

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now, sleep } from '../common/clock.js';
+import { now } from '../common/clock.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
+import { Events } from '../events/events.js';
 import { SettingsService } from '../settings/settings.service.js';
 
 /** What mails there are, and the values that their texts need. */
@@ -30,19 +31,13 @@ export const MAIL_CONTEXT = 'mails.content';
 /** What holds a secret that lives for its `minutes`, and only goes through a mail server that a super administrator set or confirmed. */
 export const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
 
-/** ms after which a transaction that still runs is not waited for: the job looks by itself, too */
-const WAIT_MS = 2_000;
-const STEP_MS = 10;
-
 /** Puts mails into the outbox. Another part sends them. */
 @Injectable()
 export class Mailer {
-  /** told when a mail can be read in the outbox */
-  onQueued: (() => void) | null = null;
-
   constructor(
     private readonly db: Db,
     private readonly settings: SettingsService,
+    private readonly events: Events,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
 
@@ -71,12 +66,6 @@ export class Mailer {
       [recipient, template, this.box.encrypt(JSON.stringify(content), MAIL_CONTEXT), now(), now()],
       manager,
     );
-    if (this.onQueued) void this.tell(manager);
-  }
-
-  /** Before its transaction has ended, nobody sees a mail. */
-  private async tell(manager: EntityManager | undefined): Promise<void> {
-    for (let ms = 0; manager?.queryRunner?.isTransactionActive && ms < WAIT_MS; ms += STEP_MS) await sleep(STEP_MS);
-    this.onQueued?.();
+    this.db.afterCommit(manager, () => void this.events.emit('mail.queued'));
   }
 }

@@ -7,10 +7,11 @@ import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db, isDatabaseDown } from '../database/db.js';
+import { Events } from '../events/events.js';
 import type { Documents } from '../settings/documents.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { MailError } from './mail-error.js';
-import { MAIL_CONTEXT, type MailContent, Mailer, SECRET, type TemplateName, type Templates } from './mailer.service.js';
+import { MAIL_CONTEXT, type MailContent, SECRET, type TemplateName, type Templates } from './mailer.service.js';
 import { writeLetter } from './templates.js';
 import { deliver } from './transport.js';
 
@@ -57,19 +58,19 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     private readonly db: Db,
     private readonly database: DatabaseService,
     private readonly settings: SettingsService,
-    private readonly mailer: Mailer,
+    private readonly events: Events,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
 
   onModuleInit(): void {
-    this.database.afterOpen(async () => {
+    this.events.on('mail.queued', () => this.wake());
+    this.events.on('database.opened', async () => {
       if (this.timers.length || this.stopped) return;
       this.timers.push(
         setInterval(() => this.wake(), TICK_MS).unref(),
         setInterval(() => void this.tidy().catch(report), HOUR).unref(),
       );
-      this.mailer.onQueued = () => this.wake();
       await this.tidy();
     });
   }

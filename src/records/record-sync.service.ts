@@ -8,6 +8,7 @@ import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
+import { Events } from '../events/events.js';
 import { Intents } from './intents.js';
 import { difference, suspiciousLoss } from './reconcile.js';
 import { RecordCache } from './record-cache.js';
@@ -31,6 +32,7 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly db: Db,
     private readonly database: DatabaseService,
+    private readonly events: Events,
     private readonly leases: Leases,
     private readonly connections: ProviderConnections,
     private readonly domains: DomainsService,
@@ -40,13 +42,13 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.domains.afterCreate((domain) =>
-      this.refresh(domain, 'system').then(
-        () => undefined,
-        (error: Error) => log().warn({ domain: domain.name, err: error.message }, 'records could not be read yet'),
-      ),
-    );
-    this.database.afterOpen(async () => {
+    this.events.on('domain.created', async (id) => {
+      const domain = await this.domains.reload(id);
+      await this.refresh(domain, 'system').catch((error: Error) =>
+        log().warn({ domain: domain.name, err: error.message }, 'records could not be read yet'),
+      );
+    });
+    this.events.on('database.opened', async () => {
       const first = this.settleAll();
       // what needs a provider that is down is tried again; the start does not wait for it
       await Promise.race([first, new Promise((resolve) => setTimeout(resolve, START_WAIT_MS).unref())]);

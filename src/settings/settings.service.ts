@@ -9,7 +9,7 @@ import { same } from '../common/read-only.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
-import { Db } from '../database/db.js';
+import { Db, isDuplicate } from '../database/db.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, nulls, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
@@ -248,20 +248,26 @@ export class SettingsService {
     });
   }
 
-  /** One transaction on a document; two at once follow each other. */
-  private change<T>(
+  /** One transaction on a document. Two at once follow each other; of two that would both make it, the second begins again and finds it. */
+  private async change<T>(
     name: DocumentName,
     work: (row: Row | undefined, manager: EntityManager) => Promise<T>,
   ): Promise<T> {
-    return this.db.transaction(async (manager) => {
-      await this.db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
-      return work(await this.row(name, manager), manager);
-    });
+    try {
+      return await this.db.transaction(async (manager) => {
+        await this.db.lock(manager, 'settings', { name });
+        return work(await this.row(name, manager), manager);
+      });
+    } catch (error) {
+      if (isDuplicate(error)) return this.change(name, work);
+      throw error;
+    }
   }
 
   private async store(name: DocumentName, row: Row, manager: EntityManager): Promise<void> {
-    await this.db.run('DELETE FROM settings WHERE name = ?', [name], manager);
-    await this.db.run('INSERT INTO settings (name, content) VALUES (?, ?)', [name, JSON.stringify(row)], manager);
+    const content = JSON.stringify(row);
+    if (await this.db.run('UPDATE settings SET content = ? WHERE name = ?', [content, name], manager)) return;
+    await this.db.run('INSERT INTO settings (name, content) VALUES (?, ?)', [name, content], manager);
   }
 
   private async row(name: DocumentName, manager?: EntityManager): Promise<Row | undefined> {

@@ -72,8 +72,8 @@ export class MembersService {
       if (wait) throw errors.tooMany('You added, or tried to add, too many members; try again later', wait);
     }
     return this.teams.change(caller, teamId, need, async (manager, team) => {
-      // locks: the user may be deleted or disabled at this moment
-      await this.db.run(`UPDATE users SET status = status WHERE ${by.column} = ?`, [by.value], manager);
+      // the user may be deleted or disabled at this moment
+      await this.db.lock(manager, 'users', { [by.column]: by.value });
       const user = await this.db.row<{ id: number; username: string; nickname: string }>(
         `SELECT id, username, nickname FROM users WHERE ${by.column} = ? AND status = 1`,
         [by.value],

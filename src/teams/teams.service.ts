@@ -135,8 +135,7 @@ export class TeamsService {
     work: (manager: EntityManager, team: TeamView) => Promise<T>,
   ): Promise<T> {
     return this.db.transaction(async (manager) => {
-      // locks
-      await this.db.run('UPDATE teams SET name = name WHERE id = ?', [id], manager);
+      await this.db.lock(manager, 'teams', { id });
       return work(manager, await this.open(signedIn(caller), id, need, manager));
     });
   }

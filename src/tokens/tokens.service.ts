@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, Raw, type Repository } from 'typeorm';
-import { DomainRemoval } from '../accounts/domain-removal.js';
+import { Raw, type Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
@@ -12,6 +11,7 @@ import type { TokenRule } from '../common/token-rules.js';
 import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { DomainsService } from '../domains/domains.service.js';
+import { Events } from '../events/events.js';
 import { presetRules } from './presets.js';
 import { assertRules } from './rule-checks.js';
 import type { GrantableDomain, TokenCreated, TokenInput, TokenSelf, TokenUseView, TokenView } from './token.dto.js';
@@ -56,13 +56,13 @@ export class TokensService implements OnModuleInit {
     @InjectRepository(ApiToken) private readonly tokens: Repository<ApiToken>,
     private readonly db: Db,
     private readonly domains: DomainsService,
-    private readonly removal: DomainRemoval,
+    private readonly events: Events,
     private readonly uses: TokenUses,
     private readonly audit: AuditService,
   ) {}
 
   onModuleInit(): void {
-    this.removal.register((manager, ids) => this.forgetDomains(manager, ids));
+    for (const event of ['domains.removed', 'database.opened'] as const) this.events.on(event, () => this.forgetGone());
   }
 
   /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
@@ -120,8 +120,8 @@ export class TokensService implements OnModuleInit {
       previous_until: null,
     };
     return this.db.transaction(async (manager) => {
-      // locks the creator's row: parallel creations would all count before any of them inserts
-      await this.db.run('UPDATE users SET id = id WHERE id = ?', [me.userId], manager);
+      // parallel creations would all count before any of them inserts
+      await this.db.lock(manager, 'users', { id: me.userId });
       // a session that was ended meanwhile must leave nothing behind
       if (!(await this.db.row('SELECT id FROM sessions WHERE id = ?', [me.sessionId], manager)))
         throw errors.unauthenticated('Your session has ended; sign in again');
@@ -241,26 +241,24 @@ export class TokensService implements OnModuleInit {
     }
   }
 
-  /** Deleted domains leave the lists of tokens; a list that becomes empty disables its token, since empty would mean all. */
-  private async forgetDomains(manager: EntityManager, ids: number[]): Promise<void> {
-    const gone = new Set(ids);
-    const narrowed = await this.db.rows<{ id: number; allowed_domains: string }>(
-      'SELECT id, allowed_domains FROM api_tokens WHERE narrowed = ?',
-      [true],
-      manager,
-    );
+  /**
+   * Domains that are gone leave the lists of tokens; a list that becomes empty disables its token, since empty would mean all. Until then a token holds ids
+   * of nothing, which never come again: so it is done after the removal, and what a process that died left undone is done with the next one, or the next start.
+   */
+  private async forgetGone(): Promise<void> {
+    const narrowed = await this.tokens.find({ select: { id: true, allowed_domains: true }, where: { narrowed: true } });
+    const named = [...new Set(narrowed.flatMap((token) => token.allowed_domains))];
+    const known = await this.domains.existing(named);
+    const stays = (domain: number) => known.has(domain);
     for (const { id, allowed_domains } of narrowed) {
-      const before = JSON.parse(allowed_domains) as number[];
-      const left = before.filter((domain) => !gone.has(domain));
-      if (left.length === before.length) continue;
-      await manager.update(
-        ApiToken,
-        { id },
-        {
-          allowed_domains: left,
-          ...(left.length ? {} : { is_active: false }),
-        },
-      );
+      if (allowed_domains.every(stays)) continue;
+      await this.db.transaction(async (manager) => {
+        await this.db.lock(manager, 'api_tokens', { id });
+        const token = await manager.findOneBy(ApiToken, { id });
+        if (!token) return;
+        const left = token.allowed_domains.filter(stays);
+        await manager.update(ApiToken, { id }, { allowed_domains: left, ...(!left.length && { is_active: false }) });
+      });
     }
   }
 }
