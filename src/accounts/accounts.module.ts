@@ -6,6 +6,6 @@ import { ProviderConnections } from './provider-connections.js';
 @Module({
   controllers: [AccountsController],
   providers: [AccountsService, ProviderConnections],
-  exports: [ProviderConnections],
+  exports: [AccountsService, ProviderConnections],
 })
 export class AccountsModule {}

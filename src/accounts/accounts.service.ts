@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
@@ -16,6 +16,9 @@ import { AccountInput, type AccountPatch, type AccountView } from './account.dto
 import { DnsAccount } from './account.entity.js';
 import { readCredentials, shownCredentials } from './credentials.js';
 import { ProviderConnections } from './provider-connections.js';
+
+/** An account as its synchronisation knows it. */
+export type SyncedAccount = Pick<DnsAccount, 'id' | 'name' | 'owner_id'>;
 
 type Row = DnsAccount & { domains_count: number | string };
 
@@ -138,6 +141,23 @@ export class AccountsService {
     });
     this.connections.forget(id);
     if (domainIds.length) await this.events.emit('domains.removed', domainIds);
+  }
+
+  /** What a synchronisation needs. @throws AppError 404001 */
+  async toSync(id: number): Promise<SyncedAccount> {
+    const account = await this.accounts.findOne({ select: { id: true, name: true, owner_id: true }, where: { id } });
+    if (!account) throw errors.notFound('Account');
+    return account;
+  }
+
+  /** A synchronisation came to its end. @param error what went wrong on the way */
+  async synced(manager: EntityManager, id: number, error: string | null): Promise<void> {
+    await manager.update(DnsAccount, { id }, { last_sync_at: now(), last_error: error });
+  }
+
+  /** A synchronisation changed nothing. */
+  async syncFailed(id: number, error: string): Promise<void> {
+    await this.db.run('UPDATE dns_accounts SET last_error = ? WHERE id = ?', [error, id]);
   }
 
   private async teamId(id: number | null | undefined): Promise<number | null> {

@@ -6,11 +6,12 @@ import { DomainsController } from './domains.controller.js';
 import { DomainsService } from './domains.service.js';
 import { PermissionsController } from './permissions.controller.js';
 import { PermissionsService } from './permissions.service.js';
+import { Zones } from './zones.service.js';
 
 @Module({
   imports: [AccountsModule, TeamsModule],
   controllers: [DomainsController, PermissionsController],
-  providers: [DomainsService, DomainPolicy, PermissionsService],
-  exports: [DomainsService, DomainPolicy],
+  providers: [DomainsService, DomainPolicy, PermissionsService, Zones],
+  exports: [DomainsService, DomainPolicy, Zones],
 })
 export class DomainsModule {}

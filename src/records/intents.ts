@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
 import { Db, marks } from '../database/db.js';
 import { Leases, PROCESS } from '../database/leases.js';
+import { domainState } from '../domains/domain-state.js';
 import { RecordIntent } from './record.entity.js';
 
 /** The lock of one name of a zone, or of a whole zone where the provider rewrites it as a whole (host `null`). */
@@ -48,7 +49,7 @@ export class Intents {
 
   /** In the transaction that brings the cache up to date. Raises the domain's revision and remembers it, so that a sync sees what changed while it was listing. */
   async resolve(manager: EntityManager, domainId: number, id: number | null): Promise<void> {
-    await this.db.run('UPDATE domains SET revision = revision + 1 WHERE id = ?', [domainId], manager);
+    await domainState.raiseRevision(this.db, manager, domainId);
     if (id === null) return;
     await this.db.run(
       `UPDATE record_intents SET state = 'done', revision = (SELECT d.revision FROM domains d WHERE d.id = ?) WHERE id = ?`,

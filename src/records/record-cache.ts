@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
 import { recordSearch } from '../common/search.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
+import { domainState } from '../domains/domain-state.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 
 const FOLLOWING = [
@@ -104,7 +105,7 @@ export class RecordCache {
   /** Keeps the counts of a domain and a type after a single write, in its transaction. */
   async count(manager: EntityManager, domainId: number, type: string, by: 1 | -1): Promise<void> {
     // locks the domain's row: no two writers make the first count of a type
-    await this.db.run('UPDATE domains SET records_count = records_count + ? WHERE id = ?', [by, domainId], manager);
+    await domainState.addRecords(this.db, manager, domainId, by);
     const sql = 'UPDATE record_counts SET hits = hits + ? WHERE domain_id = ? AND type = ?';
     if (await this.db.run(sql, [by, domainId, type], manager)) return;
     const first = 'INSERT INTO record_counts (domain_id, type, hits) VALUES (?, ?, ?)';
@@ -164,11 +165,6 @@ export class RecordCache {
     await this.insert(manager, domainId, added);
     const touched = gone.length + changed.length + added.length;
     if (touched) {
-      await this.db.run(
-        'UPDATE domains SET records_count = (SELECT COUNT(*) FROM dns_records r WHERE r.domain_id = ?) WHERE id = ?',
-        [domainId, domainId],
-        manager,
-      );
       await this.db.run('DELETE FROM record_counts WHERE domain_id = ?', [domainId], manager);
       await this.db.run(
         `INSERT INTO record_counts (domain_id, type, hits)
@@ -176,6 +172,9 @@ export class RecordCache {
         [domainId],
         manager,
       );
+      const sum = 'SELECT COALESCE(SUM(hits), 0) AS n FROM record_counts WHERE domain_id = ?';
+      const all = await this.db.row<{ n: number | string }>(sum, [domainId], manager);
+      await domainState.setRecords(this.db, manager, domainId, Number(all?.n));
     }
     return touched;
   }

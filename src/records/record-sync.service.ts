@@ -1,12 +1,12 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
-import { now } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import type { DomainRow } from '../domains/domain-policy.js';
+import { domainState } from '../domains/domain-state.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Intents } from './intents.js';
@@ -103,7 +103,7 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
       const changes = difference(rows, remote, expected);
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
-        await this.db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), domain.id], manager);
+        await domainState.synced(this.db, manager, domain.id);
         const busy = await this.intents.busyHosts(manager, domain.id, revision, settled);
         // what we did ourselves, or may have done, is no loss
         const loss = suspiciousLoss(rows, changes, new Set([...busy, ...hosts]));

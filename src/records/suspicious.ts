@@ -24,12 +24,3 @@ export class SuspiciousList extends AppError {
     return errors.suspicious(this.message, { count: this.lost.length, of: this.of, records: named });
   }
 }
-
-/** @throws AppError 409002 when a list of zones lacks all, or more than half of at least four, of the known ones */
-export function assertCredible(listed: number, known: number, lost: readonly string[]): void {
-  if (!lost.length || (listed > 0 && (known < 4 || lost.length <= known / 2))) return;
-  const names = lost.slice(0, NAMED);
-  const few = names.slice(0, 5).join(', ') + (lost.length > 5 ? ' …' : '');
-  const words = `The provider lists ${known - lost.length} of ${known} known zones; nothing was changed.`;
-  throw errors.suspicious(`${words} ?confirm=true marks as missing: ${few}`, { count: lost.length, of: known, names });
-}

@@ -1,0 +1,25 @@
+import type { EntityManager } from 'typeorm';
+import { now } from '../common/clock.js';
+import type { Db } from '../database/db.js';
+
+/**
+ * What a domain's row says of its cached records. Written in the transaction that changes those; each of these locks the row until it ends, so that the
+ * writers of one domain follow each other.
+ */
+export const domainState = {
+  /** A change of records is committed: a sync that was listing meanwhile sees it. */
+  raiseRevision: (db: Db, manager: EntityManager, id: number) =>
+    db.run('UPDATE domains SET revision = revision + 1 WHERE id = ?', [id], manager),
+
+  /** So many records more, or fewer. */
+  addRecords: (db: Db, manager: EntityManager, id: number, count: number) =>
+    db.run('UPDATE domains SET records_count = records_count + ? WHERE id = ?', [count, id], manager),
+
+  /** So many records in all. */
+  setRecords: (db: Db, manager: EntityManager, id: number, count: number) =>
+    db.run('UPDATE domains SET records_count = ? WHERE id = ?', [count, id], manager),
+
+  /** The cache follows the provider as of now. */
+  synced: (db: Db, manager: EntityManager, id: number) =>
+    db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), id], manager),
+};
