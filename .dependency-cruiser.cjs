@@ -13,7 +13,6 @@ const ROOMS = [
   'providers',
   'users',
   'auth/sessions',
-  'security', // until it is dissolved into the rooms of auth
   'teams',
   'accounts',
   'domains',
@@ -27,7 +26,6 @@ const ROOMS = [
   'auth/profile',
   'users/administration',
   'auth/guard',
-  'auth', // until its files stand in rooms
   'system',
   'init',
   'http',

@@ -1,15 +1,18 @@
 import { DnsAccount } from './accounts/account.entity.js';
 import { AuditChain, AuditLog } from './audit/audit.entity.js';
+import { Identity } from './auth/oauth/identity.entity.js';
+import { Passkey } from './auth/passkeys/passkey.entity.js';
+import { RecoveryCode, SecondFactor } from './auth/second-factor/second-factor.entity.js';
+import { Challenge } from './auth/sessions/challenge.entity.js';
+import { Session } from './auth/sessions/session.entity.js';
 import { Lease } from './database/lease.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
+import { Limit } from './limits/limit.entity.js';
 import { Mail } from './notifications/mail.entity.js';
 import { CachedRecord, RecordCount, RecordIntent } from './records/record.entity.js';
-import { Limit } from './security/limit.entity.js';
-import { Challenge, Identity, Passkey, RecoveryCode, SecondFactor } from './security/security.entity.js';
 import { Setting } from './settings/setting.entity.js';
 import { Team, TeamMember } from './teams/team.entity.js';
 import { ApiToken, TokenUse } from './tokens/token.entity.js';
-import { Session } from './users/session.entity.js';
 import { User } from './users/user.entity.js';
 
 /** Every table of the schema; each is written by its own room only. */

@@ -4,21 +4,21 @@ import { JwtModule } from '@nestjs/jwt';
 import { PassportModule } from '@nestjs/passport';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { DomainsModule } from '../domains/domains.module.js';
-import { SecurityModule } from '../security/security.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { UsersModule } from '../users/users.module.js';
-import { AccessGuard } from './access.guard.js';
-import { AuthController } from './auth.controller.js';
-import { AuthService } from './auth.service.js';
-import { FreshnessService } from './freshness.service.js';
-import { OauthController } from './oauth.controller.js';
-import { OauthLogin } from './oauth-login.service.js';
-import { PasskeysController } from './passkeys.controller.js';
-import { PasswordService } from './password.service.js';
-import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
-import { SecondFactorController } from './second-factor.controller.js';
-import { SessionsController } from './sessions.controller.js';
-import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
+import { AccessGuard } from './guard/access.guard.js';
+import { RateGuard, RateStorage, THROTTLERS } from './guard/rate-limit.js';
+import { ApiTokenStrategy, JwtStrategy } from './guard/strategies.js';
+import { AuthController } from './login/auth.controller.js';
+import { AuthService } from './login/auth.service.js';
+import { OauthController } from './oauth/oauth.controller.js';
+import { OauthLogin } from './oauth/oauth-login.service.js';
+import { PasskeysController } from './passkeys/passkeys.controller.js';
+import { PasswordService } from './password/password.service.js';
+import { FreshnessService } from './second-factor/freshness.service.js';
+import { SecondFactorController } from './second-factor/second-factor.controller.js';
+import { SecurityModule } from './security.module.js';
+import { SessionsController } from './sessions/sessions.controller.js';
 
 @Module({ providers: [RateStorage], exports: [RateStorage] })
 class RateStorageModule {}

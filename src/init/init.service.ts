@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
+import { SigningKey } from '../auth/sessions/signing-key.js';
 import { type Caller, Role } from '../common/access.js';
 import { AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
@@ -11,7 +12,6 @@ import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
 import { Events } from '../events/events.js';
 import { OutboundError } from '../outbound/outbound-error.js';
-import { SigningKey } from '../users/signing-key.js';
 import { UsersService } from '../users/users.service.js';
 import { allowedAddresses, choiceOf, failureWords, probe } from './database-probe.js';
 import { AdminInput, type DatabaseInput, type InitStatus, type TestResult } from './init.dto.js';

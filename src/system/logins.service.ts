@@ -6,7 +6,7 @@ import { networkOf } from '../common/cidr.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { Db } from '../database/db.js';
-import { LimitsService } from '../security/limits.service.js';
+import { LimitsService } from '../limits/limits.service.js';
 import { SettingsService } from '../settings/settings.service.js';
 import type { LoginCounts, LoginStats } from './system.dto.js';
 

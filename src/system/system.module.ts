@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
-import { SecurityModule } from '../security/security.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { LoginsService } from './logins.service.js';
 import { SystemController } from './system.controller.js';
 
 @Module({
-  imports: [SecurityModule],
+  imports: [LimitsModule],
   controllers: [SystemController],
   providers: [LoginsService],
   exports: [LoginsService],

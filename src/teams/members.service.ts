@@ -8,7 +8,7 @@ import type { PageQuery } from '../common/paging.dto.js';
 import { assertUnchanged } from '../common/read-only.js';
 import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
-import { type LimitRule, LimitsService } from '../security/limits.service.js';
+import { type LimitRule, LimitsService } from '../limits/limits.service.js';
 import type { MemberInput, MemberRole, MemberView } from './team.dto.js';
 import { TeamMember } from './team.entity.js';
 import { assertRight, TeamsService } from './teams.service.js';

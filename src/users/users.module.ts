@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { HoldingsService } from './holdings.service.js';
-import { SessionsService } from './sessions.service.js';
-import { SigningKey } from './signing-key.js';
-import { UserAdministration } from './user-administration.service.js';
-import { UsersController } from './users.controller.js';
+import { SessionsService } from '../auth/sessions/sessions.service.js';
+import { SigningKey } from '../auth/sessions/signing-key.js';
+import { HoldingsService } from './administration/holdings.service.js';
+import { UserAdministration } from './administration/user-administration.service.js';
+import { UsersController } from './administration/users.controller.js';
 import { UsersService } from './users.service.js';
 
 @Module({

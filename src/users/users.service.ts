@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, AuditService } from '../audit/audit.service.js';
+import { SessionsService } from '../auth/sessions/sessions.service.js';
+import { SigningKey } from '../auth/sessions/signing-key.js';
 import { type Caller, Role } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors, type FieldError, fieldError } from '../common/errors.js';
@@ -10,8 +12,6 @@ import { isEmail } from '../settings/checks.js';
 import type { Language } from '../settings/settings.dto.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { hashPassword, passwordProblem } from './passwords.js';
-import { SessionsService } from './sessions.service.js';
-import { SigningKey } from './signing-key.js';
 import type { UserView } from './user.dto.js';
 import { User } from './user.entity.js';
 import { userView } from './user-view.js';

@@ -7,9 +7,9 @@ import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
 import { ConfirmedSettings1763940000000 } from '../../src/database/migrations/1763940000000-confirmed-settings.js';
+import { ENTITIES } from '../../src/entities.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
-import { ENTITIES } from '../../src/entities.js';
 
 const SECURITY = {
   login_limit: { max_failures: 1, lock_minutes: 9 },

@@ -9,9 +9,9 @@ import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
 import { Lists1763960000000 } from '../../src/database/migrations/1763960000000-lists.js';
+import { ENTITIES } from '../../src/entities.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
-import { ENTITIES } from '../../src/entities.js';
 
 const RECORDS = 450;
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db, marks } from '../../src/database/db.js';
+import { ENTITIES } from '../../src/entities.js';
 import { databases, freshDatabase, type Kind } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
-import { ENTITIES } from '../../src/entities.js';
 
 for (const { kind, skip } of databases())
   if (kind !== 'sqlite') describeUnless(skip)(`statements on ${kind}`, () => suite(kind));

@@ -9,9 +9,9 @@ import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
 import { Leases, PROCESS } from '../../src/database/leases.js';
+import { ENTITIES } from '../../src/entities.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
-import { ENTITIES } from '../../src/entities.js';
 
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`schema on ${kind}`, () => {

@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type AppDataSource, toOptions } from '../../src/database/app-data-source.js';
 import { Db, isDatabaseDown, isDuplicate } from '../../src/database/db.js';
-import { ENTITIES } from '../../src/entities.js';
 import { gate, sqliteDriver } from '../../src/database/sqlite.js';
 import { backport, nodeSqlite, type Sqlite, sqlite } from '../../src/database/sqlite-module.js';
+import { ENTITIES } from '../../src/entities.js';
 import { failureWords } from '../../src/init/database-probe.js';
 
 const MODULE = pathToFileURL(join(import.meta.dirname, '../../../dist/src/database/sqlite-module.js')).href;

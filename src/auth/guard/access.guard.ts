@@ -1,0 +1,107 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import {
+  ACCESS,
+  type AccessRule,
+  AUDITED,
+  hasScope,
+  type Principal,
+  Role,
+  type TokenLimits,
+  type ZoneRequest,
+} from '../../common/access.js';
+import { errors } from '../../common/errors.js';
+import { positiveId } from '../../common/validation.js';
+import { DatabaseService } from '../../database/database.service.js';
+import { DomainPolicy } from '../../domains/domain-policy.js';
+import { UsersService } from '../../users/users.service.js';
+import { SigningKey } from '../sessions/signing-key.js';
+import { bearer, isApiToken } from './strategies.js';
+
+const NO_SECOND_FACTOR = 'Your role must show a second factor: set one up, or sign in again with the one that you have';
+
+/** Passport throws our own words instead of its own. */
+const words = <T>(error: unknown, principal: T | false, message: string): T => {
+  if (error) throw error;
+  if (principal) return principal;
+  throw errors.unauthenticated(message);
+};
+
+class JwtGuard extends AuthGuard('jwt') {
+  override handleRequest<T>(error: unknown, principal: T | false, _info: unknown, context: ExecutionContext): T {
+    const credential = bearer(context.switchToHttp().getRequest());
+    return words(error, principal, credential ? 'Invalid token' : 'No token provided');
+  }
+}
+
+class ApiTokenGuard extends AuthGuard('api-token') {
+  override handleRequest<T>(error: unknown, principal: T | false): T {
+    return words(error, principal, 'Invalid or expired token');
+  }
+}
+
+/** The one guard: is the service ready, who is asking, may they, and which domain is meant. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  private readonly jwt = new JwtGuard();
+  private readonly apiToken = new ApiTokenGuard();
+
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly database: DatabaseService,
+    private readonly users: UsersService,
+    private readonly policy: DomainPolicy,
+    private readonly key: SigningKey,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const targets = [context.getHandler(), context.getClass()];
+    const request = context.switchToHttp().getRequest<ZoneRequest>();
+    const rule = this.reflector.getAllAndOverride<AccessRule | undefined>(ACCESS, targets);
+    request.auditAction = this.reflector.getAllAndOverride<string | undefined>(AUDITED, targets);
+    if (rule?.beforeSetup) return true;
+    await this.assertReady();
+    if (!rule) throw errors.forbidden('This route does not declare who may call it');
+    if (rule.public) return true;
+
+    // a JWT first, else an API token: the prefix tells them apart, so neither check is tried on the other's credential.
+    // passport leaves the principal on request.user, or handleRequest throws
+    const token = isApiToken(bearer(request));
+    // asked here first: that the key cannot be read (the database is down) is no 401, which passport would make of it
+    if (!token) await this.key.get();
+    await (token ? this.apiToken : this.jwt).canActivate(context);
+    const principal = request.user as Principal;
+    request.caller.principal = principal;
+    if (principal.lacksSecondFactor && !rule.unproven) {
+      throw errors.forbidden(NO_SECOND_FACTOR, { required: '2fa' });
+    }
+    const role = rule.role ?? Role.User;
+    if (principal.role < role) throw errors.forbidden(undefined, { required: `role:${role}` });
+    if (principal.token) this.assertTokenMayCall(rule, principal.token);
+    if (rule.domain) {
+      const { id, domain_id } = request.params as Record<string, string>;
+      request.domain = await this.policy.open(principal, positiveId(domain_id ?? id, 'id'), rule.domain);
+    }
+    return true;
+  }
+
+  private async assertReady(): Promise<void> {
+    if (!this.database.configured)
+      throw errors.notReady('Not initialised yet: open the setup page, or POST /api/init/database');
+    if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    if (!(await this.users.someExist())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
+  }
+
+  private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {
+    if (rule.noTokens) throw errors.forbidden('API tokens may not call this route; use a login', { required: 'login' });
+    const scope = rule.scope === undefined ? '*' : rule.scope;
+    if (!hasScope(allowedServices, scope))
+      throw errors.forbidden(`The token lacks the scope ${scope}`, { required: scope });
+    if ((allowedDomains || rules) && !rule.domain && !rule.narrowed) {
+      throw errors.forbidden('A token that is narrowed to domains or by rules may only call routes of its domains', {
+        required: '*',
+      });
+    }
+  }
+}

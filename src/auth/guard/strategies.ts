@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import { PassportStrategy } from '@nestjs/passport';
+import type { Request } from 'express';
+import { Strategy as CustomStrategy } from 'passport-custom';
+import { Strategy as JwtStrategyBase, type SecretOrKeyProvider } from 'passport-jwt';
+import type { Principal, ZoneRequest } from '../../common/access.js';
+import { inCidrs, networkOf, parseCidr } from '../../common/cidr.js';
+import { now } from '../../common/clock.js';
+import { errors } from '../../common/errors.js';
+import { sha256 } from '../../common/hash.js';
+import { Db } from '../../database/db.js';
+import { securityFrom } from '../../settings/documents.js';
+import type { SecuritySettings } from '../../settings/settings.dto.js';
+import { judgeToken, NO_FACTOR, SELECT_TOKEN, type TokenRow, tokenPrincipal } from '../../tokens/token-access.js';
+import { TokenUses } from '../../tokens/token-uses.service.js';
+import { amrOf, showedSecondFactor } from '../sessions/sessions.service.js';
+import { SigningKey } from '../sessions/signing-key.js';
+
+/** `last_active_at` and `last_used_at` are written at most once in this time. */
+const TOUCH_MS = 60_000;
+
+/** The credential of `Authorization: Bearer …`, or null. */
+export function bearer(request: Request): string | null {
+  const match = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '');
+  return match?.[1] ?? null;
+}
+
+/** API tokens are known by their prefix, which no JWT has: neither check is tried on the other's credentials. */
+export const isApiToken = (credential: string | null): credential is string => credential?.startsWith('svc_') ?? false;
+
+/** @throws AppError 403001 where people may not sign in from */
+export function assertNetwork({ allowed_cidrs }: SecuritySettings, ip: string): void {
+  if (allowed_cidrs.length && !inCidrs(ip, allowed_cidrs.map(parseCidr)))
+    throw errors.forbidden('Signing in is not allowed from your network', { required: 'network' });
+}
+
+interface SessionRow {
+  id: number;
+  user_id: number;
+  last_active_at: string;
+  amr: string | null;
+  username: string;
+  role: number;
+  security: string | null;
+}
+
+/** A user JWT: HS256 with our key, its session alive, its user active. All of it is read at each request. */
+@Injectable()
+export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
+  constructor(
+    private readonly db: Db,
+    key: SigningKey,
+  ) {
+    const provider: SecretOrKeyProvider = (_request, _token, done) => {
+      key.get().then(
+        (secret) => (secret ? done(null, secret as never) : done(new Error('no signing secret yet'))),
+        (error) => done(error),
+      );
+    };
+    super({
+      jwtFromRequest: bearer,
+      secretOrKeyProvider: provider,
+      algorithms: ['HS256'],
+      passReqToCallback: true,
+    });
+  }
+
+  async validate(request: ZoneRequest, payload: { sub?: string; sid?: string }): Promise<Principal | null> {
+    if (!payload.sid || !payload.sub) return null;
+    const row = await this.db.row<SessionRow>(
+      `SELECT s.id, s.user_id, s.last_active_at, s.amr, u.username, u.role,
+              (SELECT content FROM settings WHERE name = 'security') AS security
+         FROM sessions s JOIN users u ON u.id = s.user_id
+        WHERE s.sid = ? AND s.expires_at > ? AND u.status = 1`,
+      [payload.sid, now()],
+    );
+    if (!row || String(row.user_id) !== payload.sub) return null;
+    const security = securityFrom(row.security, row.role);
+    if (row.last_active_at < now(-security.session.idle_minutes * 60_000)) return null;
+    assertNetwork(security, request.caller.ip);
+    if (row.last_active_at < now(-TOUCH_MS)) {
+      await this.db.run('UPDATE sessions SET last_active_at = ? WHERE id = ?', [now(), row.id]);
+    }
+    const { user_id: userId, username, role, id: sessionId } = row;
+    const required = security.require_2fa_role;
+    return {
+      kind: 'user',
+      userId,
+      username,
+      role,
+      sessionId,
+      lacksSecondFactor: required !== null && role >= required && !showedSecondFactor(amrOf(row.amr)),
+      ratePerMinute: security.rate_limits.user,
+      token: null,
+    };
+  }
+}
+
+/** An API token: by the SHA-256 of its text, its creator active, inside its limits. */
+@Injectable()
+export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-token') {
+  constructor(
+    private readonly db: Db,
+    private readonly uses: TokenUses,
+  ) {
+    super();
+  }
+
+  async validate(request: ZoneRequest): Promise<Principal | null> {
+    const credential = bearer(request);
+    if (!isApiToken(credential)) return null;
+    const hash = sha256(credential);
+    const moment = now();
+    const row = await this.db.row<TokenRow>(
+      `${SELECT_TOKEN} WHERE t.token_hash = ? OR (t.previous_hash = ? AND t.previous_until > ?)`,
+      [hash, hash, moment],
+    );
+    if (!row) return null;
+    const { ip } = request.caller;
+    const { allowed, source, reason } = judgeToken(row, ip);
+    if (source === 'network' && !allowed) throw errors.forbidden(reason, { required: 'network' });
+    if (reason === NO_FACTOR) throw errors.forbidden(reason, { required: '2fa' });
+    if (!allowed) return null;
+    this.uses.count(row.id, ip);
+    if (!row.last_used_at || row.last_used_at < now(-TOUCH_MS)) {
+      await this.db.run('UPDATE api_tokens SET last_used_at = ?, last_used_network = ? WHERE id = ?', [
+        moment,
+        networkOf(ip),
+        row.id,
+      ]);
+    }
+    return tokenPrincipal(row);
+  }
+}

@@ -1,0 +1,125 @@
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Access, Audited, type Caller, Fails, Me, Role } from '../../common/access.js';
+import { alsoJudge } from '../../common/validation.js';
+import { UserView } from '../../users/user.dto.js';
+import { UsersService } from '../../users/users.service.js';
+import { OauthLogin } from '../oauth/oauth-login.service.js';
+import { PasswordService } from '../password/password.service.js';
+import {
+  LoginInput,
+  LoginResult,
+  PasswordInput,
+  RegisterInput,
+  ResetConfirmInput,
+  ResetInput,
+  SecondFactorInput,
+  TokenResult,
+} from './auth.dto.js';
+import { AuthService } from './auth.service.js';
+
+@ApiTags('Authentication')
+@Controller('auth')
+export class AuthController {
+  constructor(
+    private readonly auth: AuthService,
+    private readonly oauth: OauthLogin,
+    private readonly passwords: PasswordService,
+    private readonly users: UsersService,
+  ) {
+    alsoJudge(RegisterInput, (input) => users.problems(input, Role.User));
+  }
+
+  /**
+   * Password login. Answers 401001 for a wrong name, password or code, 403001 in a network that may not sign in, 423001 while the name is locked in your
+   * network, 429001 over the rate limit. When the second factor is on and no code was sent, the answer is HTTP 200 with `code` -2 and `data.types`: send
+   * the same again with `totpCode` or `recoveryCode`.
+   */
+  @Post('login')
+  @HttpCode(200)
+  @Access({ public: true, rate: 'login' })
+  @Fails('secondFactor', 'unauthenticated', 'forbidden', 'locked')
+  @Audited('auth.login_failed')
+  login(@Body() body: LoginInput, @Me() me: Caller): Promise<LoginResult> {
+    return this.auth.login(body, me);
+  }
+
+  /**
+   * Ends a sign-in at a provider that answered `code` -2, with the `challenge_id` of that answer and a code. Answers 401001 for a challenge that is unknown, used or older
+   * than five minutes, and for a wrong code, which counts as a failed login: 423001 while the name is locked in your network, 429001 over the rate limit.
+   */
+  @Post('second-factor')
+  @HttpCode(200)
+  @Access({ public: true, rate: 'login' })
+  @Fails('secondFactor', 'unauthenticated', 'locked')
+  @Audited('auth.login_failed')
+  secondFactor(@Body() body: SecondFactorInput, @Me() me: Caller): Promise<LoginResult> {
+    return this.oauth.secondFactor(body, me);
+  }
+
+  /** Makes an account (role 1) for oneself, where the settings allow it. Answers 403001 where they do not, 409001 when the name or the address is taken. */
+  @Post('register')
+  @Access({ public: true, rate: 'public' })
+  @Fails('forbidden', 'conflict')
+  @Audited('auth.register')
+  register(@Body() body: RegisterInput, @Me() me: Caller): Promise<UserView> {
+    return this.users.register(body, me);
+  }
+
+  /** The signed-in user; for an API token its creator, with the token's effective role. */
+  @Get('me')
+  @Access({ unproven: true, scope: null })
+  me(@Me() me: Caller): Promise<UserView> {
+    return this.auth.me(me);
+  }
+
+  /** Ends this session. */
+  @Post('logout')
+  @HttpCode(200)
+  @Access({ noTokens: true, unproven: true })
+  @Audited('auth.logout')
+  logout(@Me() me: Caller): Promise<void> {
+    return this.auth.logout(me);
+  }
+
+  /** The next JWT of this session. A session ends at last when its absolute life does, refreshed or not. */
+  @Post('refresh')
+  @HttpCode(200)
+  @Access({ noTokens: true, unproven: true })
+  @Audited('auth.refresh')
+  refresh(@Me() me: Caller): Promise<TokenResult> {
+    return this.auth.refresh(me);
+  }
+
+  /**
+   * Changes one's own password and ends all other sessions. A wrong old password is 401001 and counts as a failed login; 423001 after too many. Who has none
+   * yet sets the first one within five minutes of signing in (`old_password` may then be anything), else 403001.
+   */
+  @Post('password')
+  @HttpCode(200)
+  @Access({ noTokens: true })
+  @Fails('locked')
+  @Audited('auth.password')
+  password(@Body() body: PasswordInput, @Me() me: Caller): Promise<void> {
+    return this.passwords.change(body, me);
+  }
+
+  /** Mails a link to a new password, when the account exists, has an address, and a mail server is set up. The answer is always the same. */
+  @Post('password-reset')
+  @HttpCode(200)
+  @Access({ public: true, rate: 'login' })
+  @Audited('auth.password_reset_request')
+  requestReset(@Body() body: ResetInput, @Me() me: Caller): Promise<void> {
+    return this.passwords.requestReset(body, me);
+  }
+
+  /** Sets a new password with the token of the mail, which works once and for 30 minutes, and ends all sessions. Answers 401001 for any other token. */
+  @Post('password-reset/confirm')
+  @HttpCode(200)
+  @Access({ public: true, rate: 'public' })
+  @Fails('unauthenticated')
+  @Audited('auth.password_reset')
+  confirmReset(@Body() body: ResetConfirmInput, @Me() me: Caller): Promise<void> {
+    return this.passwords.confirmReset(body, me);
+  }
+}

@@ -1,0 +1,65 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, type PipeTransform, Post, Req, Res } from '@nestjs/common';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Access, Audited, type Caller, Fails, Me, signedIn } from '../../common/access.js';
+import { errors } from '../../common/errors.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { markBrowser } from './browser.js';
+import { IdentitiesService } from './identities.service.js';
+import { AuthorizationUrl, BoundIdentity, OauthBindStart, PROVIDER_KEY } from './oauth.dto.js';
+import { OauthService } from './oauth.service.js';
+
+const KeyPipe: PipeTransform<string, string> = {
+  transform: (value) => {
+    if (!PROVIDER_KEY.test(value)) throw errors.field('provider', 'must be 1 to 32 of a-z, 0-9 and -');
+    return value;
+  },
+};
+
+@ApiTags('Security')
+@Controller('security/bind-oauth')
+@Access({ noTokens: true })
+export class BindingController {
+  constructor(
+    private readonly oauth: OauthService,
+    private readonly identities: IdentitiesService,
+    private readonly settings: SettingsService,
+    private readonly sessions: SessionsService,
+  ) {}
+
+  /** The sign-ins at providers that are bound to one's own account. */
+  @Get()
+  list(@Me() me: Caller): Promise<BoundIdentity[]> {
+    return this.identities.list(me);
+  }
+
+  /**
+   * Begins to bind a sign-in at a provider to one's own account. Send the browser to `auth_url`, and what comes back to `POST /api/auth/oauth/callback`,
+   * which answers `{bound: true}` while this session lives. Needs a session that is younger than five minutes (403001). Answers 404001 for an unknown provider and 500002 when it does not answer.
+   */
+  @Post()
+  @HttpCode(200)
+  @Fails('notFound', 'provider')
+  @Audited('oauth.bind_start')
+  async start(
+    @Body() body: OauthBindStart,
+    @Me() me: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AuthorizationUrl> {
+    const browser = markBrowser(request, response, await this.settings.publicUrl());
+    await this.sessions.assertFresh(me, 'Sign in again to bind a sign-in at a provider');
+    const { userId, sessionId } = signedIn(me);
+    return { auth_url: await this.oauth.start(body, browser, { userId, sessionId: sessionId as number }) };
+  }
+
+  /** Takes a binding away. Answers 404001 when there is none, and 409001 when it is the last way to sign in. */
+  @Delete(':provider')
+  @Fails('conflict')
+  @ApiParam({ name: 'provider', schema: { type: 'string', pattern: PROVIDER_KEY.source } })
+  @Audited('oauth.unbind')
+  unbind(@Param('provider', KeyPipe) provider: string, @Me() me: Caller): Promise<void> {
+    return this.identities.unbind(provider, me);
+  }
+}

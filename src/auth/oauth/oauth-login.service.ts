@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { AuditService } from '../../audit/audit.service.js';
+import type { Caller } from '../../common/access.js';
+import { networkOf } from '../../common/cidr.js';
+import { errors } from '../../common/errors.js';
+import { LimitsService } from '../../limits/limits.service.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { User } from '../../users/user.entity.js';
+import { userPrincipal } from '../../users/user-principal.js';
+import { assertNetwork } from '../guard/strategies.js';
+import type { LoginResult, SecondFactorInput } from '../login/auth.dto.js';
+import { AuthService, codeKind } from '../login/auth.service.js';
+import { FreshnessService } from '../second-factor/freshness.service.js';
+import { ChallengesService } from '../sessions/challenges.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import type { Person } from './claims.js';
+import { IdentitiesService } from './identities.service.js';
+import type { OauthCallback } from './oauth.dto.js';
+import { type Binder, OauthService, type Returned } from './oauth.service.js';
+import type { OauthResult } from './oauth-login.dto.js';
+import { SignInRefused } from './sign-in-refused.js';
+
+const CODE_MINUTES = 5;
+
+/** What is remembered of a sign-in that waits for its code. */
+interface Asked {
+  provider: string;
+  person: Pick<Person, 'issuer' | 'subject'>;
+}
+
+/** What becomes of a flow at a provider: a session, or a binding. */
+@Injectable()
+export class OauthLogin {
+  constructor(
+    @InjectRepository(User) private readonly users: Repository<User>,
+    private readonly auth: AuthService,
+    private readonly freshness: FreshnessService,
+    private readonly oauth: OauthService,
+    private readonly challenges: ChallengesService,
+    private readonly identities: IdentitiesService,
+    private readonly sessions: SessionsService,
+    private readonly limits: LimitsService,
+    private readonly settings: SettingsService,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** @throws AppError code -2 with a challenge when a code is missing, 400001, 401001, 403001, 409001, 429001, OutboundError */
+  async callback(input: OauthCallback, browser: string | null, caller: Caller): Promise<OauthResult> {
+    if (!input.code && !input.error) throw errors.field('code', 'is needed, or error');
+    assertNetwork(await this.settings.securityFor(null), caller.ip);
+    const throttled = await this.limits.blockedFor({ kind: 'failures', network: networkOf(caller.ip) });
+    if (throttled) throw errors.tooMany('Too many failed logins from your network; try again later', throttled);
+    let returned: Returned | undefined;
+    try {
+      returned = await this.oauth.finish(input, browser);
+      return returned.bind ? await this.bind(returned, returned.bind, caller) : await this.signIn(returned, caller);
+    } catch (error) {
+      if (!(error instanceof SignInRefused)) throw error;
+      if (returned?.bind) throw errors.unauthenticated(error.message);
+      return this.auth.refuse(caller, returned?.provider.key ?? '', error.why, error.message);
+    }
+  }
+
+  private async signIn({ provider, identify }: Returned, caller: Caller): Promise<OauthResult> {
+    const person = await identify();
+    let userId = await this.identities.owner(person);
+    if (!userId && !provider.auto_create) {
+      const words = 'No account is bound to this sign-in; sign in another way and bind it first';
+      throw new SignInRefused(`${person.name} is bound to no account`, words);
+    }
+    userId ??= await this.identities.adopt(provider.key, person, caller);
+    const user = await this.users.findOneByOrFail({ id: userId });
+    // a disabled user is refused below, whatever the second factor
+    if (user.totp_enabled && user.status === 1 && !provider.trusted_2fa) {
+      const { issuer, subject } = person;
+      const asked: Asked = { provider: provider.key, person: { issuer, subject } };
+      throw errors.secondFactor(await this.challenges.open('second-factor', CODE_MINUTES, asked, user.id));
+    }
+    const result = await this.auth.signIn(user, caller, provider.trusted_2fa ? ['oauth', 'mfa'] : ['oauth']);
+    await this.identities.used(person);
+    return result;
+  }
+
+  /**
+   * Ends a sign-in that was asked for a code.
+   * @throws AppError 400001 without a code; 401001 an unknown, used or old challenge, or a wrong code; 403001, 423001, 429001
+   */
+  async secondFactor({ challenge_id, ...codes }: SecondFactorInput, caller: Caller): Promise<LoginResult> {
+    if (!codes.totpCode && !codes.recoveryCode)
+      throw errors.field('totpCode', 'is needed, or recoveryCode', 'required');
+    assertNetwork(await this.settings.securityFor(null), caller.ip);
+    const open = await this.challenges.look<Asked>('second-factor', challenge_id);
+    const user = open && (await this.users.findOneBy({ id: open.userId as number, status: 1 }));
+    // whoever was unbound meanwhile, or whose provider was taken out, does not come in
+    const bound = user && (await this.identities.owner(open.content.person)) === user.id;
+    const offered = (await this.settings.offeredProviders()).some(({ key }) => key === open?.content.provider);
+    if (!bound || !offered) return this.tooLate(caller, user?.username ?? '');
+    await this.auth.checkCode(user, codes, caller);
+    if (!(await this.challenges.take('second-factor', challenge_id))) return this.tooLate(caller, user.username);
+    const result = await this.auth.signIn(user, caller, ['oauth', codeKind(codes)]);
+    await this.identities.used(open.content.person);
+    return result;
+  }
+
+  private tooLate(caller: Caller, name: string): Promise<never> {
+    const words = 'The sign-in took too long or was used; start again';
+    return this.auth.refuse(caller, name, 'unknown, used or expired challenge', words);
+  }
+
+  private async bind({ provider, identify }: Returned, binder: Binder, caller: Caller): Promise<OauthResult> {
+    try {
+      await this.assertStill(binder, caller);
+      // it will stand for both factors, as a passkey does
+      if (provider.trusted_2fa) await this.freshness.assertOwner(caller, {});
+      const person = await identify();
+      // the provider took its time: a session that was ended meanwhile must not leave a way in behind
+      await this.assertStill(binder, caller);
+      await this.identities.bind(provider.key, person, caller);
+      return { bound: true };
+    } catch (error) {
+      const why = error instanceof SignInRefused ? error.why : (error as Error).message;
+      const target = { type: 'user', id: binder.userId, name: caller.principal?.username ?? null };
+      const entry = { action: 'oauth.bind', target, after: { provider: provider.key } };
+      await this.audit.append(caller, { ...entry, result: 'failed', error: why });
+      throw error;
+    }
+  }
+
+  /** That who began is signed in still; the request is theirs from then on. @throws SignInRefused */
+  private async assertStill({ userId, sessionId }: Binder, caller: Caller): Promise<void> {
+    const user = await this.users.findOneBy({ id: userId, status: 1 });
+    const live = user ? await this.sessions.list(userId, (await this.settings.securityFor(user.role)).session) : [];
+    if (!user || !live.some(({ id }) => Number(id) === sessionId))
+      throw new SignInRefused('the session that began has ended', 'Your session has ended; sign in and bind again');
+    caller.principal = userPrincipal(user, sessionId);
+  }
+}

@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { randomNonce, randomPKCECodeVerifier } from 'openid-client';
+import { errors } from '../../common/errors.js';
+import { randomHex, sha256 } from '../../common/hash.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { ChallengesService } from '../sessions/challenges.service.js';
+import { redirectUri } from './browser.js';
+import { type Person, plainIssuer } from './claims.js';
+import type { OauthCallback, OauthStart, OauthStatus } from './oauth.dto.js';
+import { type KnownProvider, OauthClients } from './oauth-clients.service.js';
+import { SignInRefused } from './sign-in-refused.js';
+
+const MINUTES = 10;
+
+/** Who wants to bind a person, and in which session. */
+export interface Binder {
+  userId: number;
+  sessionId: number;
+}
+
+/** What is remembered of a flow until the browser comes back. Stored encrypted. */
+interface Pending {
+  provider: string;
+  issuer: string;
+  nonce: string;
+  verifier: string;
+  redirectUri: string;
+  /** SHA-256 of the cookie of the browser that began */
+  browser: string;
+  /** null: to sign in */
+  bind: Binder | null;
+}
+
+/** A flow whose browser came back. */
+export interface Returned {
+  provider: KnownProvider;
+  bind: Binder | null;
+  /** Asks the provider who it is. @throws SignInRefused, OutboundError */
+  identify(): Promise<Person>;
+}
+
+/** Where a provider's identities come from: a flow that began with one issuer does not end with another. */
+const issuerOf = (provider: KnownProvider) => provider.issuer ?? plainIssuer(provider);
+
+/** The authorization code flow with PKCE, from the click to the proof of who it is. */
+@Injectable()
+export class OauthService {
+  constructor(
+    private readonly settings: SettingsService,
+    private readonly challenges: ChallengesService,
+    private readonly clients: OauthClients,
+  ) {}
+
+  /** What the login page has to know. */
+  async status(): Promise<OauthStatus> {
+    const providers = (await this.settings.offeredProviders()).map(({ key, name }) => ({ key, name }));
+    return { enabled: providers.length > 0, providers };
+  }
+
+  /**
+   * Begins a flow.
+   * @param browser the value of the browser's cookie
+   * @returns where to send the browser
+   * @throws AppError 400001, 404001 no such provider, OutboundError
+   */
+  async start(input: OauthStart, browser: string, bind: Binder | null): Promise<string> {
+    const redirect = redirectUri(await this.settings.publicUrl(), input.redirect ?? undefined);
+    const provider = await this.provider(input.provider);
+    const state = randomHex(32);
+    const flow = { nonce: randomNonce(), verifier: randomPKCECodeVerifier(), redirectUri: redirect };
+    const url = await this.clients.authorizationUrl(provider, { state, ...flow });
+    const pending: Pending = {
+      provider: provider.key,
+      issuer: issuerOf(provider),
+      ...flow,
+      browser: sha256(browser),
+      bind,
+    };
+    await this.challenges.open('oauth', MINUTES, pending, bind?.userId ?? null, state);
+    return url;
+  }
+
+  /**
+   * Ends a flow: its state is worth nothing afterwards, whatever comes of it.
+   * @throws SignInRefused
+   */
+  async finish(input: OauthCallback, browser: string | null): Promise<Returned> {
+    const found = await this.challenges.take<Pending>('oauth', input.state);
+    if (!found)
+      throw new SignInRefused('unknown, used or expired state', 'The sign-in took too long or was used; start again');
+    const { content: pending } = found;
+    if (!browser || sha256(browser) !== pending.browser)
+      throw new SignInRefused('another browser', 'The sign-in was begun in another browser; start again here');
+    const provider = (await this.settings.oauthProviders()).find(({ key }) => key === pending.provider);
+    if (!provider || issuerOf(provider) !== pending.issuer)
+      throw new SignInRefused('the provider was changed meanwhile', 'The provider was changed; start again');
+    const identify = async () => {
+      if (input.error) throw denied(input.error, provider.name);
+      return this.clients.identify(provider, { ...pending, state: input.state }, input.code as string, input.iss);
+    };
+    return { provider, bind: pending.bind, identify };
+  }
+
+  private async provider(key: string | undefined): Promise<KnownProvider> {
+    const providers = await this.settings.oauthProviders();
+    if (!key && providers.length > 1)
+      throw errors.field('provider', `must be one of ${providers.map((p) => p.key).join(', ')}`);
+    const found = key ? providers.find((provider) => provider.key === key) : providers[0];
+    if (!found) throw errors.notFound('Such a sign-in provider');
+    return found;
+  }
+}
+
+/** The description is not told: whoever makes somebody open an address could write anything there. */
+function denied(error: string, name: string): SignInRefused {
+  const word = /^[a-z_]{1,40}$/.test(error) ? error : 'an error';
+  return new SignInRefused(
+    `the provider answered ${word}`,
+    error === 'access_denied' ? `The sign-in at ${name} was denied` : `${name} refused the sign-in`,
+  );
+}

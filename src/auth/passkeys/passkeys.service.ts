@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AuditService } from '../../audit/audit.service.js';
+import { type Caller, type Principal, signedIn } from '../../common/access.js';
+import { now } from '../../common/clock.js';
+import { errors } from '../../common/errors.js';
+import { sha256 } from '../../common/hash.js';
+import { log } from '../../common/logger.js';
+import { Db, isDuplicate } from '../../database/db.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { User } from '../../users/user.entity.js';
+import { ChallengesService } from '../sessions/challenges.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { WaysIn } from '../sessions/ways-in.js';
+import { registrationJson } from './credential-json.js';
+import { Passkey } from './passkey.entity.js';
+import type { PasskeyCreated, PasskeyRegistration, PasskeyStart, PasskeyView } from './passkeys.dto.js';
+import { ALGORITHMS, type NewCredential, RelyingParty, webauthn } from './relying-party.js';
+
+/** A challenge lives this long, at both ceremonies. */
+export const CHALLENGE_MINUTES = 5;
+
+const MOST = 25;
+
+interface Challenge {
+  challenge: string;
+  sessionId: number | null;
+}
+
+/**
+ * What authenticators know a user by: the same for all passkeys of a user, and telling nothing. The moment is in it for installations that share a host name,
+ * whose users have the same numbers: an authenticator keeps one credential for a host and handle, and would drop the other installation's.
+ */
+export const userHandle = ({ id, created_at }: Pick<User, 'id' | 'created_at'>) =>
+  new Uint8Array(createHash('sha256').update(`zoneward user ${id} of ${created_at}`).digest());
+
+/** By what a credential is found. */
+export const credentialKey = (id: string): string => sha256(id);
+
+const view = ({ id, name, transports, backed_up, created_at, last_used_at }: Passkey): PasskeyView => ({
+  id,
+  name,
+  transports,
+  backed_up: Boolean(backed_up),
+  created_at,
+  last_used_at,
+});
+
+/** A user's own passkeys: adding, naming, removing. */
+@Injectable()
+export class PasskeysService {
+  constructor(
+    private readonly db: Db,
+    private readonly challenges: ChallengesService,
+    private readonly relyingParty: RelyingParty,
+    private readonly ways: WaysIn,
+    private readonly settings: SettingsService,
+    private readonly sessions: SessionsService,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** Options for `navigator.credentials.create`. @throws AppError 403001, 409001 */
+  async start(caller: Caller): Promise<PasskeyStart> {
+    const me = signedIn(caller);
+    const { id: rpID } = await this.relyingParty.identity();
+    const { manager } = this.db.source;
+    const user = await manager.findOneByOrFail(User, { id: me.userId });
+    const own = await this.of(me.userId);
+    assertMayAdd(me, own.length);
+    const { generateRegistrationOptions } = await webauthn();
+    const options = await generateRegistrationOptions({
+      rpName: (await this.settings.read('general')).site_name,
+      rpID,
+      userID: userHandle(user),
+      userName: user.username,
+      userDisplayName: user.nickname || user.username,
+      timeout: CHALLENGE_MINUTES * 60_000,
+      attestationType: 'none',
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      excludeCredentials: own.map(({ credential_id: id, transports }) => ({ id, transports })),
+      supportedAlgorithmIDs: ALGORITHMS,
+    });
+    const content: Challenge = { challenge: options.challenge, sessionId: me.sessionId };
+    const challenge_id = await this.challenges.open('passkey-add', CHALLENGE_MINUTES, content, me.userId);
+    return { challenge_id, options: { ...options } };
+  }
+
+  /**
+   * Stores the credential that answers a challenge of this session; the challenge is used up, whatever comes of it. The session counts as having shown a second
+   * factor from then on.
+   * @throws AppError 400001, 403001, 409001 stored already, or too many
+   */
+  async finish(input: PasskeyRegistration, caller: Caller): Promise<PasskeyCreated> {
+    const me = signedIn(caller);
+    const open = await this.challenges.take<Challenge>('passkey-add', input.challenge_id);
+    if (!open || open.userId !== me.userId || open.content.sessionId !== me.sessionId)
+      throw errors.field('challenge_id', 'is unknown, used, or older than five minutes; start again');
+    const credential = await this.verified(input.response, open.content.challenge, caller);
+    try {
+      return await this.db.transaction((manager) => this.store(manager, credential, input.name, caller, me));
+    } catch (error) {
+      if (isDuplicate(error)) throw errors.conflict('This passkey is registered already');
+      throw error;
+    }
+  }
+
+  async list(caller: Caller): Promise<PasskeyView[]> {
+    return (await this.of(signedIn(caller).userId)).map(view);
+  }
+
+  /** @throws AppError 404001 */
+  async rename(id: number, name: string, caller: Caller): Promise<PasskeyView> {
+    const { userId } = signedIn(caller);
+    return this.db.transaction(async (manager) => {
+      const before = await this.own(manager, id, userId);
+      await this.db.run('UPDATE passkeys SET name = ? WHERE id = ?', [name, id], manager);
+      const after = { ...before, name };
+      const target = { type: 'passkey', id, name };
+      await this.audit.write(manager, caller, { action: 'passkey.update', target, before, after });
+      return after;
+    });
+  }
+
+  /** With the last one goes what sessions showed of it. @throws AppError 404001, 409001 the last way to sign in */
+  async remove(id: number, caller: Caller): Promise<void> {
+    const { userId } = signedIn(caller);
+    await this.db.transaction(async (manager) => {
+      const before = await this.own(manager, id, userId);
+      await this.db.run('DELETE FROM passkeys WHERE id = ?', [id], manager);
+      await this.ways.assertLeft(manager, userId);
+      if (!(await this.of(userId, manager)).length) await this.sessions.forget(manager, userId, ['passkey']);
+      const target = { type: 'passkey', id, name: before.name };
+      await this.audit.write(manager, caller, { action: 'passkey.delete', target, before });
+    });
+  }
+
+  private of(userId: number, manager: EntityManager = this.db.source.manager): Promise<Passkey[]> {
+    return manager.find(Passkey, { where: { user_id: userId }, order: { id: 'ASC' } });
+  }
+
+  private async own(manager: EntityManager, id: number, userId: number): Promise<PasskeyView> {
+    const found = await manager.findOneBy(Passkey, { id, user_id: userId });
+    if (!found) throw errors.notFound('The passkey');
+    return view(found);
+  }
+
+  private async verified(body: Record<string, unknown>, challenge: string, caller: Caller): Promise<NewCredential> {
+    const response = registrationJson(body);
+    if (!response) throw errors.field('response', 'must be what navigator.credentials.create gave, as JSON');
+    await this.relyingParty.identity(); // its failure is no fault of the response
+    try {
+      return await this.relyingParty.verifyCreation(response, challenge);
+    } catch (error) {
+      log().info({ requestId: caller.requestId, why: (error as Error).message }, 'a new passkey was refused');
+      throw errors.field('response', 'does not answer these options: wrong origin, no user verification, or damaged');
+    }
+  }
+
+  private async store(
+    manager: EntityManager,
+    { id: credential_id, publicKey, counter, transports, backedUp }: NewCredential,
+    wanted: string | undefined,
+    caller: Caller,
+    me: Principal,
+  ): Promise<PasskeyCreated> {
+    // locks the user: of two at once the second counts the first
+    await this.db.run('UPDATE users SET status = status WHERE id = ?', [me.userId], manager);
+    const names = (await this.of(me.userId, manager)).map(({ name }) => name);
+    assertMayAdd(me, names.length);
+    // a session that was ended while the ceremony ran leaves no passkey behind
+    if (!(await this.sessions.showed(manager, me.sessionId, 'passkey'))) throw errors.unauthenticated('Invalid token');
+    const row = {
+      user_id: me.userId,
+      name: wanted ?? freeName(names),
+      credential_key: credentialKey(credential_id),
+      credential_id,
+      public_key: publicKey,
+      counter: String(counter),
+      transports,
+      backed_up: backedUp,
+      created_at: now(),
+      last_used_at: null,
+    };
+    const { identifiers } = await manager.insert(Passkey, row);
+    const id = Number(identifiers[0]?.id);
+    const target = { type: 'passkey', id, name: row.name };
+    await this.audit.write(manager, caller, { action: 'passkey.create', target, after: view({ ...row, id }) });
+    return { id, name: row.name };
+  }
+}
+
+/**
+ * A session without second factor may set the first one up, not add one to those that are there: else who knows the password alone could.
+ * @throws AppError 403001, 409001
+ */
+function assertMayAdd({ lacksSecondFactor }: Principal, existing: number): void {
+  if (existing && lacksSecondFactor)
+    throw errors.forbidden('You have a passkey; sign in with it to add another', { required: '2fa' });
+  if (existing >= MOST) throw errors.conflict(`A user has at most ${MOST} passkeys; delete one first`);
+}
+
+/** `Passkey 1`, or the first number that no other has. */
+function freeName(names: string[]): string {
+  for (let n = 1; ; n++) if (!names.includes(`Passkey ${n}`)) return `Passkey ${n}`;
+}

@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { type Caller, signedIn } from '../../common/access.js';
+import { errors } from '../../common/errors.js';
+import { log } from '../../common/logger.js';
+import { Db } from '../../database/db.js';
+import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
+import { Mailer } from '../../notifications/mailer.service.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { hashPassword } from '../../users/passwords.js';
+import { User } from '../../users/user.entity.js';
+import { UsersService } from '../../users/users.service.js';
+import type { PasswordInput, ResetConfirmInput, ResetInput } from '../login/auth.dto.js';
+import { AuthService } from '../login/auth.service.js';
+import { ChallengesService } from '../sessions/challenges.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+
+const RESET_MINUTES = 30;
+/** reset mails to one account */
+const RESET_MAILS: LimitRule = { max: 5, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
+
+/** How passwords change: by their owner, or by a mailed link. */
+@Injectable()
+export class PasswordService {
+  constructor(
+    private readonly db: Db,
+    private readonly auth: AuthService,
+    private readonly sessions: SessionsService,
+    private readonly users: UsersService,
+    private readonly challenges: ChallengesService,
+    private readonly limits: LimitsService,
+    private readonly settings: SettingsService,
+    private readonly mailer: Mailer,
+  ) {}
+
+  /** @throws AppError 400001 weak, 401001 wrong old one, 403001 a first one in a session that is not fresh */
+  async change({ old_password, new_password }: PasswordInput, caller: Caller): Promise<void> {
+    const user = await this.auth.confirm(caller, old_password, 'old_password');
+    // a first one is a way in for good: not for whoever finds an old session open
+    if (!user.password_hash) await this.sessions.assertFresh(caller, 'Sign in again to set your first password');
+    await this.users.assertGoodPassword(user, new_password, 'new_password');
+    const hash = await hashPassword(new_password, true);
+    await this.db.transaction((manager) =>
+      this.users.setPassword(manager, user, hash, 'auth.password', caller, signedIn(caller).sessionId),
+    );
+  }
+
+  /**
+   * Answers at once and works afterwards: neither the answer nor its time tells whether there is such an account.
+   * @throws AppError 400001
+   */
+  async requestReset(input: ResetInput, caller: Caller): Promise<void> {
+    if (Boolean(input.username) === Boolean(input.email)) throw errors.field('username', 'send username or email');
+    this.mailReset(input).catch((error) =>
+      log().error({ requestId: caller.requestId, err: error }, 'a reset mail could not be written'),
+    );
+  }
+
+  /** @throws AppError 400001 weak, 401001 */
+  async confirmReset({ token, password }: ResetConfirmInput, caller: Caller): Promise<void> {
+    const found = await this.challenges.look('reset', token);
+    const user = found?.userId ? await this.db.source.manager.findOneBy(User, { id: found.userId, status: 1 }) : null;
+    if (!user)
+      return this.auth.refuse(caller, '', 'wrong reset token', 'The token is wrong, used, or older than 30 minutes');
+    await this.users.assertGoodPassword(user, password, 'password');
+    const hash = await hashPassword(password, true);
+    await this.db.transaction(async (manager) => {
+      if (!(await this.challenges.take('reset', token, manager)))
+        throw errors.unauthenticated('The token was used just now');
+      await this.challenges.drop('reset', user.id, manager);
+      await this.limits.unlock(user.username_key, manager);
+      await this.users.setPassword(manager, user, hash, 'auth.password_reset', caller, null);
+    });
+  }
+
+  private async mailReset({ username, email }: ResetInput): Promise<void> {
+    if (!(await this.mailer.enabled('reset'))) return;
+    const by = username
+      ? { username_key: username.trim().toLowerCase() }
+      : { email_key: email?.trim().toLowerCase() ?? '' };
+    const user = await this.db.source.manager.findOneBy(User, { ...by, status: 1 });
+    if (!user?.email) return;
+    const counted = { kind: 'reset', network: 'mail', username: `#${user.id}` };
+    if (await this.limits.hit(counted, RESET_MAILS)) return;
+    const base = await this.settings.publicUrl();
+    await this.db.transaction(async (manager) => {
+      const token = await this.challenges.open('reset', RESET_MINUTES, {}, user.id, undefined, manager);
+      // after the #: browsers keep that part to themselves
+      const url = `${base}/reset-password#token=${token}`;
+      const values = { username: user.username, url, minutes: RESET_MINUTES };
+      await this.mailer.queue(manager, user.email as string, 'reset', user.language, values);
+    });
+  }
+}

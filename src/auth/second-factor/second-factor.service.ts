@@ -1,0 +1,149 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { generateSecret, generateURI, verify } from 'otplib';
+import QRCode from 'qrcode';
+import type { EntityManager } from 'typeorm';
+import { AuditService } from '../../audit/audit.service.js';
+import { type Caller, signedIn } from '../../common/access.js';
+import { now } from '../../common/clock.js';
+import { errors } from '../../common/errors.js';
+import { randomHex, sha256 } from '../../common/hash.js';
+import { SECRET_BOX } from '../../config/config.module.js';
+import type { SecretBox } from '../../config/secret-box.js';
+import { Db } from '../../database/db.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import type { TotpSetup } from './second-factor.dto.js';
+
+const CONTEXT = 'second_factors.secret';
+const SEED_BYTES = 20;
+const STEP_S = 30;
+const RECOVERY_CODES = 10;
+
+interface Row {
+  secret: string | null;
+  pending: string | null;
+}
+
+/** `2f8a-…`: 80 random bits, so that a plain hash of them is safe. */
+const recoveryCode = () => randomHex(10).replace(/(.{5})(?=.)/g, '$1-');
+const recoveryHash = (code: string) => sha256(code.toLowerCase().replace(/[^0-9a-f]/g, ''));
+
+/** A user's authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 s) and recovery codes. */
+@Injectable()
+export class SecondFactorService {
+  constructor(
+    private readonly db: Db,
+    private readonly audit: AuditService,
+    private readonly settings: SettingsService,
+    private readonly sessions: SessionsService,
+    @Inject(SECRET_BOX) private readonly box: SecretBox,
+  ) {}
+
+  /** A fresh seed that waits for its first code. @throws AppError 409001 when the second factor is on */
+  async setup(caller: Caller): Promise<TotpSetup> {
+    const { userId, username } = signedIn(caller);
+    await this.assertMayEnrol(caller);
+    if ((await this.row(userId))?.secret) throw errors.conflict('The second factor is on already; turn it off first');
+    const secret = generateSecret({ length: SEED_BYTES });
+    const { site_name } = await this.settings.read('general');
+    const sealed = this.box.encrypt(secret, CONTEXT);
+    await this.db.transaction(async (manager) => {
+      await this.db.run('DELETE FROM second_factors WHERE user_id = ? AND secret IS NULL', [userId], manager);
+      await this.db.run(
+        'INSERT INTO second_factors (user_id, pending, created_at) VALUES (?, ?, ?)',
+        [userId, sealed, now()],
+        manager,
+      );
+      const target = { type: 'user', id: userId, name: username };
+      await this.audit.write(manager, caller, { action: 'auth.2fa_setup', target });
+    });
+    // a colon would end the issuer in the label
+    const issuer = site_name.replaceAll(':', ' ').trim() || 'Zoneward';
+    const otpauth_url = generateURI({ issuer, label: username, secret });
+    return { secret, otpauth_url, qr_code: await QRCode.toDataURL(otpauth_url) };
+  }
+
+  /** Turns it on with a first code. @returns recovery codes, shown this once @throws AppError 401001 wrong code, 409001 no enrolment waits */
+  async enable(code: string, caller: Caller): Promise<string[]> {
+    const { userId, username, sessionId } = signedIn(caller);
+    await this.assertMayEnrol(caller);
+    const row = await this.row(userId);
+    if (!row?.pending) throw errors.conflict('No enrolment is waiting; call 2fa/setup first');
+    const step = await this.stepOf(code, row.pending);
+    if (step === null) throw errors.wrong('code', 'The code is wrong; is the clock of the device right?');
+    const codes = Array.from({ length: RECOVERY_CODES }, recoveryCode);
+    await this.db.transaction(async (manager) => {
+      const changed = await this.db.run(
+        'UPDATE second_factors SET secret = pending, pending = NULL, last_step = ? WHERE user_id = ? AND pending = ?',
+        [step, userId, row.pending],
+        manager,
+      );
+      if (!changed) throw errors.conflict('The enrolment was begun anew; use its newest seed');
+      await this.db.run('UPDATE users SET totp_enabled = ? WHERE id = ?', [true, userId], manager);
+      await this.sessions.showed(manager, sessionId, 'totp');
+      await this.storeCodes(manager, userId, codes);
+      const target = { type: 'user', id: userId, name: username };
+      await this.audit.write(manager, caller, { action: 'auth.2fa_enable', target });
+    });
+    return codes;
+  }
+
+  /** Turns it off, with its codes. What sessions showed of it counts no more, from the next request on. */
+  async disable(manager: EntityManager, userId: number): Promise<void> {
+    await this.db.run('DELETE FROM second_factors WHERE user_id = ?', [userId], manager);
+    await this.db.run('DELETE FROM recovery_codes WHERE user_id = ?', [userId], manager);
+    await this.db.run('UPDATE users SET totp_enabled = ? WHERE id = ?', [false, userId], manager);
+    await this.sessions.forget(manager, userId, ['totp', 'recovery']);
+  }
+
+  /** Uses a code of the app: right, and newer than the newest that was used. Of two at once one wins. */
+  async useCode(userId: number, code: string): Promise<boolean> {
+    const row = await this.row(userId);
+    const step = row?.secret ? await this.stepOf(code, row.secret) : null;
+    if (step === null) return false;
+    return (
+      (await this.db.run(
+        'UPDATE second_factors SET last_step = ? WHERE user_id = ? AND secret = ? AND (last_step IS NULL OR last_step < ?)',
+        [step, userId, row?.secret ?? null, step],
+      )) === 1
+    );
+  }
+
+  /** Uses up a recovery code. */
+  async useRecoveryCode(userId: number, code: string): Promise<boolean> {
+    const sql = 'DELETE FROM recovery_codes WHERE user_id = ? AND code_hash = ?';
+    return (await this.db.run(sql, [userId, recoveryHash(code)])) === 1;
+  }
+
+  /** Where a second factor is demanded, a password alone must not add one beside the passkeys that the user has: it would get round them. */
+  private async assertMayEnrol(caller: Caller): Promise<void> {
+    const { userId, lacksSecondFactor } = signedIn(caller);
+    if (!lacksSecondFactor || !(await this.db.row('SELECT id FROM passkeys WHERE user_id = ? LIMIT 1', [userId])))
+      return;
+    throw errors.forbidden('Sign in with your passkey first', { required: '2fa' });
+  }
+
+  private async row(userId: number): Promise<Row | undefined> {
+    return this.db.row<Row>('SELECT secret, pending FROM second_factors WHERE user_id = ?', [userId]);
+  }
+
+  /** The time step that a code belongs to, now or one to either side; null when it is wrong. */
+  private async stepOf(code: string, sealed: string): Promise<number | null> {
+    const token = code.replace(/\s/g, '');
+    if (!/^\d{6}$/.test(token)) return null; // otplib throws on another length
+    const secret = this.box.decrypt(sealed, CONTEXT);
+    const result = await verify({ secret, token, epochTolerance: STEP_S });
+    return result.valid && 'timeStep' in result ? result.timeStep : null;
+  }
+
+  private async storeCodes(manager: EntityManager, userId: number, codes: string[]): Promise<void> {
+    await this.db.run('DELETE FROM recovery_codes WHERE user_id = ?', [userId], manager);
+    for (const code of codes) {
+      await this.db.run(
+        'INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, ?)',
+        [userId, recoveryHash(code)],
+        manager,
+      );
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AuditService } from '../../audit/audit.service.js';
+import { SessionsService } from '../../auth/sessions/sessions.service.js';
+import { type Caller, Role } from '../../common/access.js';
+import { allOf, errors } from '../../common/errors.js';
+import { assertUnchanged, same } from '../../common/read-only.js';
+import { alsoJudge } from '../../common/validation.js';
+import { Db, isDuplicate } from '../../database/db.js';
+import { type ListSql, listRows } from '../../database/lists.js';
+import { hashPassword } from '../passwords.js';
+import {
+  type Revoked,
+  type RevokeInput,
+  UserInput,
+  UserPatch,
+  type UserQuery,
+  type UserUpdated,
+  type UserView,
+} from '../user.dto.js';
+import { User } from '../user.entity.js';
+import { USER_COLUMNS, userView } from '../user-view.js';
+import { UsersService } from '../users.service.js';
+import { HoldingsService } from './holdings.service.js';
+
+const LIST: Omit<ListSql, 'where' | 'values'> = {
+  columns: USER_COLUMNS,
+  from: 'users',
+  sorts: {
+    id: 'id',
+    username: 'username_key',
+    created_at: 'created_at',
+    // null comes first here and last there
+    last_login_at: `COALESCE(last_login_at, '')`,
+  },
+  fallback: 'id',
+  id: 'id',
+  search: ['username_key', 'LOWER(nickname)', 'email_key'],
+};
+
+const target = ({ id, username }: User) => ({ type: 'user', id, name: username });
+
+/** Users as administrators see and change them. One active super administrator is always left. */
+@Injectable()
+export class UserAdministration {
+  constructor(
+    private readonly db: Db,
+    private readonly users: UsersService,
+    private readonly sessions: SessionsService,
+    private readonly holdings: HoldingsService,
+    private readonly audit: AuditService,
+  ) {
+    alsoJudge(UserInput, (input) => users.problems(input, input.role ?? Role.User));
+    alsoJudge(UserPatch, ({ password, nickname, email, role = Role.User }) =>
+      users.problems({ password, nickname, email }, role),
+    );
+  }
+
+  /** A page of the users that a query asks for, and how many there are. @throws AppError 400001 */
+  async list(query: UserQuery): Promise<{ total: number; list: UserView[] }> {
+    const asked = (['role', 'status'] as const).filter((column) => query[column] !== undefined);
+    const { total, list } = await listRows<User>(this.db, query, {
+      ...LIST,
+      where: ['1 = 1', ...asked.map((column) => `${column} = ?`)].join(' AND '),
+      values: asked.map((column) => query[column] as number),
+    });
+    return { total, list: list.map(userView) };
+  }
+
+  /** @throws AppError 404001 */
+  async get(id: number): Promise<UserView> {
+    return userView(await this.find(this.db.source.manager, id));
+  }
+
+  /** @throws AppError 400001, 409001 a name or address that exists */
+  create(caller: Caller, { role = Role.User, ...input }: UserInput): Promise<UserView> {
+    return this.users.create(input, role, 'user.create', caller);
+  }
+
+  /** Changes what is given; with a password, or when disabled, all sessions of the user end, and whatever was begun. @throws AppError 400001, 404001, 409001 */
+  async update(caller: Caller, id: number, patch: UserPatch): Promise<UserUpdated> {
+    const hash = await this.judged(id, patch);
+    try {
+      return await this.changing(id, async (manager) => {
+        const before = await this.find(manager, id);
+        const changes = changesOf(before, patch);
+        if (hash) changes.password_hash = hash;
+        const after = { ...before, ...changes };
+        if (same(before, after)) {
+          this.audit.notNeeded(caller);
+          return userView(before);
+        }
+        await manager.update(User, { id }, changes);
+        const shut = hash !== null || after.status !== 1;
+        // what was begun before must not undo this
+        if (shut) {
+          await this.sessions.endAll(manager, id);
+          await this.holdings.dropChallenges(manager, id);
+        } else if (after.email_key !== before.email_key) {
+          // by SQL, since what keeps the mailed links stands on this folder
+          await this.db.run(`DELETE FROM challenges WHERE kind = 'reset' AND user_id = ?`, [id], manager);
+        }
+        await this.assertSuperLeft(manager);
+        await this.audit.write(manager, caller, {
+          action: 'user.update',
+          target: target(before),
+          before: userView(before),
+          after: { ...userView(after), ...(hash ? { password_changed: true } : {}) },
+        });
+        return { ...userView(after), ...(hash && { holds: await this.holdings.of(manager, id) }) };
+      });
+    } catch (error) {
+      if (isDuplicate(error)) throw errors.taken('email', 'belongs to another user');
+      throw error;
+    }
+  }
+
+  /** Takes away what opens an account besides its password. @throws AppError 404001, 409001 */
+  async revokeAll(caller: Caller, id: number, { second_factor = false }: RevokeInput): Promise<Revoked> {
+    return this.changing(id, async (manager) => {
+      const user = await this.find(manager, id);
+      const revoked = await this.holdings.revoke(manager, id, second_factor);
+      if (user.role === Role.Super && !(await this.holdings.someWayIn(manager, Role.Super)))
+        throw errors.conflict('No active super administrator would have a way to sign in; set a password first');
+      const entry = { action: 'user.revoke_all', target: target(user), after: revoked };
+      await this.audit.write(manager, caller, entry);
+      return revoked;
+    });
+  }
+
+  /** Deletes a user; the keys of the database take sessions and tokens along, and leave domains and accounts without owner. @throws AppError 404001, 409001 */
+  async remove(caller: Caller, id: number): Promise<void> {
+    await this.changing(id, async (manager) => {
+      const before = await this.find(manager, id);
+      await manager.delete(User, { id });
+      await this.assertSuperLeft(manager);
+      await this.audit.write(manager, caller, {
+        action: 'user.delete',
+        target: target(before),
+        before: userView(before),
+      });
+    });
+  }
+
+  /**
+   * A transaction that changes one user and follows all others of this kind: of two that take the last two super administrators away, the second sees what the
+   * first did. The user's row is locked first, as by sign-ins and new tokens: what is under way at this moment comes before, or after, and sees this.
+   */
+  private changing<T>(id: number, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.db.transaction(async (manager) => {
+      await this.db.run('UPDATE users SET id = id WHERE id = ?', [id], manager);
+      await this.db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
+      return work(manager);
+    });
+  }
+
+  private async assertSuperLeft(manager: EntityManager): Promise<void> {
+    const left = await this.db.row('SELECT id FROM users WHERE role = ? AND status = 1 LIMIT 1', [Role.Super], manager);
+    if (!left) throw errors.conflict('This is the last active super administrator; make another one first');
+  }
+
+  /** @returns the hash of a password that is given @throws AppError 400001 naming all that is wrong, 404001 */
+  private async judged(id: number, patch: UserPatch): Promise<string | null> {
+    const { nickname, email, password } = patch;
+    const user = await this.find(this.db.source.manager, id);
+    const known = { ...user, nickname: nickname ?? user.nickname, email: email === undefined ? user.email : email };
+    await allOf(
+      () => assertUnchanged(patch, userView(user)),
+      () => password !== undefined && this.users.assertGoodPassword(known, password, 'password'),
+    );
+    return password === undefined ? null : hashPassword(password, true);
+  }
+
+  private async find(manager: EntityManager, id: number): Promise<User> {
+    const user = await manager.findOneBy(User, { id });
+    if (!user) throw errors.notFound('User');
+    return user;
+  }
+}
+
+function changesOf(user: User, { nickname, email, role, status }: UserPatch): Partial<User> {
+  const changes: Partial<User> = {};
+  if (nickname !== undefined) changes.nickname = nickname.trim();
+  if (role !== undefined) changes.role = role;
+  if (status !== undefined) changes.status = status;
+  if (email !== undefined) {
+    const email_key = email?.toLowerCase() ?? null;
+    Object.assign(changes, { email, email_key });
+    if (email_key !== user.email_key) changes.email_verified = false;
+  }
+  return changes;
+}
