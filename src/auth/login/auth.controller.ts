@@ -4,19 +4,13 @@ import { Access, Audited, type Caller, Fails, Me, Role } from '../../common/acce
 import { alsoJudge } from '../../common/validation.js';
 import { UserView } from '../../users/user.dto.js';
 import { UsersService } from '../../users/users.service.js';
+import { SecondFactorInput } from '../oauth/oauth-login.dto.js';
 import { OauthLogin } from '../oauth/oauth-login.service.js';
+import { PasswordInput, ResetConfirmInput, ResetInput } from '../password/password.dto.js';
 import { PasswordService } from '../password/password.service.js';
-import {
-  LoginInput,
-  LoginResult,
-  PasswordInput,
-  RegisterInput,
-  ResetConfirmInput,
-  ResetInput,
-  SecondFactorInput,
-  TokenResult,
-} from './auth.dto.js';
+import { LoginResult } from '../sessions/sessions.dto.js';
 import { AuthService } from './auth.service.js';
+import { LoginInput, RegisterInput, TokenResult } from './login.dto.js';
 
 @ApiTags('Authentication')
 @Controller('auth')

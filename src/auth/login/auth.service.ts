@@ -20,10 +20,12 @@ import { User } from '../../users/user.entity.js';
 import { userPrincipal } from '../../users/user-principal.js';
 import { USER_COLUMNS, userView } from '../../users/user-view.js';
 import { assertNetwork } from '../guard/strategies.js';
+import type { Codes } from '../second-factor/second-factor.dto.js';
 import { SecondFactorService } from '../second-factor/second-factor.service.js';
+import type { LoginResult } from '../sessions/sessions.dto.js';
 import { SessionsService, type Shown } from '../sessions/sessions.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
-import type { Codes, LoginInput, LoginResult } from './auth.dto.js';
+import type { LoginInput } from './login.dto.js';
 
 /** Attempts on one name from one network: others' failures never lock the owner out. */
 const nameRule = (limit: LoginLimit): LimitRule => ({

@@ -1,4 +1,6 @@
+import { Matches } from 'class-validator';
 import { UserView } from '../../users/user.dto.js';
+import { Codes } from '../second-factor/second-factor.dto.js';
 
 /** `token` and `user` of a login, or `bound` of a binding. */
 export class OauthResult {
@@ -7,4 +9,10 @@ export class OauthResult {
   user?: UserView;
   /** true: the sign-in was bound to the account that began */
   bound?: boolean;
+}
+
+export class SecondFactorInput extends Codes {
+  /** of the answer with code -2; good for five minutes and one sign-in */
+  @Matches(/^[0-9a-f]{64}$/, { message: '$property must be the 64 characters of the answer with code -2' })
+  challenge_id!: string;
 }

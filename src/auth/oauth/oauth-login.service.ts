@@ -10,16 +10,16 @@ import { SettingsService } from '../../settings/settings.service.js';
 import { User } from '../../users/user.entity.js';
 import { userPrincipal } from '../../users/user-principal.js';
 import { assertNetwork } from '../guard/strategies.js';
-import type { LoginResult, SecondFactorInput } from '../login/auth.dto.js';
 import { AuthService, codeKind } from '../login/auth.service.js';
 import { FreshnessService } from '../second-factor/freshness.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
+import type { LoginResult } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { Person } from './claims.js';
 import { IdentitiesService } from './identities.service.js';
 import type { OauthCallback } from './oauth.dto.js';
 import { type Binder, OauthService, type Returned } from './oauth.service.js';
-import type { OauthResult } from './oauth-login.dto.js';
+import type { OauthResult, SecondFactorInput } from './oauth-login.dto.js';
 import { SignInRefused } from './sign-in-refused.js';
 
 const CODE_MINUTES = 5;

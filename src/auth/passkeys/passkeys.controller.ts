@@ -2,9 +2,10 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@ne
 import { ApiTags } from '@nestjs/swagger';
 import { Access, Audited, type Caller, Fails, Me } from '../../common/access.js';
 import { IdPipe } from '../../common/validation.js';
-import { LoginResult, Proof } from '../login/auth.dto.js';
 import { AuthService } from '../login/auth.service.js';
 import { FreshnessService } from '../second-factor/freshness.service.js';
+import { Proof } from '../second-factor/second-factor.dto.js';
+import { LoginResult } from '../sessions/sessions.dto.js';
 import { PasskeyLoginService } from './passkey-login.service.js';
 import {
   PasskeyCreated,

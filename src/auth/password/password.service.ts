@@ -9,10 +9,10 @@ import { SettingsService } from '../../settings/settings.service.js';
 import { hashPassword } from '../../users/passwords.js';
 import { User } from '../../users/user.entity.js';
 import { UsersService } from '../../users/users.service.js';
-import type { PasswordInput, ResetConfirmInput, ResetInput } from '../login/auth.dto.js';
 import { AuthService } from '../login/auth.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+import type { PasswordInput, ResetConfirmInput, ResetInput } from './password.dto.js';
 
 const RESET_MINUTES = 30;
 /** reset mails to one account */

@@ -3,9 +3,9 @@ import { type Caller, signedIn } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
 import { Db } from '../../database/db.js';
 import { User } from '../../users/user.entity.js';
-import type { Proof } from '../login/auth.dto.js';
 import { AuthService } from '../login/auth.service.js';
 import { amrOf, SessionsService, showedSecondFactor } from '../sessions/sessions.service.js';
+import type { Proof } from './second-factor.dto.js';
 
 /** For what would make a session that was stolen, or left open, a way in for good. */
 @Injectable()

@@ -1,10 +1,9 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Access, Audited, type Caller, Fails, Me } from '../../common/access.js';
-import { CodeInput, DisableInput, Proof, RecoveryCodes } from '../login/auth.dto.js';
 import { AuthService } from '../login/auth.service.js';
 import { FreshnessService } from './freshness.service.js';
-import { TotpSetup } from './second-factor.dto.js';
+import { CodeInput, DisableInput, Proof, RecoveryCodes, TotpSetup } from './second-factor.dto.js';
 import { SecondFactorService } from './second-factor.service.js';
 
 @ApiTags('Authentication')

@@ -6,7 +6,7 @@ import { errors } from '../../common/errors.js';
 import { IdPipe } from '../../common/validation.js';
 import { Db } from '../../database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { EndedSessions, SessionView } from '../login/auth.dto.js';
+import { EndedSessions, SessionView } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
 
 @ApiTags('Authentication')

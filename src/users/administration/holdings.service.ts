@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { SessionsService } from '../../auth/sessions/sessions.service.js';
 import { Db } from '../../database/db.js';
-import type { Holdings, Revoked } from '../user.dto.js';
+import type { Holdings, Revoked } from './users.dto.js';
 
 /** What opens an account besides its password. By SQL, since the folders that keep it stand on this one. */
 @Injectable()

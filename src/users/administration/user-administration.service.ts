@@ -9,19 +9,12 @@ import { alsoJudge } from '../../common/validation.js';
 import { Db, isDuplicate } from '../../database/db.js';
 import { type ListSql, listRows } from '../../database/lists.js';
 import { hashPassword } from '../passwords.js';
-import {
-  type Revoked,
-  type RevokeInput,
-  UserInput,
-  UserPatch,
-  type UserQuery,
-  type UserUpdated,
-  type UserView,
-} from '../user.dto.js';
+import { type UserView } from '../user.dto.js';
 import { User } from '../user.entity.js';
 import { USER_COLUMNS, userView } from '../user-view.js';
 import { UsersService } from '../users.service.js';
 import { HoldingsService } from './holdings.service.js';
+import { type Revoked, type RevokeInput, UserInput, UserPatch, type UserQuery, type UserUpdated } from './users.dto.js';
 
 const LIST: Omit<ListSql, 'where' | 'values'> = {
   columns: USER_COLUMNS,

@@ -4,8 +4,9 @@ import type { Response } from 'express';
 import { Access, Audited, type Caller, Fails, Makes, Me, Role } from '../../common/access.js';
 import { pageHeaders, pageOf } from '../../common/paging.dto.js';
 import { IdPipe } from '../../common/validation.js';
-import { Revoked, RevokeInput, UserInput, UserPatch, UserQuery, UserUpdated, UserView } from '../user.dto.js';
+import { UserView } from '../user.dto.js';
 import { UserAdministration } from './user-administration.service.js';
+import { Revoked, RevokeInput, UserInput, UserPatch, UserQuery, UserUpdated } from './users.dto.js';
 
 @ApiTags('Users')
 @Controller('users')

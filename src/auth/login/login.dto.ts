@@ -1,0 +1,47 @@
+import { IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { ONE_LINE } from '../../settings/checks.js';
+import { Codes } from '../second-factor/second-factor.dto.js';
+
+const LONGEST = 1024;
+
+export class LoginInput extends Codes {
+  /** login name, any case */
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(64)
+  username!: string;
+
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(LONGEST)
+  password!: string;
+}
+
+export class TokenResult {
+  /** user JWT for `Authorization: Bearer` */
+  token!: string;
+}
+
+export class RegisterInput {
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(64)
+  username!: string;
+
+  /** 10 to 128 characters that are not easy to guess */
+  @IsString()
+  @MaxLength(LONGEST)
+  password!: string;
+
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(254)
+  email!: string;
+
+  /** display name; default: the user name */
+  @IsOptional()
+  @IsString()
+  @MaxLength(128)
+  @Matches(ONE_LINE, { message: '$property must be one line' })
+  nickname?: string;
+}
