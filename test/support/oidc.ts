@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server as HttpServer } from 'node:http';
+import { jest } from '@jest/globals';
 import Provider from 'oidc-provider';
 import { freePort } from './bind.js';
 import { type Answer, type Server } from './server.js';
@@ -28,6 +29,8 @@ export async function startIdp(redirectUri: string, people: People): Promise<Idp
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
   const [clientId, clientSecret] = ['zoneward', 'provider-client-secret-7f3a'];
+  // it warns at length of being set up for tests
+  for (const method of ['info', 'warn'] as const) jest.spyOn(console, method).mockReturnValue(undefined);
   const provider = new Provider(issuer, {
     clients: [
       {

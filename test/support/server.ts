@@ -98,7 +98,7 @@ export abstract class Server {
     if (json.code >= 400_000) await this.assertDescribed(method, path, response.status, json.code);
     return {
       status: response.status,
-      headers: new Headers(response.headers),
+      headers: headersOf(response.headers),
       code: json.code,
       msg: json.msg,
       data: json.data,
