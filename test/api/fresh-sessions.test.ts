@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { SoftAuthenticator } from '../support/authenticator.js';
 import { BASE_URL, enrolled, ORIGIN, type Passkeys, type Person, startPasskeys } from '../support/passkeys.js';
-import { type Client } from '../support/server.js';
+import type { Client } from '../support/server.js';
 import { codeOf, enrol, wrongCode } from '../support/totp.js';
 import { done, refused } from '../support/world.js';
 

@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { FLAGS, type Forgery, oddBodies, SoftAuthenticator } from '../support/authenticator.js';
 import { BASE_URL, enrolled, ORIGIN, type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
-import { type Client } from '../support/server.js';
+import type { Client } from '../support/server.js';
 import { done, made, refused } from '../support/world.js';
 
 describe('passkeys under attack', () => {

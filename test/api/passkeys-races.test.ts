@@ -3,7 +3,7 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import { SoftAuthenticator } from '../support/authenticator.js';
 import { databases } from '../support/databases.js';
 import { BASE_URL, enrolled, ORIGIN, type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
-import { type Answer } from '../support/server.js';
+import type { Answer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 

@@ -6,7 +6,7 @@ import { listen } from '../support/bind.js';
 import { type Browser, type Kept, noChromium, startChromium } from '../support/chromium.js';
 import { databases } from '../support/databases.js';
 import { type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
-import { type Answer } from '../support/server.js';
+import type { Answer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused, until } from '../support/world.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { noPowerdns } from '../support/powerdns.js';
-import { type Answer } from '../support/server.js';
+import type { Answer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, made, refused, startWorld, type World } from '../support/world.js';
 

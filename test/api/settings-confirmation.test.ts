@@ -4,7 +4,7 @@ import { addUser } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { linkToken, MAIL_PASSWORD, type MailWorld, startMailWorld } from '../support/mail.js';
 import { Browser, type Idp, startIdp } from '../support/oidc.js';
-import { type Client } from '../support/server.js';
+import type { Client } from '../support/server.js';
 import { type Smtp, startSmtp } from '../support/smtp.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused, until } from '../support/world.js';

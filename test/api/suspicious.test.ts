@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
 import { databases, type Kind } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { type Answer } from '../support/server.js';
+import type { Answer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
 import {

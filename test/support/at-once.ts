@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../src/database/db.js';
-import { type Kind } from './databases.js';
-import { type Answer } from './server.js';
+import type { Kind } from './databases.js';
+import type { Answer } from './server.js';
 
 const WAITING: Record<Exclude<Kind, 'sqlite'>, string> = {
   postgresql: `SELECT COUNT(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,

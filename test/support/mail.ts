@@ -2,7 +2,7 @@ import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { freePort } from './bind.js';
 import { addUser, openDatabase } from './database.js';
-import { type Kind } from './databases.js';
+import type { Kind } from './databases.js';
 import { type Server, startService } from './server.js';
 import { type Smtp, type SmtpOptions, startSmtp } from './smtp.js';
 import { done, until } from './world.js';

@@ -3,7 +3,7 @@ import { createServer, type Server as HttpServer } from 'node:http';
 import { jest } from '@jest/globals';
 import Provider from 'oidc-provider';
 import { freePort } from './bind.js';
-import { type Answer, type Server } from './server.js';
+import type { Answer, Server } from './server.js';
 
 /** Claims that the provider tells of a login name. */
 export type People = Record<string, Record<string, string | boolean>>;

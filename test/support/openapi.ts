@@ -1,4 +1,4 @@
-import { type Server } from './server.js';
+import type { Server } from './server.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked, not typed
 export type Json = any;

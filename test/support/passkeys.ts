@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { SoftAuthenticator } from './authenticator.js';
 import type { Ceremony, Options } from './chromium.js';
 import { addUser, openDatabase } from './database.js';
-import { type Kind } from './databases.js';
+import type { Kind } from './databases.js';
 import { type Answer, type Client, startService } from './server.js';
 import { done, made } from './world.js';
 

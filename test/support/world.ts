@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Kind } from './databases.js';
+import type { Kind } from './databases.js';
 import { type Powerdns, type RawZone, startPowerdns } from './powerdns.js';
 import { type HttpProxy, startProxy } from './proxy.js';
 import { type Answer, type Client, type Service, startService } from './server.js';
