@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { type AppDataSource, toOptions } from '../../src/database/app-data-source.js';
 import { Db, isDatabaseDown, isDuplicate } from '../../src/database/db.js';
@@ -13,7 +13,7 @@ import { backport, nodeSqlite, type Sqlite, sqlite } from '../../src/database/sq
 import { ENTITIES } from '../../src/entities.js';
 import { failureWords } from '../../src/init/database-probe.js';
 
-const MODULE = pathToFileURL(join(import.meta.dirname, '../../../dist/src/database/sqlite-module.js')).href;
+const MODULE = pathToFileURL(join(import.meta.dirname, '../../dist/src/database/sqlite-module.js')).href;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const hasOwn = major > 22 || (major === 22 && minor >= 13);
 
@@ -57,14 +57,14 @@ function suite(load: () => Sqlite): void {
   };
   const rights = (file: string) => statSync(file).mode & 0o777;
 
-  before(async () => {
+  beforeAll(async () => {
     writeFileSync(path, '');
     chmodSync(path, 0o644);
     db = await open();
     await db.run('CREATE TABLE things (id INTEGER PRIMARY KEY AUTOINCREMENT, name varchar(20) NOT NULL UNIQUE, value)');
     await db.run('CREATE TABLE parts (thing integer NOT NULL REFERENCES things (id))');
   });
-  after(async () => {
+  afterAll(async () => {
     for (const source of sources) if (source.isInitialized) await source.destroy();
     rmSync(folder, { recursive: true, force: true });
   });
