@@ -1,47 +1,16 @@
-// The tests are CommonJS here, as Jest likes it best, and so is what they test: the service as `nest build` made it, not a second build of its sources.
-const esModules = [
-  '@borewit',
-  '@nestjs',
-  '@noble',
-  '@otplib',
-  '@scure',
-  '@standard-schema',
-  '@tokenizer',
-  'fast-check',
-  'file-type',
-  'jose',
-  'nodemailer',
-  'oauth4webapi',
-  'oidc-provider',
-  'openapi-fetch',
-  'openapi-typescript',
-  'openapi-typescript-helpers',
-  'openid-client',
-  'otplib',
-  'p-queue',
-  'p-timeout',
-  're2js',
-  'smtp-server',
-  'strtok3',
-  'token-types',
-  'uint8array-extras',
-];
-const swc = (parser) => [
-  '@swc/jest',
-  {
-    swcrc: false,
-    jsc: { parser, target: 'es2023', keepClassNames: true },
-    module: { type: 'commonjs' },
-    sourceMaps: 'inline',
-  },
-];
+// The tests are compiled to CommonJS, as Jest likes it best; what they test is the service as `nest build` made it, loaded by Node as it is.
+const tests = {
+  swcrc: false,
+  jsc: { parser: { syntax: 'typescript', decorators: true }, target: 'es2023' },
+  module: { type: 'commonjs' },
+  sourceMaps: 'inline',
+};
 
 module.exports = {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/build/'],
   injectGlobals: false,
-  transform: { '\\.ts$': swc({ syntax: 'typescript', decorators: true }), '\\.m?js$': swc({ syntax: 'ecmascript' }) },
-  transformIgnorePatterns: [`/node_modules/(?!(?:${esModules.join('|')})/)`],
+  transform: { '\\.ts$': ['@swc/jest', tests] },
   resolver: '<rootDir>/test/support/resolver.cjs',
   testEnvironment: '<rootDir>/test/support/one-realm.cjs',
   globalSetup: '<rootDir>/test/support/global-setup.cjs',

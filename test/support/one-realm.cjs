@@ -2,13 +2,19 @@ const vm = require('node:vm');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
-// Jest's own environment compiles everything in a second realm, where a RangeError of Node's Buffer is no `RangeError`, and an array of `readdirSync` no
-// `Array`: the service would not do there what it does when it is started. So everything is compiled in the realm of the process.
+// Jest's own environment compiles everything in a second realm and anew for each file. There a RangeError of Node's Buffer is no `RangeError`, and an array of
+// `readdirSync` no `Array`: the service would not do what it does when it is started. So all is in the realm of the process, and what is no test, the built
+// service and the packages, is left to Node: loaded as it is, once for all files of a worker.
+const LEFT_TO_NODE = /\/dist\/src\/|\/node_modules\/(?!@jest\/|jest-|expect\/|pretty-format\/|source-map-support\/)/;
 const { compileFunction } = vm;
-vm.compileFunction = (code, parameters, { parsingContext, ...options }) =>
-  compileFunction(code, parameters, parsingContext === globalThis ? options : { parsingContext, ...options });
+vm.compileFunction = (code, parameters, { parsingContext, ...options }) => {
+  if (parsingContext !== globalThis) return compileFunction(code, parameters, { parsingContext, ...options });
+  if (!LEFT_TO_NODE.test(options.filename)) return compileFunction(code, parameters, options);
+  return (module) => {
+    module.exports = require(options.filename);
+  };
+};
 
-const KEYS = new Set(Reflect.ownKeys(globalThis));
 const { console } = globalThis;
 const { exit } = process;
 
@@ -21,10 +27,11 @@ module.exports = class OneRealm {
 
   async setup() {}
 
-  /** The next file finds the globals as this one did. */
   async teardown() {
     this.fakeTimersModern.dispose();
-    for (const key of Reflect.ownKeys(globalThis)) if (!KEYS.has(key)) Reflect.deleteProperty(globalThis, key);
+    // what the runner kept of this file; the globals of packages stay, as the packages do
+    for (const key of Object.getOwnPropertySymbols(globalThis))
+      if (key.description?.startsWith('JEST_')) Reflect.deleteProperty(globalThis, key);
     globalThis.console = console;
     process.exit = exit;
   }
