@@ -217,6 +217,16 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(await of(await service.server.call('POST', '/api/tokens', { name: 'x' })), []);
     });
 
+    it('has an entry for what changes nothing that a service could tell', async () => {
+      const { id } = made(await service.admin.post('/api/tokens', { name: 'told' })).tokenData;
+      const asked = { domain_id: domain, action: 'create', host: 'www', type: 'A' };
+      const found = await entry(await service.admin.post(`/api/tokens/${id}/explain`, asked));
+      assert.deepEqual(
+        [found.action, found.result, found.actor.username, found.after],
+        ['token.explain', 'ok', ADMIN.username, null],
+      );
+    });
+
     it('has no entry for reading', async () => {
       assert.deepEqual(await of(await service.admin.get(`/api/domains/${domain}`)), []);
       assert.deepEqual(await of(await service.admin.get('/api/tokens')), []);

@@ -142,6 +142,15 @@ describe('HTTP', () => {
       }
     });
 
+    it('every query field where there is none, after who may', async () => {
+      const { data } = refused(await admin.get('/api/auth/me?nonsense=1'), 400, 400001);
+      assert.deepEqual(
+        data.errors.map((e: { path: string; code: string }) => [e.path, e.code]),
+        [['nonsense', 'unknown']],
+      );
+      refused(await server.call('GET', '/api/auth/me?nonsense=1'), 401, 401001);
+    });
+
     it('tells nothing of the inside', async () => {
       const answer = refused(await admin.get('/api/domains/999'), 404, 404001);
       assert.equal(answer.msg, 'Domain does not exist');
