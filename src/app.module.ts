@@ -47,7 +47,7 @@ import { UsersModule } from './users/users.module.js';
   controllers: [HealthController],
   providers: [
     { provide: APP_PIPE, useFactory: validationPipe },
-    // the request passes them in this order, the answer of the handler the other way round: it is audited, then located, then wrapped
+    // requests pass them in this order, answers the other way round: an answer is audited, then located, then wrapped
     { provide: APP_INTERCEPTOR, useClass: UnknownQueryInterceptor },
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },

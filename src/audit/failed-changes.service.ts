@@ -13,7 +13,7 @@ export class FailedChanges {
     private readonly database: DatabaseService,
   ) {}
 
-  /** Writes the entry of a request that failed, where it needs one and has none. Never throws: the failure itself is what gets answered. */
+  /** Writes the entry of a failed request, where it needs one and has none. Never throws: the failure is answered. */
   async record(request: ZoneRequest, reason: string): Promise<void> {
     const { auditAction: action, caller } = request;
     if (!action || outcomeOf(caller) === 'failed' || !caller.principal || !this.database.open) return;

@@ -102,8 +102,8 @@ export const Access = (rule: AccessRule) => SetMetadata(ACCESS, rule);
 export const FAILS = 'zoneward:fails';
 
 /**
- * Declares the failures of a route that do not follow from what else is declared: its access rule, body and path parameters. With `secondFactor` its success may
- * be the question for a code.
+ * Declares the failures of a route that do not follow from what else is declared: its access rule, body and path
+ * parameters. With `secondFactor` its success may be the question for a code.
  */
 export const Fails = (...kinds: ErrorKind[]) => SetMetadata(FAILS, kinds);
 

@@ -20,7 +20,7 @@ function takesQuery(handler: object, controller: object): boolean {
   return takes;
 }
 
-/** Refuses query fields on routes that have none: there is no pipe to do so. No guard, since it comes after who may, and how often. */
+/** Refuses query fields on routes that have none, where no pipe does. Guards come first: who may, and how often. */
 @Injectable()
 export class UnknownQueryInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
