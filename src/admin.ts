@@ -2,9 +2,13 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuditModule } from './audit/audit.module.js';
 import { AuditService } from './audit/audit.service.js';
+import { PasskeysModule } from './auth/passkeys/passkeys.module.js';
+import { PasskeysService } from './auth/passkeys/passkeys.service.js';
+import { PasswordModule } from './auth/password/password.module.js';
+import { PasswordService } from './auth/password/password.service.js';
+import { SecondFactorModule } from './auth/second-factor/second-factor.module.js';
 import { SecondFactorService } from './auth/second-factor/second-factor.service.js';
-import { SecurityModule } from './auth/security.module.js';
-import { SessionsService } from './auth/sessions/sessions.service.js';
+import { SessionsModule } from './auth/sessions/sessions.module.js';
 import { Role } from './common/access.js';
 import { AppError } from './common/errors.js';
 import { randomHex } from './common/hash.js';
@@ -15,13 +19,13 @@ import { DatabaseModule } from './database/database.module.js';
 import { DatabaseService } from './database/database.service.js';
 import { Db } from './database/db.js';
 import { ENTITIES } from './entities.js';
+import { FirstAdministrator } from './init/first-administrator.service.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SettingsService } from './settings/settings.service.js';
 import { LoginsService } from './system/logins.service.js';
 import { SystemModule } from './system/system.module.js';
 import { hashPassword } from './users/passwords.js';
-import { User } from './users/user.entity.js';
 import { UsersModule } from './users/users.module.js';
 import { UsersService } from './users/users.service.js';
 
@@ -41,9 +45,13 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     SettingsModule,
     NotificationsModule,
     UsersModule,
-    SecurityModule,
+    SessionsModule,
+    PasswordModule,
+    SecondFactorModule,
+    PasskeysModule,
     SystemModule,
   ],
+  providers: [FirstAdministrator],
 })
 class AdminModule {}
 
@@ -67,7 +75,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
     const db = app.get(Db);
     const users = app.get(UsersService);
     const known = async () => {
-      const user = await db.source.manager.findOneBy(User, { username_key: username.toLowerCase() });
+      const user = await users.find({ username_key: username.toLowerCase() });
       if (!user) throw new UsageError(`There is no user ${username}.`);
       return user;
     };
@@ -77,9 +85,8 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
         const user = await known();
         const fresh = password();
         const hash = await hashPassword(fresh, true);
-        await db.transaction((manager) =>
-          users.setPassword(manager, user, hash, 'auth.password_reset', 'system', null),
-        );
+        const change = { action: 'auth.password_reset', actor: 'system' } as const;
+        await db.transaction((manager) => app.get(PasswordService).set(manager, user, hash, change));
         return `New password of ${user.username}: ${fresh}\nAll sessions were ended.`;
       },
       unlock: async () => {
@@ -90,11 +97,9 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
         const user = await known();
         const passkeys = await db.transaction(async (manager) => {
           // who has no password would have no way in without them
-          const sql = 'DELETE FROM passkeys WHERE user_id = ?';
-          const removed = user.password_hash ? await db.run(sql, [user.id], manager) : 0;
+          const removed = user.password_hash ? await app.get(PasskeysService).removeAll(manager, user.id) : 0;
           if (!removed && !user.totp_enabled) throw new UsageError(`${user.username} has no second factor.`);
-          await app.get(SecondFactorService).disable(manager, user.id);
-          if (removed) await app.get(SessionsService).forget(manager, user.id, ['passkey']);
+          await app.get(SecondFactorService).remove(manager, user.id);
           const target = { type: 'user', id: user.id, name: user.username };
           const after = { passkeys_removed: removed };
           await app.get(AuditService).write(manager, 'system', { action: 'auth.2fa_disable', target, after });
@@ -111,7 +116,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
         const input = { username, password: fresh };
         // the first one comes with the secret that signs logins
         if (await users.someExist()) await users.create(input, Role.Super, 'user.create', 'system');
-        else await users.createFirst(input, 'system');
+        else await app.get(FirstAdministrator).create(input, 'system');
         return `Password of ${username}: ${fresh}`;
       },
     };

@@ -3,8 +3,14 @@ import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AuditInterceptor } from './audit/audit.interceptor.js';
 import { AuditModule } from './audit/audit.module.js';
-import { AuthModule } from './auth/auth.module.js';
-import { SecurityJobsModule } from './auth/sessions/jobs.module.js';
+import { GuardModule } from './auth/guard/guard.module.js';
+import { LoginModule } from './auth/login/login.module.js';
+import { OauthModule } from './auth/oauth/oauth.module.js';
+import { PasskeysModule } from './auth/passkeys/passkeys.module.js';
+import { ProfileModule } from './auth/profile/profile.module.js';
+import { SecondFactorModule } from './auth/second-factor/second-factor.module.js';
+import { SessionJobsModule } from './auth/sessions/jobs.module.js';
+import { SessionsModule } from './auth/sessions/sessions.module.js';
 import { validationPipe } from './common/validation.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DomainsModule } from './domains/domains.module.js';
@@ -23,6 +29,7 @@ import { SettingsModule } from './settings/settings.module.js';
 import { SystemModule } from './system/system.module.js';
 import { TeamsModule } from './teams/teams.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
+import { AdministrationModule } from './users/administration/administration.module.js';
 import { UsersModule } from './users/users.module.js';
 
 @Module({
@@ -33,8 +40,15 @@ import { UsersModule } from './users/users.module.js';
     NotificationsModule,
     NotificationJobsModule,
     TeamsModule,
-    AuthModule,
-    SecurityJobsModule,
+    GuardModule,
+    LoginModule,
+    SecondFactorModule,
+    SessionsModule,
+    PasskeysModule,
+    OauthModule,
+    ProfileModule,
+    AdministrationModule,
+    SessionJobsModule,
     InitModule,
     AccountsModule,
     ProvidersModule,

@@ -14,6 +14,7 @@ import { Events } from '../events/events.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { UsersService } from '../users/users.service.js';
 import { allowedAddresses, choiceOf, failureWords, probe } from './database-probe.js';
+import { FirstAdministrator } from './first-administrator.service.js';
 import { AdminInput, type DatabaseInput, type InitStatus, type TestResult } from './init.dto.js';
 import { SetupTries } from './setup-tries.js';
 
@@ -34,6 +35,7 @@ export class InitService implements OnModuleInit {
     private readonly events: Events,
     private readonly db: Db,
     private readonly users: UsersService,
+    private readonly first: FirstAdministrator,
     private readonly key: SigningKey,
     private readonly audit: AuditService,
   ) {
@@ -94,7 +96,7 @@ export class InitService implements OnModuleInit {
   async admin(input: AdminInput, caller: Caller): Promise<void> {
     await this.assertSetup(input.setup_code, caller);
     if (!this.database.open) throw errors.notReady('Choose a database first: POST /api/init/database');
-    await this.users.createFirst(input, caller);
+    await this.first.create(input, caller);
   }
 
   private async assertSetup(code: string | undefined, { ip }: Caller): Promise<void> {
@@ -114,7 +116,7 @@ export class InitService implements OnModuleInit {
   private async presetAdmin(): Promise<void> {
     if (!this.config.admin) return;
     try {
-      await this.users.createFirst(this.config.admin, 'system');
+      await this.first.create(this.config.admin, 'system');
       log().info({ username: this.config.admin.username }, 'created the first administrator from the environment');
     } catch (error) {
       if (error instanceof AppError && error.status === 403) return; // another replica was faster

@@ -24,6 +24,7 @@ import type {
 } from './settings.dto.js';
 import { type Views, viewOf } from './views.js';
 
+const SIGNING_SECRET = 'signing_secret';
 const SMTP_PASSWORD = 'settings.smtp.password';
 const CLIENT_SECRET = 'settings.oauth.client_secret';
 
@@ -205,6 +206,15 @@ export class SettingsService {
     });
   }
 
+  /** The sealed secret that signs JWTs: a row of its own, no section. */
+  signingSecret(): Promise<string | undefined> {
+    return this.text(SIGNING_SECRET);
+  }
+
+  async storeSigningSecret(manager: EntityManager, sealed: string): Promise<void> {
+    await this.replace(SIGNING_SECRET, sealed, manager);
+  }
+
   private plainSecret(sealed: string | null): string | null {
     return sealed && this.box.decrypt(sealed, CLIENT_SECRET);
   }
@@ -264,8 +274,11 @@ export class SettingsService {
     }
   }
 
-  private async store(name: DocumentName, row: Row, manager: EntityManager): Promise<void> {
-    const content = JSON.stringify(row);
+  private store(name: DocumentName, row: Row, manager: EntityManager): Promise<void> {
+    return this.replace(name, JSON.stringify(row), manager);
+  }
+
+  private async replace(name: DocumentName | typeof SIGNING_SECRET, content: string, manager: EntityManager) {
     if (await this.db.run('UPDATE settings SET content = ? WHERE name = ?', [content, name], manager)) return;
     await this.db.run('INSERT INTO settings (name, content) VALUES (?, ?)', [name, content], manager);
   }
@@ -275,7 +288,7 @@ export class SettingsService {
     return text ? JSON.parse(text) : undefined;
   }
 
-  private async text(name: DocumentName, manager?: EntityManager): Promise<string | undefined> {
+  private async text(name: DocumentName | typeof SIGNING_SECRET, manager?: EntityManager): Promise<string | undefined> {
     const sql = 'SELECT content FROM settings WHERE name = ?';
     return (await this.db.row<{ content: string }>(sql, [name], manager))?.content;
   }

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -218,5 +219,6 @@ export class Explanation {
   /** index of the rule that decided; null: none did */
   rule!: number | null;
   /** which limit decided: token (its state, domains or rules), creator (the person's own right), scope, window (times) or network */
+  @ApiProperty({ enum: ['token', 'network', 'window', 'creator', 'scope'] })
   source!: 'token' | 'creator' | 'scope' | 'window' | 'network';
 }

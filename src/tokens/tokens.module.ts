@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
+import { UsersModule } from '../users/users.module.js';
 import { ExplainService } from './explain.service.js';
 import { TokenUses } from './token-uses.service.js';
 import { TokensController } from './tokens.controller.js';
@@ -8,9 +9,9 @@ import { TokensService } from './tokens.service.js';
 import { UserExplainController } from './user-explain.controller.js';
 
 @Module({
-  imports: [AccountsModule, DomainsModule],
+  imports: [AccountsModule, DomainsModule, UsersModule],
   controllers: [TokensController, UserExplainController],
   providers: [TokensService, TokenUses, ExplainService],
-  exports: [TokenUses],
+  exports: [TokensService, TokenUses],
 })
 export class TokensModule {}

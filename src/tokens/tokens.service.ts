@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Raw, type Repository } from 'typeorm';
+import { type EntityManager, Raw, type Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
@@ -12,6 +12,7 @@ import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
+import { UsersService } from '../users/users.service.js';
 import { presetRules } from './presets.js';
 import { assertRules } from './rule-checks.js';
 import type { GrantableDomain, TokenCreated, TokenInput, TokenSelf, TokenUseView, TokenView } from './token.dto.js';
@@ -55,6 +56,7 @@ export class TokensService implements OnModuleInit {
   constructor(
     @InjectRepository(ApiToken) private readonly tokens: Repository<ApiToken>,
     private readonly db: Db,
+    private readonly users: UsersService,
     private readonly domains: DomainsService,
     private readonly events: Events,
     private readonly uses: TokenUses,
@@ -121,7 +123,7 @@ export class TokensService implements OnModuleInit {
     };
     return this.db.transaction(async (manager) => {
       // parallel creations would all count before any of them inserts
-      await this.db.lock(manager, 'users', { id: me.userId });
+      await this.users.lock(manager, me.userId);
       // a session that was ended meanwhile must leave nothing behind
       if (!(await this.db.row('SELECT id FROM sessions WHERE id = ?', [me.sessionId], manager)))
         throw errors.unauthenticated('Your session has ended; sign in again');
@@ -199,6 +201,23 @@ export class TokensService implements OnModuleInit {
       });
     });
     return view({ ...row, is_active });
+  }
+
+  /** Notes that a token is used. */
+  async touch(id: number, network: string): Promise<void> {
+    const sql = 'UPDATE api_tokens SET last_used_at = ?, last_used_network = ? WHERE id = ?';
+    await this.db.run(sql, [now(), network, id]);
+  }
+
+  /** What somebody else is told of a user's tokens. */
+  async heldBy(manager: EntityManager, userId: number): Promise<Pick<ApiToken, 'id' | 'name' | 'is_active'>[]> {
+    const rows = await manager.find(ApiToken, { where: { user_id: userId }, order: { id: 'ASC' } });
+    return rows.map(({ id, name, is_active }) => ({ id, name, is_active }));
+  }
+
+  /** Deletes all of a user. @returns how many */
+  removeAll(manager: EntityManager, userId: number): Promise<number> {
+    return this.db.run('DELETE FROM api_tokens WHERE user_id = ?', [userId], manager);
   }
 
   /** What the caller may grant to a token. @throws AppError 400001 */

@@ -74,18 +74,18 @@ export async function passwordMatches(password: string, stored: string | null, f
   return ok && stored !== null;
 }
 
-let judge: ZxcvbnFactory | undefined;
+let rater: ZxcvbnFactory | undefined;
 const JUDGED = 40;
 
 /** Its word lists are loaded with the first password that is set. */
 async function zxcvbn(): Promise<ZxcvbnFactory> {
-  if (judge) return judge;
+  if (rater) return rater;
   const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs: graphs }] = await Promise.all([
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),
   ]);
-  judge = new ZxcvbnFactory({ dictionary, graphs });
-  return judge;
+  rater = new ZxcvbnFactory({ dictionary, graphs });
+  return rater;
 }
 
 /** What is wrong with a new password, in words, or null. `inputs` are words that it must not be made of, such as the user name. */

@@ -1,15 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, FindOptionsWhere } from 'typeorm';
 import { type Actor, AuditService } from '../audit/audit.service.js';
-import { SessionsService } from '../auth/sessions/sessions.service.js';
-import { SigningKey } from '../auth/sessions/signing-key.js';
 import { type Caller, Role } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors, type FieldError, fieldError } from '../common/errors.js';
 import { randomHex } from '../common/hash.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { isEmail } from '../settings/checks.js';
-import type { Language } from '../settings/settings.dto.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { hashPassword, passwordProblem } from './passwords.js';
 import type { UserView } from './user.dto.js';
@@ -18,23 +15,14 @@ import { userView } from './user-view.js';
 
 type NewRow = Omit<User, 'id'>;
 
-const newRow = (
-  username: string,
-  email: string | null,
-  nickname: string,
-  password_hash: string,
-  role: Role,
-  language: Language,
-): NewRow => ({
-  username,
-  username_key: username.toLowerCase(),
-  nickname,
-  email,
-  email_key: email?.toLowerCase() ?? null,
-  password_hash,
-  role,
+/** What differs between new users. */
+type Given = Pick<User, 'username' | 'email' | 'nickname' | 'password_hash' | 'role' | 'language'>;
+
+const newRow = (given: Given): NewRow => ({
+  ...given,
+  username_key: given.username.toLowerCase(),
+  email_key: given.email?.toLowerCase() ?? null,
   status: 1,
-  language,
   totp_enabled: false,
   created_at: now(),
   last_login_at: null,
@@ -50,15 +38,14 @@ export interface NewUser {
   nickname?: string | null;
 }
 
+/** The table of users. Nobody else writes to it: what others change of a user, they change by a method of this, in their own transaction. */
 @Injectable()
 export class UsersService {
   private exist = false;
 
   constructor(
     private readonly db: Db,
-    private readonly key: SigningKey,
     private readonly settings: SettingsService,
-    private readonly sessions: SessionsService,
     private readonly audit: AuditService,
   ) {}
 
@@ -68,19 +55,83 @@ export class UsersService {
     return this.exist;
   }
 
+  /** The user of whom all this is true. */
+  find(by: FindOptionsWhere<User>, manager: EntityManager = this.db.source.manager): Promise<User | null> {
+    return manager.findOneBy(User, by);
+  }
+
+  /** The user behind a request. @throws EntityNotFoundError when there is none any more */
+  get(id: number): Promise<User> {
+    return this.db.source.manager.findOneByOrFail(User, { id });
+  }
+
+  /** Locks a user until the transaction ends: changes of one user follow each other. Comes before the end of the audit chain, which each change needs last. */
+  async lock(manager: EntityManager, id: number): Promise<void> {
+    await this.db.lock(manager, 'users', { id });
+  }
+
   /**
-   * The first super administrator, and the signing secret. Check and insert are one transaction: of two parallel calls one gets 403.
-   * @throws AppError 400001, 403001
+   * Locks a user and all active super administrators: of two changes that would take the last two of them away, the second sees what the first did. The lowest
+   * id first, so that two of these do not wait for each other.
    */
-  async createFirst(input: NewUser, caller: Actor): Promise<void> {
-    const row = await this.prepare(input, Role.Super, false);
-    await this.db.transaction(async (manager) => {
-      // locks: the row of the chain is the one that all transactions of this kind touch
-      await this.db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
-      if (await this.db.row('SELECT id FROM users LIMIT 1', [], manager)) throw errors.forbidden('Already initialised');
-      await this.key.create(manager);
-      await this.insert(manager, row, 'init.admin', caller);
-    });
+  async lockWithSupers(manager: EntityManager, id: number): Promise<void> {
+    const sql = 'SELECT id FROM users WHERE id = ? OR (role = ? AND status = 1) ORDER BY id';
+    const locked = new Set<number>();
+    for (;;) {
+      const rows = await this.db.rows<{ id: number }>(sql, [id, Role.Super], manager);
+      // somebody may have become one while this waited
+      const open = rows.filter((row) => !locked.has(row.id));
+      if (!open.length) return;
+      for (const row of open) {
+        await this.lock(manager, row.id);
+        locked.add(row.id);
+      }
+    }
+  }
+
+  /** Whether there is an active super administrator. */
+  async hasSuper(manager: EntityManager): Promise<boolean> {
+    const sql = 'SELECT id FROM users WHERE role = ? AND status = 1 LIMIT 1';
+    return (await this.db.row(sql, [Role.Super], manager)) !== undefined;
+  }
+
+  /** Whether there is anybody. */
+  async hasAny(manager: EntityManager): Promise<boolean> {
+    return (await this.db.row('SELECT id FROM users LIMIT 1', [], manager)) !== undefined;
+  }
+
+  /**
+   * Notes a login. Locks the user: whoever changes the password, disables the user or revokes all at this moment comes before, and is seen here, or after.
+   * @returns the time, or null when the user was disabled or the password changed meanwhile
+   */
+  async touchLogin(
+    manager: EntityManager,
+    { id, password_hash }: Pick<User, 'id' | 'password_hash'>,
+  ): Promise<string | null> {
+    const sql = 'UPDATE users SET last_login_at = ? WHERE id = ? AND status = 1 AND password_hash = ?';
+    const at = now();
+    return (await this.db.run(sql, [at, id, password_hash], manager)) ? at : null;
+  }
+
+  /** Whether an authenticator app is in use. */
+  async setTotp(manager: EntityManager, id: number, on: boolean): Promise<void> {
+    await this.db.run('UPDATE users SET totp_enabled = ? WHERE id = ?', [on, id], manager);
+  }
+
+  /** The same password under another hash. @returns false when it was changed meanwhile, and stays */
+  async rehash({ id, password_hash }: Pick<User, 'id' | 'password_hash'>, fresh: string): Promise<boolean> {
+    const { affected } = await this.db.source.manager.update(User, { id, password_hash }, { password_hash: fresh });
+    return Boolean(affected);
+  }
+
+  /** Changes what is given of a user. */
+  async update(manager: EntityManager, id: number, changes: Partial<User>): Promise<void> {
+    await manager.update(User, { id }, changes);
+  }
+
+  /** Deletes a user; the keys of the database take along what is the user's alone. */
+  async remove(manager: EntityManager, id: number): Promise<void> {
+    await manager.delete(User, { id });
   }
 
   /** A stranger's own account. @throws AppError 400001, 403001 where that is off, 409001 */
@@ -114,24 +165,16 @@ export class UsersService {
     for (let n = 2; await taken('username_key', name); n++) name = `${username}-${n < 10 ? n : randomHex(4)}`;
     const address = email && !(await taken('email_key', email)) ? email : null;
     const { language } = await this.settings.read('general', manager);
-    const row = newRow(name, address, nickname || name, '', Role.User, language);
+    const row = newRow({
+      username: name,
+      email: address,
+      nickname: nickname || name,
+      password_hash: '',
+      role: Role.User,
+      language,
+    });
     const { identifiers } = await manager.insert(User, row);
     return { ...row, id: Number(identifiers[0]?.id) };
-  }
-
-  /** Stores a hashed password, ends the sessions (but one), and logs it. */
-  async setPassword(
-    manager: EntityManager,
-    { id, username }: Pick<User, 'id' | 'username'>,
-    hash: string,
-    action: string,
-    actor: Actor,
-    keepSession: number | null,
-  ): Promise<void> {
-    await manager.update(User, { id }, { password_hash: hash });
-    const sessions_ended = await this.sessions.endAll(manager, id, keepSession);
-    const target = { type: 'user', id, name: username };
-    await this.audit.write(manager, actor, { action, target, after: { sessions_ended } });
   }
 
   /** @throws AppError 400001 naming `path` */
@@ -164,17 +207,19 @@ export class UsersService {
   }
 
   /** The row of a new user, its password hashed. @throws AppError 400001 naming all that is wrong */
-  private async prepare(input: NewUser, role: Role, friend: boolean): Promise<NewRow> {
+  async prepare(input: NewUser, role: Role, friend: boolean): Promise<NewRow> {
     const list = await this.problems(input, role);
     if (list.length) throw errors.validation(list);
     const { password, nickname } = input;
-    const name = input.username.trim();
-    const address = input.email?.trim() || null;
+    const username = input.username.trim();
+    const email = input.email?.trim() || null;
     const { language } = await this.settings.read('general');
-    return newRow(name, address, nickname?.trim() || name, await hashPassword(password, friend), role, language);
+    const password_hash = await hashPassword(password, friend);
+    return newRow({ username, email, nickname: nickname?.trim() || username, password_hash, role, language });
   }
 
-  private async insert(manager: EntityManager, row: NewRow, action: string, caller: Actor): Promise<UserView> {
+  /** Inserts and logs it. */
+  async insert(manager: EntityManager, row: NewRow, action: string, caller: Actor): Promise<UserView> {
     const { identifiers } = await manager.insert(User, row);
     const user = { ...row, id: Number(identifiers[0]?.id) };
     const { username, email, role } = row;

@@ -4,16 +4,17 @@ import type { Request } from 'express';
 import { Strategy as CustomStrategy } from 'passport-custom';
 import { Strategy as JwtStrategyBase, type SecretOrKeyProvider } from 'passport-jwt';
 import type { Principal, ZoneRequest } from '../../common/access.js';
-import { inCidrs, networkOf, parseCidr } from '../../common/cidr.js';
+import { networkOf } from '../../common/cidr.js';
 import { now } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { sha256 } from '../../common/hash.js';
 import { Db } from '../../database/db.js';
 import { securityFrom } from '../../settings/documents.js';
-import type { SecuritySettings } from '../../settings/settings.dto.js';
 import { judgeToken, NO_FACTOR, SELECT_TOKEN, type TokenRow, tokenPrincipal } from '../../tokens/token-access.js';
 import { TokenUses } from '../../tokens/token-uses.service.js';
-import { amrOf, showedSecondFactor } from '../sessions/sessions.service.js';
+import { TokensService } from '../../tokens/tokens.service.js';
+import { assertNetwork } from '../sessions/network.js';
+import { amrOf, SessionsService, showedSecondFactor } from '../sessions/sessions.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 
 /** `last_active_at` and `last_used_at` are written at most once in this time. */
@@ -27,12 +28,6 @@ export function bearer(request: Request): string | null {
 
 /** API tokens are known by their prefix, which no JWT has: neither check is tried on the other's credentials. */
 export const isApiToken = (credential: string | null): credential is string => credential?.startsWith('svc_') ?? false;
-
-/** @throws AppError 403001 where people may not sign in from */
-export function assertNetwork({ allowed_cidrs }: SecuritySettings, ip: string): void {
-  if (allowed_cidrs.length && !inCidrs(ip, allowed_cidrs.map(parseCidr)))
-    throw errors.forbidden('Signing in is not allowed from your network', { required: 'network' });
-}
 
 interface SessionRow {
   id: number;
@@ -49,11 +44,13 @@ interface SessionRow {
 export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
   constructor(
     private readonly db: Db,
+    private readonly sessions: SessionsService,
     key: SigningKey,
   ) {
+    // its type knows no KeyObject, jsonwebtoken behind it does
     const provider: SecretOrKeyProvider = (_request, _token, done) => {
       key.get().then(
-        (secret) => (secret ? done(null, secret as never) : done(new Error('no signing secret yet'))),
+        (secret) => (secret ? done(null, secret as unknown as Buffer) : done(new Error('no signing secret yet'))),
         (error) => done(error),
       );
     };
@@ -79,7 +76,7 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
     if (row.last_active_at < now(-security.session.idle_minutes * 60_000)) return null;
     assertNetwork(security, request.caller.ip);
     if (row.last_active_at < now(-TOUCH_MS)) {
-      await this.db.run('UPDATE sessions SET last_active_at = ? WHERE id = ?', [now(), row.id]);
+      await this.sessions.touch(row.id);
     }
     const { user_id: userId, username, role, id: sessionId } = row;
     const required = security.require_2fa_role;
@@ -101,6 +98,7 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
 export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-token') {
   constructor(
     private readonly db: Db,
+    private readonly tokens: TokensService,
     private readonly uses: TokenUses,
   ) {
     super();
@@ -110,10 +108,9 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
     const credential = bearer(request);
     if (!isApiToken(credential)) return null;
     const hash = sha256(credential);
-    const moment = now();
     const row = await this.db.row<TokenRow>(
       `${SELECT_TOKEN} WHERE t.token_hash = ? OR (t.previous_hash = ? AND t.previous_until > ?)`,
-      [hash, hash, moment],
+      [hash, hash, now()],
     );
     if (!row) return null;
     const { ip } = request.caller;
@@ -123,11 +120,7 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
     if (!allowed) return null;
     this.uses.count(row.id, ip);
     if (!row.last_used_at || row.last_used_at < now(-TOUCH_MS)) {
-      await this.db.run('UPDATE api_tokens SET last_used_at = ?, last_used_network = ? WHERE id = ?', [
-        moment,
-        networkOf(ip),
-        row.id,
-      ]);
+      await this.tokens.touch(row.id, networkOf(ip));
     }
     return tokenPrincipal(row);
   }

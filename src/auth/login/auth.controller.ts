@@ -9,14 +9,14 @@ import { OauthLogin } from '../oauth/oauth-login.service.js';
 import { PasswordInput, ResetConfirmInput, ResetInput } from '../password/password.dto.js';
 import { PasswordService } from '../password/password.service.js';
 import { LoginResult } from '../sessions/sessions.dto.js';
-import { AuthService } from './auth.service.js';
 import { LoginInput, RegisterInput, TokenResult } from './login.dto.js';
+import { LoginService } from './login.service.js';
 
 @ApiTags('Authentication')
 @Controller('auth')
 export class AuthController {
   constructor(
-    private readonly auth: AuthService,
+    private readonly logins: LoginService,
     private readonly oauth: OauthLogin,
     private readonly passwords: PasswordService,
     private readonly users: UsersService,
@@ -35,7 +35,7 @@ export class AuthController {
   @Fails('secondFactor', 'unauthenticated', 'forbidden', 'locked')
   @Audited('auth.login_failed')
   login(@Body() body: LoginInput, @Me() me: Caller): Promise<LoginResult> {
-    return this.auth.login(body, me);
+    return this.logins.login(body, me);
   }
 
   /**
@@ -64,7 +64,7 @@ export class AuthController {
   @Get('me')
   @Access({ unproven: true, scope: null })
   me(@Me() me: Caller): Promise<UserView> {
-    return this.auth.me(me);
+    return this.logins.me(me);
   }
 
   /** Ends this session. */
@@ -73,7 +73,7 @@ export class AuthController {
   @Access({ noTokens: true, unproven: true })
   @Audited('auth.logout')
   logout(@Me() me: Caller): Promise<void> {
-    return this.auth.logout(me);
+    return this.logins.logout(me);
   }
 
   /** The next JWT of this session. A session ends at last when its absolute life does, refreshed or not. */
@@ -82,7 +82,7 @@ export class AuthController {
   @Access({ noTokens: true, unproven: true })
   @Audited('auth.refresh')
   refresh(@Me() me: Caller): Promise<TokenResult> {
-    return this.auth.refresh(me);
+    return this.logins.refresh(me);
   }
 
   /**

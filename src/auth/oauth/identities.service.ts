@@ -110,6 +110,17 @@ export class IdentitiesService {
     });
   }
 
+  /** What somebody else is told of a user's bindings. */
+  heldBy(manager: EntityManager, userId: number): Promise<Pick<BoundIdentity, 'provider' | 'name'>[]> {
+    const sql = 'SELECT provider, name FROM identities WHERE user_id = ? ORDER BY provider';
+    return this.db.rows(sql, [userId], manager);
+  }
+
+  /** Takes all of a user away. @returns how many */
+  removeAll(manager: EntityManager, userId: number): Promise<number> {
+    return this.db.run('DELETE FROM identities WHERE user_id = ?', [userId], manager);
+  }
+
   private async insert(manager: EntityManager, userId: number, provider: string, person: Person): Promise<void> {
     await this.db.run(
       `INSERT INTO identities (user_id, provider, issuer, subject, name, created_at, last_used_at)

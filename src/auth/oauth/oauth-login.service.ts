@@ -1,20 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
 import type { Caller } from '../../common/access.js';
-import { networkOf } from '../../common/cidr.js';
 import { errors } from '../../common/errors.js';
-import { LimitsService } from '../../limits/limits.service.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { User } from '../../users/user.entity.js';
 import { userPrincipal } from '../../users/user-principal.js';
-import { assertNetwork } from '../guard/strategies.js';
-import { AuthService, codeKind } from '../login/auth.service.js';
+import { UsersService } from '../../users/users.service.js';
+import { CodeCheck, codeKind } from '../second-factor/code-check.service.js';
 import { FreshnessService } from '../second-factor/freshness.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
+import { assertNetwork } from '../sessions/network.js';
+import { Refusals } from '../sessions/refusals.service.js';
 import type { LoginResult } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+import { SignIn } from '../sessions/sign-in.service.js';
 import type { Person } from './claims.js';
 import { IdentitiesService } from './identities.service.js';
 import type { OauthCallback } from './oauth.dto.js';
@@ -34,14 +32,15 @@ interface Asked {
 @Injectable()
 export class OauthLogin {
   constructor(
-    @InjectRepository(User) private readonly users: Repository<User>,
-    private readonly auth: AuthService,
+    private readonly users: UsersService,
+    private readonly sessionStart: SignIn,
+    private readonly refusals: Refusals,
+    private readonly codes: CodeCheck,
     private readonly freshness: FreshnessService,
     private readonly oauth: OauthService,
     private readonly challenges: ChallengesService,
     private readonly identities: IdentitiesService,
     private readonly sessions: SessionsService,
-    private readonly limits: LimitsService,
     private readonly settings: SettingsService,
     private readonly audit: AuditService,
   ) {}
@@ -50,8 +49,7 @@ export class OauthLogin {
   async callback(input: OauthCallback, browser: string | null, caller: Caller): Promise<OauthResult> {
     if (!input.code && !input.error) throw errors.field('code', 'is needed, or error');
     assertNetwork(await this.settings.securityFor(null), caller.ip);
-    const throttled = await this.limits.blockedFor({ kind: 'failures', network: networkOf(caller.ip) });
-    if (throttled) throw errors.tooMany('Too many failed logins from your network; try again later', throttled);
+    await this.refusals.assertOpen(caller);
     let returned: Returned | undefined;
     try {
       returned = await this.oauth.finish(input, browser);
@@ -59,7 +57,7 @@ export class OauthLogin {
     } catch (error) {
       if (!(error instanceof SignInRefused)) throw error;
       if (returned?.bind) throw errors.unauthenticated(error.message);
-      return this.auth.refuse(caller, returned?.provider.key ?? '', error.why, error.message);
+      return this.refusals.refuse(caller, returned?.provider.key ?? '', error.why, error.message);
     }
   }
 
@@ -71,14 +69,14 @@ export class OauthLogin {
       throw new SignInRefused(`${person.name} is bound to no account`, words);
     }
     userId ??= await this.identities.adopt(provider.key, person, caller);
-    const user = await this.users.findOneByOrFail({ id: userId });
+    const user = await this.users.get(userId);
     // a disabled user is refused below, whatever the second factor
     if (user.totp_enabled && user.status === 1 && !provider.trusted_2fa) {
       const { issuer, subject } = person;
       const asked: Asked = { provider: provider.key, person: { issuer, subject } };
-      throw errors.secondFactor(await this.challenges.open('second-factor', CODE_MINUTES, asked, user.id));
+      throw errors.secondFactor(await this.challenges.open('second-factor', CODE_MINUTES, asked, { userId: user.id }));
     }
-    const result = await this.auth.signIn(user, caller, provider.trusted_2fa ? ['oauth', 'mfa'] : ['oauth']);
+    const result = await this.sessionStart.signIn(user, caller, provider.trusted_2fa ? ['oauth', 'mfa'] : ['oauth']);
     await this.identities.used(person);
     return result;
   }
@@ -92,21 +90,21 @@ export class OauthLogin {
       throw errors.field('totpCode', 'is needed, or recoveryCode', 'required');
     assertNetwork(await this.settings.securityFor(null), caller.ip);
     const open = await this.challenges.look<Asked>('second-factor', challenge_id);
-    const user = open && (await this.users.findOneBy({ id: open.userId as number, status: 1 }));
+    const user = open && (await this.users.find({ id: open.userId as number, status: 1 }));
     // whoever was unbound meanwhile, or whose provider was taken out, does not come in
     const bound = user && (await this.identities.owner(open.content.person)) === user.id;
     const offered = (await this.settings.offeredProviders()).some(({ key }) => key === open?.content.provider);
     if (!bound || !offered) return this.tooLate(caller, user?.username ?? '');
-    await this.auth.checkCode(user, codes, caller);
+    await this.codes.check(user, codes, caller);
     if (!(await this.challenges.take('second-factor', challenge_id))) return this.tooLate(caller, user.username);
-    const result = await this.auth.signIn(user, caller, ['oauth', codeKind(codes)]);
+    const result = await this.sessionStart.signIn(user, caller, ['oauth', codeKind(codes)]);
     await this.identities.used(open.content.person);
     return result;
   }
 
   private tooLate(caller: Caller, name: string): Promise<never> {
     const words = 'The sign-in took too long or was used; start again';
-    return this.auth.refuse(caller, name, 'unknown, used or expired challenge', words);
+    return this.refusals.refuse(caller, name, 'unknown, used or expired challenge', words);
   }
 
   private async bind({ provider, identify }: Returned, binder: Binder, caller: Caller): Promise<OauthResult> {
@@ -130,7 +128,7 @@ export class OauthLogin {
 
   /** That who began is signed in still; the request is theirs from then on. @throws SignInRefused */
   private async assertStill({ userId, sessionId }: Binder, caller: Caller): Promise<void> {
-    const user = await this.users.findOneBy({ id: userId, status: 1 });
+    const user = await this.users.find({ id: userId, status: 1 });
     const live = user ? await this.sessions.list(userId, (await this.settings.securityFor(user.role)).session) : [];
     if (!user || !live.some(({ id }) => Number(id) === sessionId))
       throw new SignInRefused('the session that began has ended', 'Your session has ended; sign in and bind again');

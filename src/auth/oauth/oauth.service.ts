@@ -76,7 +76,7 @@ export class OauthService {
       browser: sha256(browser),
       bind,
     };
-    await this.challenges.open('oauth', MINUTES, pending, bind?.userId ?? null, state);
+    await this.challenges.open('oauth', MINUTES, pending, { userId: bind?.userId ?? null, key: state });
     return url;
   }
 

@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { now } from '../../common/clock.js';
 import { log } from '../../common/logger.js';
 import { Db } from '../../database/db.js';
-import { User } from '../../users/user.entity.js';
+import type { User } from '../../users/user.entity.js';
+import { UsersService } from '../../users/users.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { assertionJson } from './credential-json.js';
 import { Passkey } from './passkey.entity.js';
@@ -25,6 +26,7 @@ export type PasskeyLogin = { user: User } | { refused: string; name: string };
 export class PasskeyLoginService {
   constructor(
     private readonly db: Db,
+    private readonly users: UsersService,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
   ) {}
@@ -53,9 +55,8 @@ export class PasskeyLoginService {
     if (!open) return { refused: 'unknown, used or expired challenge', name: given };
     const response = assertionJson(body);
     if (!response) return { refused: 'malformed passkey response', name: given };
-    const { manager } = this.db.source;
-    const passkey = await manager.findOneBy(Passkey, { credential_key: credentialKey(response.id) });
-    const user = passkey && (await manager.findOneBy(User, { id: passkey.user_id }));
+    const passkey = await this.db.source.manager.findOneBy(Passkey, { credential_key: credentialKey(response.id) });
+    const user = passkey && (await this.users.find({ id: passkey.user_id }));
     if (!user) return { refused: 'unknown passkey', name: given };
 
     const refused = (why: string): PasskeyLogin => ({ refused: why, name: user.username });

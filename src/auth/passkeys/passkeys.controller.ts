@@ -2,10 +2,11 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@ne
 import { ApiTags } from '@nestjs/swagger';
 import { Access, Audited, type Caller, Fails, Me } from '../../common/access.js';
 import { IdPipe } from '../../common/validation.js';
-import { AuthService } from '../login/auth.service.js';
 import { FreshnessService } from '../second-factor/freshness.service.js';
 import { Proof } from '../second-factor/second-factor.dto.js';
+import { Refusals } from '../sessions/refusals.service.js';
 import { LoginResult } from '../sessions/sessions.dto.js';
+import { SignIn } from '../sessions/sign-in.service.js';
 import { PasskeyLoginService } from './passkey-login.service.js';
 import {
   PasskeyCreated,
@@ -24,7 +25,8 @@ export class PasskeysController {
   constructor(
     private readonly passkeys: PasskeysService,
     private readonly logins: PasskeyLoginService,
-    private readonly auth: AuthService,
+    private readonly signIn: SignIn,
+    private readonly refusals: Refusals,
     private readonly freshness: FreshnessService,
   ) {}
 
@@ -105,7 +107,7 @@ export class PasskeysController {
   @Audited('auth.login_failed')
   async loginFinish(@Body() body: PasskeyLoginFinish, @Me() me: Caller): Promise<LoginResult> {
     const found = await this.logins.verify(body);
-    if ('user' in found) return this.auth.signIn(found.user, me, ['passkey']);
-    return this.auth.refuse(me, found.name, found.refused, 'The passkey was refused');
+    if ('user' in found) return this.signIn.signIn(found.user, me, ['passkey']);
+    return this.refusals.refuse(me, found.name, found.refused, 'The passkey was refused');
   }
 }

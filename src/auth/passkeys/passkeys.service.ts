@@ -9,7 +9,8 @@ import { sha256 } from '../../common/hash.js';
 import { log } from '../../common/logger.js';
 import { Db, isDuplicate } from '../../database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { User } from '../../users/user.entity.js';
+import type { User } from '../../users/user.entity.js';
+import { UsersService } from '../../users/users.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { WaysIn } from '../sessions/ways-in.js';
@@ -52,6 +53,7 @@ const view = ({ id, name, transports, backed_up, created_at, last_used_at }: Pas
 export class PasskeysService {
   constructor(
     private readonly db: Db,
+    private readonly users: UsersService,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
     private readonly ways: WaysIn,
@@ -64,8 +66,7 @@ export class PasskeysService {
   async start(caller: Caller): Promise<PasskeyStart> {
     const me = signedIn(caller);
     const { id: rpID } = await this.relyingParty.identity();
-    const { manager } = this.db.source;
-    const user = await manager.findOneByOrFail(User, { id: me.userId });
+    const user = await this.users.get(me.userId);
     const own = await this.of(me.userId);
     assertMayAdd(me, own.length);
     const { generateRegistrationOptions } = await webauthn();
@@ -82,7 +83,7 @@ export class PasskeysService {
       supportedAlgorithmIDs: ALGORITHMS,
     });
     const content: Challenge = { challenge: options.challenge, sessionId: me.sessionId };
-    const challenge_id = await this.challenges.open('passkey-add', CHALLENGE_MINUTES, content, me.userId);
+    const challenge_id = await this.challenges.open('passkey-add', CHALLENGE_MINUTES, content, { userId: me.userId });
     return { challenge_id, options: { ...options } };
   }
 
@@ -135,6 +136,18 @@ export class PasskeysService {
     });
   }
 
+  /** What somebody else is told of a user's passkeys. */
+  async heldBy(manager: EntityManager, userId: number): Promise<Pick<Passkey, 'id' | 'name'>[]> {
+    return (await this.of(userId, manager)).map(({ id, name }) => ({ id, name }));
+  }
+
+  /** Takes all of a user away, and what sessions showed of them. @returns how many */
+  async removeAll(manager: EntityManager, userId: number): Promise<number> {
+    const removed = await this.db.run('DELETE FROM passkeys WHERE user_id = ?', [userId], manager);
+    if (removed) await this.sessions.forget(manager, userId, ['passkey']);
+    return removed;
+  }
+
   private of(userId: number, manager: EntityManager = this.db.source.manager): Promise<Passkey[]> {
     return manager.find(Passkey, { where: { user_id: userId }, order: { id: 'ASC' } });
   }
@@ -164,8 +177,8 @@ export class PasskeysService {
     caller: Caller,
     me: Principal,
   ): Promise<PasskeyCreated> {
-    // locks the user: of two at once the second counts the first
-    await this.db.run('UPDATE users SET status = status WHERE id = ?', [me.userId], manager);
+    // of two at once the second counts the first
+    await this.users.lock(manager, me.userId);
     const names = (await this.of(me.userId, manager)).map(({ name }) => name);
     assertMayAdd(me, names.length);
     // a session that was ended while the ceremony ran leaves no passkey behind

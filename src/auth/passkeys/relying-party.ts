@@ -108,10 +108,10 @@ function assertTopFrame(clientDataJSON: string): void {
 async function withoutStatement(attestationObject: string): Promise<string> {
   const { decodeAttestationObject, isoCBOR } = await import('@simplewebauthn/server/helpers');
   const authData = decodeAttestationObject(bytes(attestationObject)).get('authData');
-  const bare = new Map<string, unknown>([
+  const bare = new Map<string, string | Uint8Array | Map<string, string>>([
     ['fmt', 'none'],
-    ['attStmt', new Map()],
+    ['attStmt', new Map<string, string>()],
     ['authData', authData],
   ]);
-  return base64url(isoCBOR.encode(bare as never));
+  return base64url(isoCBOR.encode(bare));
 }

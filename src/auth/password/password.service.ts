@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { type Actor, AuditService } from '../../audit/audit.service.js';
 import { type Caller, signedIn } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
@@ -6,42 +8,87 @@ import { Db } from '../../database/db.js';
 import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
 import { Mailer } from '../../notifications/mailer.service.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { hashPassword } from '../../users/passwords.js';
-import { User } from '../../users/user.entity.js';
+import { hashPassword, passwordMatches } from '../../users/passwords.js';
+import type { User } from '../../users/user.entity.js';
 import { UsersService } from '../../users/users.service.js';
-import { AuthService } from '../login/auth.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
+import { Refusals } from '../sessions/refusals.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+import { Attempts } from './attempts.service.js';
 import type { PasswordInput, ResetConfirmInput, ResetInput } from './password.dto.js';
 
 const RESET_MINUTES = 30;
 /** reset mails to one account */
 const RESET_MAILS: LimitRule = { max: 5, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
-/** How passwords change: by their owner, or by a mailed link. */
+/** How a password changes, as the log tells it. */
+interface Change {
+  action: 'auth.password' | 'auth.password_reset';
+  actor: Actor;
+  /** the session that goes on; left out: all end */
+  keepSession?: number | null;
+}
+
+/** Passwords of those who are known: asked for again, changed by their owner, or by a mailed link. */
 @Injectable()
 export class PasswordService {
   constructor(
     private readonly db: Db,
-    private readonly auth: AuthService,
+    private readonly attempts: Attempts,
+    private readonly refusals: Refusals,
     private readonly sessions: SessionsService,
     private readonly users: UsersService,
     private readonly challenges: ChallengesService,
     private readonly limits: LimitsService,
     private readonly settings: SettingsService,
     private readonly mailer: Mailer,
+    private readonly audit: AuditService,
   ) {}
+
+  /**
+   * Checks the password of somebody who is signed in, for what must not be done with a stolen session; failures count as those
+   * of logins do.
+   * @param more what else must be right, inside the same attempt
+   * @throws AppError 401001 wrong, naming `path`; 423, 429
+   */
+  async confirm(
+    caller: Caller,
+    password: string,
+    path: string,
+    more: (user: User) => Promise<void> = async () => undefined,
+  ): Promise<User> {
+    const user = await this.users.get(signedIn(caller).userId);
+    return this.attempts.guarded(user.username_key, caller, async () => {
+      // who signs in at a provider only has none
+      if (user.password_hash && !(await passwordMatches(password, user.password_hash, true)))
+        throw errors.wrong(path, 'The password is wrong');
+      await more(user);
+      return user;
+    });
+  }
+
+  /** Stores a hashed password, ends the sessions (but one), and logs it. */
+  async set(
+    manager: EntityManager,
+    { id, username }: Pick<User, 'id' | 'username'>,
+    password_hash: string,
+    { action, actor, keepSession = null }: Change,
+  ): Promise<void> {
+    await this.users.update(manager, id, { password_hash });
+    const sessions_ended = await this.sessions.endAll(manager, id, keepSession);
+    const target = { type: 'user', id, name: username };
+    await this.audit.write(manager, actor, { action, target, after: { sessions_ended } });
+  }
 
   /** @throws AppError 400001 weak, 401001 wrong old one, 403001 a first one in a session that is not fresh */
   async change({ old_password, new_password }: PasswordInput, caller: Caller): Promise<void> {
-    const user = await this.auth.confirm(caller, old_password, 'old_password');
+    const user = await this.confirm(caller, old_password, 'old_password');
     // a first one is a way in for good: not for whoever finds an old session open
     if (!user.password_hash) await this.sessions.assertFresh(caller, 'Sign in again to set your first password');
     await this.users.assertGoodPassword(user, new_password, 'new_password');
     const hash = await hashPassword(new_password, true);
-    await this.db.transaction((manager) =>
-      this.users.setPassword(manager, user, hash, 'auth.password', caller, signedIn(caller).sessionId),
-    );
+    const change: Change = { action: 'auth.password', actor: caller, keepSession: signedIn(caller).sessionId };
+    await this.db.transaction((manager) => this.set(manager, user, hash, change));
   }
 
   /**
@@ -58,9 +105,14 @@ export class PasswordService {
   /** @throws AppError 400001 weak, 401001 */
   async confirmReset({ token, password }: ResetConfirmInput, caller: Caller): Promise<void> {
     const found = await this.challenges.look('reset', token);
-    const user = found?.userId ? await this.db.source.manager.findOneBy(User, { id: found.userId, status: 1 }) : null;
+    const user = found?.userId ? await this.users.find({ id: found.userId, status: 1 }) : null;
     if (!user)
-      return this.auth.refuse(caller, '', 'wrong reset token', 'The token is wrong, used, or older than 30 minutes');
+      return this.refusals.refuse(
+        caller,
+        '',
+        'wrong reset token',
+        'The token is wrong, used, or older than 30 minutes',
+      );
     await this.users.assertGoodPassword(user, password, 'password');
     const hash = await hashPassword(password, true);
     await this.db.transaction(async (manager) => {
@@ -68,7 +120,7 @@ export class PasswordService {
         throw errors.unauthenticated('The token was used just now');
       await this.challenges.drop('reset', user.id, manager);
       await this.limits.unlock(user.username_key, manager);
-      await this.users.setPassword(manager, user, hash, 'auth.password_reset', caller, null);
+      await this.set(manager, user, hash, { action: 'auth.password_reset', actor: caller });
     });
   }
 
@@ -77,13 +129,13 @@ export class PasswordService {
     const by = username
       ? { username_key: username.trim().toLowerCase() }
       : { email_key: email?.trim().toLowerCase() ?? '' };
-    const user = await this.db.source.manager.findOneBy(User, { ...by, status: 1 });
+    const user = await this.users.find({ ...by, status: 1 });
     if (!user?.email) return;
     const counted = { kind: 'reset', network: 'mail', username: `#${user.id}` };
     if (await this.limits.hit(counted, RESET_MAILS)) return;
     const base = await this.settings.publicUrl();
     await this.db.transaction(async (manager) => {
-      const token = await this.challenges.open('reset', RESET_MINUTES, {}, user.id, undefined, manager);
+      const token = await this.challenges.open('reset', RESET_MINUTES, {}, { userId: user.id, manager });
       // after the #: browsers keep that part to themselves
       const url = `${base}/reset-password#token=${token}`;
       const values = { username: user.username, url, minutes: RESET_MINUTES };

@@ -8,7 +8,8 @@ import { assertUnchanged, same } from '../../common/read-only.js';
 import { Db, isDuplicate } from '../../database/db.js';
 import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
 import { Mailer } from '../../notifications/mailer.service.js';
-import { User } from '../../users/user.entity.js';
+import type { User } from '../../users/user.entity.js';
+import { UsersService } from '../../users/users.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { ProfileInput, ProfileView } from './profile.dto.js';
@@ -32,6 +33,7 @@ const view = (user: User): ProfileView => ({
 export class ProfileService {
   constructor(
     private readonly db: Db,
+    private readonly users: UsersService,
     private readonly challenges: ChallengesService,
     private readonly limits: LimitsService,
     private readonly sessions: SessionsService,
@@ -66,7 +68,7 @@ export class ProfileService {
     }
     try {
       await this.db.transaction(async (manager) => {
-        if (Object.keys(changes).length) await manager.update(User, { id: user.id }, changes);
+        if (Object.keys(changes).length) await this.users.update(manager, user.id, changes);
         if (changes.email_key !== undefined) {
           await this.challenges.drop('email-code', user.id, manager);
           // a link that was mailed to the old address is worth nothing any more
@@ -96,7 +98,8 @@ export class ProfileService {
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     await this.db.transaction(async (manager) => {
       const content = { email: email.toLowerCase(), code: sha256(code) };
-      await this.challenges.open('email-code', CODE_MINUTES, content, user.id, String(user.id), manager);
+      const mine = { userId: user.id, key: String(user.id), manager };
+      await this.challenges.open('email-code', CODE_MINUTES, content, mine);
       await this.mailer.queue(manager, email, 'code', user.language, { code, minutes: CODE_MINUTES });
       const target = { type: 'user', id: user.id, name: user.username };
       await this.audit.write(manager, caller, { action: 'profile.email_code', target, after: { email } });
@@ -115,6 +118,6 @@ export class ProfileService {
   }
 
   private user(caller: Caller): Promise<User> {
-    return this.db.source.manager.findOneByOrFail(User, { id: signedIn(caller).userId });
+    return this.users.get(signedIn(caller).userId);
   }
 }

@@ -1,18 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, signedIn } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
-import { Db } from '../../database/db.js';
-import { User } from '../../users/user.entity.js';
-import { AuthService } from '../login/auth.service.js';
-import { amrOf, SessionsService, showedSecondFactor } from '../sessions/sessions.service.js';
+import { UsersService } from '../../users/users.service.js';
+import { PasswordService } from '../password/password.service.js';
+import { SessionsService, showedSecondFactor } from '../sessions/sessions.service.js';
+import { CodeCheck } from './code-check.service.js';
 import type { Proof } from './second-factor.dto.js';
 
 /** For what would make a session that was stolen, or left open, a way in for good. */
 @Injectable()
 export class FreshnessService {
   constructor(
-    private readonly db: Db,
-    private readonly auth: AuthService,
+    private readonly users: UsersService,
+    private readonly passwords: PasswordService,
+    private readonly codes: CodeCheck,
     private readonly sessions: SessionsService,
   ) {}
 
@@ -23,16 +24,14 @@ export class FreshnessService {
    */
   async assertOwner(caller: Caller, { password, ...codes }: Proof): Promise<void> {
     const { userId, sessionId } = signedIn(caller);
-    const user = await this.db.source.manager.findOneByOrFail(User, { id: userId });
-    if (codes.totpCode || codes.recoveryCode) return this.auth.checkCode(user, codes, caller);
-    const sql = 'SELECT amr FROM sessions WHERE id = ?';
-    const session = await this.db.row<{ amr: string | null }>(sql, [sessionId]);
-    if (user.totp_enabled && !showedSecondFactor(amrOf(session?.amr ?? null)))
+    const user = await this.users.get(userId);
+    if (codes.totpCode || codes.recoveryCode) return this.codes.check(user, codes, caller);
+    if (user.totp_enabled && !showedSecondFactor(await this.sessions.shownIn(sessionId)))
       throw errors.forbidden('Sign in again with your second factor, or send totpCode or recoveryCode', {
         required: '2fa',
       });
     // who has no password cannot be asked for it
-    if (password !== undefined && user.password_hash) await this.auth.confirm(caller, password, 'password');
+    if (password !== undefined && user.password_hash) await this.passwords.confirm(caller, password, 'password');
     else await this.sessions.assertFresh(caller, 'Sign in again first, or send password, totpCode or recoveryCode');
   }
 }

@@ -1,7 +1,6 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Access, Audited, type Caller, Fails, Me } from '../../common/access.js';
-import { AuthService } from '../login/auth.service.js';
 import { FreshnessService } from './freshness.service.js';
 import { CodeInput, DisableInput, Proof, RecoveryCodes, TotpSetup } from './second-factor.dto.js';
 import { SecondFactorService } from './second-factor.service.js';
@@ -11,7 +10,6 @@ import { SecondFactorService } from './second-factor.service.js';
 export class SecondFactorController {
   constructor(
     private readonly secondFactor: SecondFactorService,
-    private readonly auth: AuthService,
     private readonly freshness: FreshnessService,
   ) {}
 
@@ -51,6 +49,6 @@ export class SecondFactorController {
   @Fails('conflict', 'locked')
   @Audited('auth.2fa_disable')
   disable(@Body() { password, code }: DisableInput, @Me() me: Caller): Promise<void> {
-    return this.auth.disableSecondFactor(password, code, me);
+    return this.secondFactor.turnOff(password, code, me);
   }
 }

@@ -11,6 +11,8 @@ import { SECRET_BOX } from '../../config/config.module.js';
 import type { SecretBox } from '../../config/secret-box.js';
 import { Db } from '../../database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
+import { UsersService } from '../../users/users.service.js';
+import { PasswordService } from '../password/password.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { TotpSetup } from './second-factor.dto.js';
 
@@ -36,6 +38,8 @@ export class SecondFactorService {
     private readonly audit: AuditService,
     private readonly settings: SettingsService,
     private readonly sessions: SessionsService,
+    private readonly users: UsersService,
+    private readonly passwords: PasswordService,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
 
@@ -79,7 +83,7 @@ export class SecondFactorService {
         manager,
       );
       if (!changed) throw errors.conflict('The enrolment was begun anew; use its newest seed');
-      await this.db.run('UPDATE users SET totp_enabled = ? WHERE id = ?', [true, userId], manager);
+      await this.users.setTotp(manager, userId, true);
       await this.sessions.showed(manager, sessionId, 'totp');
       await this.storeCodes(manager, userId, codes);
       const target = { type: 'user', id: userId, name: username };
@@ -88,12 +92,30 @@ export class SecondFactorService {
     return codes;
   }
 
-  /** Turns it off, with its codes. What sessions showed of it counts no more, from the next request on. */
-  async disable(manager: EntityManager, userId: number): Promise<void> {
-    await this.db.run('DELETE FROM second_factors WHERE user_id = ?', [userId], manager);
+  /** Its owner turns it off, with the password and a code. @throws AppError 401001, 409001 */
+  async turnOff(password: string, code: string, caller: Caller): Promise<void> {
+    const user = await this.passwords.confirm(caller, password, 'password', async ({ id, totp_enabled }) => {
+      if (!totp_enabled) throw errors.conflict('The second factor is not on');
+      if (!(await this.useCode(id, code)) && !(await this.useRecoveryCode(id, code)))
+        throw errors.wrong('code', 'The code is wrong or was used before');
+    });
+    await this.db.transaction(async (manager) => {
+      await this.remove(manager, user.id);
+      const target = { type: 'user', id: user.id, name: user.username };
+      await this.audit.write(manager, caller, { action: 'auth.2fa_disable', target });
+    });
+  }
+
+  /**
+   * Takes it away, with its codes. What sessions showed of it counts no more, from the next request on.
+   * @returns whether there was one
+   */
+  async remove(manager: EntityManager, userId: number): Promise<boolean> {
+    const removed = await this.db.run('DELETE FROM second_factors WHERE user_id = ?', [userId], manager);
     await this.db.run('DELETE FROM recovery_codes WHERE user_id = ?', [userId], manager);
-    await this.db.run('UPDATE users SET totp_enabled = ? WHERE id = ?', [false, userId], manager);
+    await this.users.setTotp(manager, userId, false);
     await this.sessions.forget(manager, userId, ['totp', 'recovery']);
+    return removed > 0;
   }
 
   /** Uses a code of the app: right, and newer than the newest that was used. Of two at once one wins. */

@@ -10,6 +10,13 @@ const CONTEXT = 'challenges.content';
 
 export type ChallengeKind = 'passkey-add' | 'passkey-login' | 'oauth' | 'reset' | 'email-code' | 'second-factor';
 
+interface OpenOptions {
+  userId?: number | null;
+  /** what the client holds, when it is not to be made up here; one that is open already is replaced */
+  key?: string;
+  manager?: EntityManager;
+}
+
 /** What must come back once, soon. In the database, so that any replica may be asked next; encrypted, and found by the hash of what the client holds. */
 @Injectable()
 export class ChallengesService {
@@ -20,16 +27,13 @@ export class ChallengesService {
 
   /**
    * Remembers `content` for `minutes`.
-   * @param given what the client holds, when it is not to be made up here; one that is open already is replaced
    * @returns what the client holds: 256 random bits as 64 hexadecimal characters
    */
   async open(
     kind: ChallengeKind,
     minutes: number,
     content: object,
-    userId: number | null = null,
-    given?: string,
-    manager?: EntityManager,
+    { userId = null, key: given, manager }: OpenOptions = {},
   ): Promise<string> {
     const key = given ?? randomHex(32);
     const id = sha256(`${kind}|${key}`);
@@ -67,6 +71,14 @@ export class ChallengesService {
   /** Ends all open ones of a user and kind. */
   async drop(kind: ChallengeKind, userId: number, manager?: EntityManager): Promise<void> {
     await this.db.run('DELETE FROM challenges WHERE kind = ? AND user_id = ?', [kind, userId], manager);
+  }
+
+  /**
+   * Ends whatever was begun by a user and waits to come back: mailed links and codes, sign-ins that wait for a code, new
+   * passkeys, bindings.
+   */
+  async dropAll(manager: EntityManager, userId: number): Promise<void> {
+    await this.db.run('DELETE FROM challenges WHERE user_id = ?', [userId], manager);
   }
 
   async prune(): Promise<void> {

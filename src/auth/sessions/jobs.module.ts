@@ -1,10 +1,11 @@
 import { Injectable, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { log } from '../../common/logger.js';
 import { DatabaseService } from '../../database/database.service.js';
+import { LimitsModule } from '../../limits/limits.module.js';
 import { LimitsService } from '../../limits/limits.service.js';
-import { UsersModule } from '../../users/users.module.js';
-import { SecurityModule } from '../security.module.js';
+
 import { ChallengesService } from './challenges.service.js';
+import { SessionsModule } from './sessions.module.js';
 import { SessionsService } from './sessions.service.js';
 
 const HOUR_MS = 3_600_000;
@@ -42,5 +43,5 @@ class Housekeeping implements OnApplicationBootstrap, OnApplicationShutdown {
 }
 
 /** For the service only: the administration commands do without. */
-@Module({ imports: [SecurityModule, UsersModule], providers: [Housekeeping] })
-export class SecurityJobsModule {}
+@Module({ imports: [SessionsModule, LimitsModule], providers: [Housekeeping] })
+export class SessionJobsModule {}

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Caller, type Origin, signedIn } from '../../common/access.js';
+import { networkOf } from '../../common/cidr.js';
 import { now } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { randomHex } from '../../common/hash.js';
@@ -89,6 +90,32 @@ export class SessionsService {
       const left = amrOf(amr).filter((shown) => !factors.includes(shown));
       await this.db.run('UPDATE sessions SET amr = ? WHERE id = ?', [JSON.stringify(left), id], manager);
     }
+  }
+
+  /** What a JWT of the session says of it; undefined when it has ended. */
+  named(id: number | null): Promise<Pick<Session, 'sid' | 'expires_at'> | undefined> {
+    return this.db.row('SELECT sid, expires_at FROM sessions WHERE id = ?', [id]);
+  }
+
+  /** What was shown in a session and still counts. */
+  async shownIn(id: number | null): Promise<Shown[]> {
+    const row = await this.db.row<{ amr: string | null }>('SELECT amr FROM sessions WHERE id = ?', [id]);
+    return amrOf(row?.amr ?? null);
+  }
+
+  /** Notes that it is used. */
+  async touch(id: number): Promise<void> {
+    await this.db.run('UPDATE sessions SET last_active_at = ? WHERE id = ?', [now(), id]);
+  }
+
+  /** Whether a live session of this name came from the network. */
+  async knowsNetwork(username: string, network: string): Promise<boolean> {
+    const rows = await this.db.rows<{ ip: string }>(
+      `SELECT DISTINCT s.ip FROM users u JOIN sessions s ON s.user_id = u.id
+        WHERE u.username_key = ? AND s.expires_at > ?`,
+      [username, now()],
+    );
+    return rows.some((row) => networkOf(row.ip) === network);
   }
 
   /** @returns whether the user had such a session */

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
+import { ChallengesService } from '../../auth/sessions/challenges.service.js';
 import { SessionsService } from '../../auth/sessions/sessions.service.js';
+import { WaysIn } from '../../auth/sessions/ways-in.js';
 import { type Caller, Role } from '../../common/access.js';
 import { allOf, errors } from '../../common/errors.js';
 import { assertUnchanged, same } from '../../common/read-only.js';
@@ -10,7 +12,7 @@ import { Db, isDuplicate } from '../../database/db.js';
 import { type ListSql, listRows } from '../../database/lists.js';
 import { hashPassword } from '../passwords.js';
 import { type UserView } from '../user.dto.js';
-import { User } from '../user.entity.js';
+import type { User } from '../user.entity.js';
 import { USER_COLUMNS, userView } from '../user-view.js';
 import { UsersService } from '../users.service.js';
 import { HoldingsService } from './holdings.service.js';
@@ -40,6 +42,8 @@ export class UserAdministration {
     private readonly db: Db,
     private readonly users: UsersService,
     private readonly sessions: SessionsService,
+    private readonly challenges: ChallengesService,
+    private readonly ways: WaysIn,
     private readonly holdings: HoldingsService,
     private readonly audit: AuditService,
   ) {
@@ -72,7 +76,7 @@ export class UserAdministration {
 
   /** Changes what is given; with a password, or when disabled, all sessions of the user end, and whatever was begun. @throws AppError 400001, 404001, 409001 */
   async update(caller: Caller, id: number, patch: UserPatch): Promise<UserUpdated> {
-    const hash = await this.judged(id, patch);
+    const hash = await this.hashOf(id, patch);
     try {
       return await this.changing(id, async (manager) => {
         const before = await this.find(manager, id);
@@ -83,15 +87,15 @@ export class UserAdministration {
           this.audit.notNeeded(caller);
           return userView(before);
         }
-        await manager.update(User, { id }, changes);
+        await this.users.update(manager, id, changes);
         const shut = hash !== null || after.status !== 1;
         // what was begun before must not undo this
         if (shut) {
           await this.sessions.endAll(manager, id);
-          await this.holdings.dropChallenges(manager, id);
+          await this.challenges.dropAll(manager, id);
         } else if (after.email_key !== before.email_key) {
-          // by SQL, since what keeps the mailed links stands on this folder
-          await this.db.run(`DELETE FROM challenges WHERE kind = 'reset' AND user_id = ?`, [id], manager);
+          // a link that was mailed to the old address is worth nothing any more
+          await this.challenges.drop('reset', id, manager);
         }
         await this.assertSuperLeft(manager);
         await this.audit.write(manager, caller, {
@@ -113,7 +117,7 @@ export class UserAdministration {
     return this.changing(id, async (manager) => {
       const user = await this.find(manager, id);
       const revoked = await this.holdings.revoke(manager, id, second_factor);
-      if (user.role === Role.Super && !(await this.holdings.someWayIn(manager, Role.Super)))
+      if (user.role === Role.Super && !(await this.ways.hasSome(manager, Role.Super)))
         throw errors.conflict('No active super administrator would have a way to sign in; set a password first');
       const entry = { action: 'user.revoke_all', target: target(user), after: revoked };
       await this.audit.write(manager, caller, entry);
@@ -125,7 +129,7 @@ export class UserAdministration {
   async remove(caller: Caller, id: number): Promise<void> {
     await this.changing(id, async (manager) => {
       const before = await this.find(manager, id);
-      await manager.delete(User, { id });
+      await this.users.remove(manager, id);
       await this.assertSuperLeft(manager);
       await this.audit.write(manager, caller, {
         action: 'user.delete',
@@ -136,24 +140,23 @@ export class UserAdministration {
   }
 
   /**
-   * A transaction that changes one user and follows all others of this kind: of two that take the last two super administrators away, the second sees what the
-   * first did. The user's row is locked first, as by sign-ins and new tokens: what is under way at this moment comes before, or after, and sees this.
+   * A transaction that changes one user: what is under way at this moment (sign-ins, new tokens) comes before, or after, and
+   * sees this. Of two that take the last two super administrators away, the second sees what the first did.
    */
   private changing<T>(id: number, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.db.transaction(async (manager) => {
-      await this.db.run('UPDATE users SET id = id WHERE id = ?', [id], manager);
-      await this.db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
+      await this.users.lockWithSupers(manager, id);
       return work(manager);
     });
   }
 
   private async assertSuperLeft(manager: EntityManager): Promise<void> {
-    const left = await this.db.row('SELECT id FROM users WHERE role = ? AND status = 1 LIMIT 1', [Role.Super], manager);
-    if (!left) throw errors.conflict('This is the last active super administrator; make another one first');
+    if (!(await this.users.hasSuper(manager)))
+      throw errors.conflict('This is the last active super administrator; make another one first');
   }
 
   /** @returns the hash of a password that is given @throws AppError 400001 naming all that is wrong, 404001 */
-  private async judged(id: number, patch: UserPatch): Promise<string | null> {
+  private async hashOf(id: number, patch: UserPatch): Promise<string | null> {
     const { nickname, email, password } = patch;
     const user = await this.find(this.db.source.manager, id);
     const known = { ...user, nickname: nickname ?? user.nickname, email: email === undefined ? user.email : email };
@@ -165,7 +168,7 @@ export class UserAdministration {
   }
 
   private async find(manager: EntityManager, id: number): Promise<User> {
-    const user = await manager.findOneBy(User, { id });
+    const user = await this.users.find({ id }, manager);
     if (!user) throw errors.notFound('User');
     return user;
   }

@@ -1,0 +1,35 @@
+import { Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { PassportModule } from '@nestjs/passport';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { DomainsModule } from '../../domains/domains.module.js';
+import { TokensModule } from '../../tokens/tokens.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { AccessGuard } from './access.guard.js';
+import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
+import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
+
+@Module({ providers: [RateStorage], exports: [RateStorage] })
+class RateStorageModule {}
+
+@Module({
+  imports: [
+    PassportModule,
+    ThrottlerModule.forRootAsync({
+      imports: [RateStorageModule],
+      inject: [RateStorage],
+      useFactory: (storage: RateStorage) => ({ throttlers: THROTTLERS, storage }),
+    }),
+    SessionsModule,
+    DomainsModule,
+    TokensModule,
+  ],
+  providers: [
+    JwtStrategy,
+    ApiTokenStrategy,
+    // in this order: who is asking, then how often
+    { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_GUARD, useClass: RateGuard },
+  ],
+})
+export class GuardModule {}

@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { AuditService } from '../../audit/audit.service.js';
+import { type Caller, signedIn } from '../../common/access.js';
+import { networkOf } from '../../common/cidr.js';
+import { errors } from '../../common/errors.js';
+import { log } from '../../common/logger.js';
+import { Db } from '../../database/db.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { assertRoom, hashPassword, isToBeRenewed, passwordMatches } from '../../users/passwords.js';
+import type { UserView } from '../../users/user.dto.js';
+import type { User } from '../../users/user.entity.js';
+import { USER_COLUMNS, userView } from '../../users/user-view.js';
+import { UsersService } from '../../users/users.service.js';
+import { Attempts } from '../password/attempts.service.js';
+import { CodeCheck, codeKind } from '../second-factor/code-check.service.js';
+import { assertNetwork } from '../sessions/network.js';
+import type { LoginResult } from '../sessions/sessions.dto.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { SignIn } from '../sessions/sign-in.service.js';
+import { SigningKey } from '../sessions/signing-key.js';
+import type { LoginInput, TokenResult } from './login.dto.js';
+
+/** Signing in with a password, and what a session can be asked. */
+@Injectable()
+export class LoginService {
+  constructor(
+    private readonly db: Db,
+    private readonly attempts: Attempts,
+    private readonly codes: CodeCheck,
+    private readonly signIn: SignIn,
+    private readonly users: UsersService,
+    private readonly sessions: SessionsService,
+    private readonly key: SigningKey,
+    private readonly settings: SettingsService,
+    private readonly audit: AuditService,
+  ) {}
+
+  /**
+   * Password login.
+   * @throws AppError 401 wrong name, password or code, 423 locked, 429 too many, code -2 when a code is missing
+   */
+  async login(input: LoginInput, caller: Caller): Promise<LoginResult> {
+    assertNetwork(await this.settings.securityFor(null), caller.ip);
+    const username = input.username.trim().toLowerCase();
+    const friend = await this.sessions.knowsNetwork(username, networkOf(caller.ip));
+    assertRoom(friend);
+    const user = await this.attempts.guarded(username, caller, async (attempt) => {
+      const found = await this.users.find({ username_key: username });
+      const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null, friend);
+      if (!found || !good) throw errors.unauthenticated('Username or password is wrong');
+      if (found.totp_enabled) await this.codes.within(attempt, found, input);
+      return found;
+    });
+    if (isToBeRenewed(user.password_hash, input.password)) await this.hashAnew(user, input.password);
+    return this.signIn.signIn(user, caller, user.totp_enabled ? ['password', codeKind(input)] : ['password']);
+  }
+
+  /** The next JWT of this session, while it lives. */
+  async refresh(caller: Caller): Promise<TokenResult> {
+    const { sessionId, userId, role } = signedIn(caller);
+    const { session } = await this.settings.securityFor(role);
+    const row = await this.sessions.named(sessionId);
+    if (!row) throw errors.unauthenticated('Invalid token');
+    return { token: await this.key.sign(userId, row, session.token_minutes) };
+  }
+
+  /** The signed-in user as stored now. */
+  async me(caller: Caller): Promise<UserView> {
+    const { userId, role } = signedIn(caller);
+    // asked by every console all the time: a statement that stays prepared, not one that TypeORM writes anew
+    const row = await this.db.row<User>(`SELECT ${USER_COLUMNS} FROM users WHERE id = ?`, [userId]);
+    if (!row) throw errors.unauthenticated('Invalid token');
+    return { ...userView(row), role };
+  }
+
+  /** Ends the session of this request; its JWT is worth nothing from then on, on every replica. */
+  async logout(caller: Caller): Promise<void> {
+    const { sessionId, userId, username } = signedIn(caller);
+    await this.db.transaction(async (manager) => {
+      await this.sessions.end(manager, userId, sessionId as number);
+      await this.audit.write(manager, caller, {
+        action: 'auth.logout',
+        target: { type: 'user', id: userId, name: username },
+      });
+    });
+  }
+
+  /** The same password under today's hash; when too many are waiting, at the next login. */
+  private async hashAnew(user: User, password: string): Promise<void> {
+    try {
+      const fresh = await hashPassword(password, true);
+      if (await this.users.rehash(user, fresh)) user.password_hash = fresh;
+    } catch (error) {
+      log().info({ user: user.id, err: error }, 'a password could not be hashed anew');
+    }
+  }
+}

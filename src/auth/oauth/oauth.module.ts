@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { UsersModule } from '../../users/users.module.js';
+import { SecondFactorModule } from '../second-factor/second-factor.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { BindingController } from './binding.controller.js';
+import { IdentitiesService } from './identities.service.js';
+import { OauthController } from './oauth.controller.js';
+import { OauthService } from './oauth.service.js';
+import { OauthClients } from './oauth-clients.service.js';
+import { OauthHttp } from './oauth-http.js';
+import { OauthLogin } from './oauth-login.service.js';
+
+@Module({
+  imports: [UsersModule, SessionsModule, SecondFactorModule],
+  controllers: [OauthController, BindingController],
+  providers: [OauthService, OauthLogin, IdentitiesService, OauthClients, OauthHttp],
+  exports: [OauthLogin, IdentitiesService],
+})
+export class OauthModule {}

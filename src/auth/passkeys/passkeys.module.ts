@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { UsersModule } from '../../users/users.module.js';
+import { SecondFactorModule } from '../second-factor/second-factor.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { PasskeyLoginService } from './passkey-login.service.js';
+import { PasskeysController } from './passkeys.controller.js';
+import { PasskeysService } from './passkeys.service.js';
+import { RelyingParty } from './relying-party.js';
+
+@Module({
+  imports: [UsersModule, SessionsModule, SecondFactorModule],
+  controllers: [PasskeysController],
+  providers: [PasskeysService, PasskeyLoginService, RelyingParty],
+  exports: [PasskeysService],
+})
+export class PasskeysModule {}

@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { AuditService } from '../../audit/audit.service.js';
+import { type Caller, Role } from '../../common/access.js';
+import { networkOf } from '../../common/cidr.js';
+import { now } from '../../common/clock.js';
+import { errors } from '../../common/errors.js';
+import { log } from '../../common/logger.js';
+import { Db } from '../../database/db.js';
+import { type Counted, type LimitRule, LimitsService } from '../../limits/limits.service.js';
+import { Mailer } from '../../notifications/mailer.service.js';
+import type { LoginLimit } from '../../settings/settings.dto.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { UsersService } from '../../users/users.service.js';
+import { Refusals } from '../sessions/refusals.service.js';
+
+/** Attempts on one name from one network: others' failures never lock the owner out. */
+const nameRule = (limit: LoginLimit): LimitRule => ({
+  max: limit.max_failures,
+  windowS: limit.window_minutes * 60,
+  blockS: limit.lock_minutes * 60,
+  maxBlockS: limit.max_lock_minutes * 60,
+});
+
+/** An attempt on a secret of a name, from a network. */
+export type Attempt = Counted & { username: string };
+
+/** Attempts on secrets: passwords, and codes beside them. Too many failures lock the name in the network. */
+@Injectable()
+export class Attempts {
+  constructor(
+    private readonly db: Db,
+    private readonly limits: LimitsService,
+    private readonly refusals: Refusals,
+    private readonly users: UsersService,
+    private readonly settings: SettingsService,
+    private readonly mailer: Mailer,
+    private readonly audit: AuditService,
+  ) {}
+
+  /**
+   * Runs a check of a secret inside the limits. The attempt is counted before, so that parallel guesses do not all pass; a
+   * 401 of the check is a failure, and a success forgets the failures before it.
+   * @throws AppError 423 locked, 429 too many failures from the network
+   */
+  async guarded<T>(username: string, caller: Caller, check: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const rule = nameRule(await this.limitOf(username));
+    await this.refusals.assertOpen(caller);
+    const attempt = { kind: 'login', network: networkOf(caller.ip), username };
+    const locked = await this.limits.hit(attempt, rule);
+    if (locked) {
+      await this.refusals.log(caller, username, 'locked');
+      throw errors.locked('The account is locked after too many failed logins; try again later', locked);
+    }
+    try {
+      const result = await check(attempt);
+      await this.limits.clear(attempt);
+      return result;
+    } catch (error) {
+      const { status, message } = error as { status?: number; message: string };
+      if (status !== 401) {
+        // nothing was found out: a code is missing, too many are waiting, the database is down
+        await this.limits.forgive(attempt);
+        throw error;
+      }
+      await this.refusals.count(caller);
+      const seconds = await this.limits.failed(attempt, rule);
+      // of those who are signed in the failure of the route itself is logged
+      if (!caller.principal) await this.refusals.log(caller, username, message);
+      if (seconds) await this.beganLock(caller, attempt, seconds);
+      throw error;
+    }
+  }
+
+  /** The limit of a name: what an administrator set locks no super administrator. */
+  private async limitOf(username: string): Promise<LoginLimit> {
+    const row = await this.db.row<{ role: number }>('SELECT role FROM users WHERE username_key = ?', [username]);
+    return (await this.settings.securityFor(row?.role ?? Role.User)).login_limit;
+  }
+
+  /** Logs the lock, and tells the owner: not waited for, or known names would take longer than unknown ones. */
+  private async beganLock(caller: Caller, { username, network }: Attempt, seconds: number): Promise<void> {
+    const target = { type: 'user', id: null, name: username.slice(0, 64) };
+    await this.audit.append(caller, { action: 'auth.lock', target, after: { network, seconds } });
+    const tell = async () => {
+      const user = await this.users.find({ username_key: username, status: 1 });
+      if (!user?.email || !(await this.mailer.enabled())) return;
+      const values = { username: user.username, time: now(), ip: caller.ip, minutes: Math.round(seconds / 60) };
+      await this.mailer.queue(undefined, user.email, 'locked', user.language, values);
+    };
+    tell().catch((error) => log().error({ err: error }, 'a mail about a lock could not be written'));
+  }
+}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { StrangersLog } from '../../audit/strangers-log.service.js';
+import type { Caller } from '../../common/access.js';
+import { networkOf } from '../../common/cidr.js';
+import { errors } from '../../common/errors.js';
+import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
+import type { LoginLimit } from '../../settings/settings.dto.js';
+import { SettingsService } from '../../settings/settings.service.js';
+
+/** Failures of one network on any names. They are counted when they have happened, so the one that fills the window blocks. */
+const networkRule = ({ network_failures, window_minutes }: LoginLimit): LimitRule => ({
+  max: network_failures - 1,
+  windowS: window_minutes * 60,
+  blockS: window_minutes * 60,
+  maxBlockS: window_minutes * 60,
+});
+
+const counted = ({ ip }: Caller) => ({ kind: 'failures', network: networkOf(ip) });
+
+/** Failed logins of any kind: counted for the network, and logged. */
+@Injectable()
+export class Refusals {
+  constructor(
+    private readonly limits: LimitsService,
+    private readonly settings: SettingsService,
+    private readonly strangers: StrangersLog,
+  ) {}
+
+  /** @throws AppError 429001 in a network with too many failures */
+  async assertOpen(caller: Caller): Promise<void> {
+    const throttled = await this.limits.blockedFor(counted(caller));
+    if (throttled) throw errors.tooMany('Too many failed logins from your network; try again later', throttled);
+  }
+
+  /** One more failure of the network. */
+  async count(caller: Caller): Promise<void> {
+    const { login_limit } = await this.settings.securityFor(null);
+    await this.limits.hit(counted(caller), networkRule(login_limit));
+  }
+
+  /** Logs a failure. @param why for administrators */
+  log(caller: Caller, name: string, why: string): Promise<void> {
+    const target = { type: 'user', id: null, name: name.slice(0, 64) };
+    return this.strangers.append(caller, { action: 'auth.login_failed', target, result: 'failed', error: why });
+  }
+
+  /** Counts and logs a failure, and ends the request with it. @throws AppError 401001 */
+  async refuse(caller: Caller, name: string, why: string, message: string): Promise<never> {
+    await this.count(caller);
+    await this.log(caller, name, why);
+    throw errors.unauthenticated(message);
+  }
+}

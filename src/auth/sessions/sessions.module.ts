@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { JwtModule } from '@nestjs/jwt';
+import { LimitsModule } from '../../limits/limits.module.js';
+import { UsersModule } from '../../users/users.module.js';
+import { ChallengesService } from './challenges.service.js';
+import { Refusals } from './refusals.service.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsService } from './sessions.service.js';
+import { SignIn } from './sign-in.service.js';
+import { SigningKey } from './signing-key.js';
+import { WaysIn } from './ways-in.js';
+
+const SERVICES = [SessionsService, ChallengesService, SigningKey, SignIn, Refusals, WaysIn];
+
+@Module({
+  imports: [JwtModule.register({}), LimitsModule, UsersModule],
+  controllers: [SessionsController],
+  providers: SERVICES,
+  exports: SERVICES,
+})
+export class SessionsModule {}

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AuditService } from '../../audit/audit.service.js';
+import type { Caller } from '../../common/access.js';
+import { errors } from '../../common/errors.js';
+import { Db } from '../../database/db.js';
+import { Mailer } from '../../notifications/mailer.service.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import type { User } from '../../users/user.entity.js';
+import { userPrincipal } from '../../users/user-principal.js';
+import { userView } from '../../users/user-view.js';
+import { UsersService } from '../../users/users.service.js';
+import { assertNetwork } from './network.js';
+import { Refusals } from './refusals.service.js';
+import type { LoginResult } from './sessions.dto.js';
+import { SessionsService, type Shown } from './sessions.service.js';
+import { SigningKey } from './signing-key.js';
+
+/** The one way in which every kind of login ends. */
+@Injectable()
+export class SignIn {
+  constructor(
+    private readonly db: Db,
+    private readonly key: SigningKey,
+    private readonly users: UsersService,
+    private readonly sessions: SessionsService,
+    private readonly refusals: Refusals,
+    private readonly settings: SettingsService,
+    private readonly mailer: Mailer,
+    private readonly audit: AuditService,
+  ) {}
+
+  /**
+   * Session row, audit entry and JWT.
+   * @param amr what was shown, the way in first
+   * @throws AppError 401001 a disabled user, 403001
+   */
+  async signIn(user: User, caller: Caller, amr: [Shown, ...Shown[]]): Promise<LoginResult> {
+    const security = await this.settings.securityFor(user.role);
+    assertNetwork(security, caller.ip);
+    if (user.status !== 1) return this.refusals.refuse(caller, user.username, 'disabled', 'The sign-in was refused');
+    if (!(await this.key.get())) throw errors.notReady('Not initialised yet');
+    const mails = Boolean(user.email) && (await this.mailer.enabled());
+    const { session, at } = await this.db.transaction(async (manager) => {
+      // locks: whoever revokes all at this moment comes before, or after, and ends this session
+      const at = await this.users.touchLogin(manager, user);
+      if (!at) throw errors.unauthenticated('The account was changed at this moment; sign in again');
+      const known = !mails || (await this.knowsDevice(user, caller.userAgent, manager));
+      const created = await this.sessions.create(manager, user.id, caller, amr, security.session);
+      caller.principal = userPrincipal(user, created.id);
+      const { ip, userAgent } = caller;
+      const values = { username: user.username, time: created.created_at, ip, userAgent };
+      if (!known) await this.mailer.queue(manager, user.email as string, 'new-device', user.language, values);
+      await this.audit.write(manager, caller, {
+        action: 'auth.login',
+        target: { type: 'user', id: user.id, name: user.username },
+        after: { method: amr[0], amr },
+      });
+      return { session: created, at };
+    });
+    const token = await this.key.sign(user.id, session, security.session.token_minutes);
+    return { token, user: userView({ ...user, last_login_at: at }) };
+  }
+
+  /** Whether a live session came from a browser of this kind; versions change too often to count. */
+  private async knowsDevice(user: User, userAgent: string, manager: EntityManager): Promise<boolean> {
+    if (!user.last_login_at) return true;
+    const kind = (text: string) => text.replace(/[\d._]+/g, '');
+    const sql = 'SELECT DISTINCT user_agent FROM sessions WHERE user_id = ?';
+    const rows = await this.db.rows<{ user_agent: string }>(sql, [user.id], manager);
+    return rows.some((row) => kind(row.user_agent) === kind(userAgent));
+  }
+}

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../audit/audit.service.js';
+import { SigningKey } from '../auth/sessions/signing-key.js';
+import { Role } from '../common/access.js';
+import { errors } from '../common/errors.js';
+import { Db, isDuplicate } from '../database/db.js';
+import { type NewUser, UsersService } from '../users/users.service.js';
+
+/** The first super administrator, and with it the secret that signs logins. */
+@Injectable()
+export class FirstAdministrator {
+  constructor(
+    private readonly db: Db,
+    private readonly users: UsersService,
+    private readonly key: SigningKey,
+  ) {}
+
+  /** Check and insert are one transaction: of two parallel calls one gets 403. @throws AppError 400001, 403001 */
+  async create(input: NewUser, caller: Actor): Promise<void> {
+    const row = await this.users.prepare(input, Role.Super, false);
+    try {
+      await this.db.transaction(async (manager) => {
+        // before the check: the row of the secret is where two at once meet, since there is no user yet to be locked
+        await this.key.create(manager);
+        if (await this.users.hasAny(manager)) throw errors.forbidden('Already initialised');
+        await this.users.insert(manager, row, 'init.admin', caller);
+      });
+    } catch (error) {
+      if (isDuplicate(error)) throw errors.forbidden('Already initialised');
+      throw error;
+    }
+  }
+}
