@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import ts from 'typescript';
+
+/**
+ * Queries that read a table of another room, each with its reason: where one statement must see both sides, or where a service would be asked for each row.
+ * A write has no such list: what changes a table is a method of its room, called with the transaction's manager.
+ */
+const READS: Record<string, Record<string, string>> = {
+  'accounts/accounts.service.ts': {
+    domains: 'counts, and in the transaction of a removal names, what goes with the account; domains stand on accounts',
+    teams: 'whether a team exists',
+  },
+  'domains/domain-policy.ts': {
+    dns_accounts: 'a domain and its account are one row of every answer',
+    team_members: 'the grants of a user, in the statement that decides each request',
+    users: 'whether a user owns any domain, as one of the sources of a list',
+  },
+  'domains/domains.service.ts': {
+    dns_accounts: 'a domain and its account are one row of every answer',
+    team_members: 'who may use an account, with the account, in one statement',
+  },
+  'records/intents.ts': { domains: 'an intent keeps the revision that the statement before it made' },
+  'teams/members.service.ts': { users: 'members are listed, sorted and searched by their names' },
+  'teams/teams.service.ts': { dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams' },
+  'tokens/explain.service.ts': {
+    users: 'the person and the second factor in one row, as the strategy reads them',
+    identities: 'whether a sign-in elsewhere counts as a second factor; that room stands on this one',
+    domains: 'what gives a right on a domain, in words',
+    domain_permissions: 'the same',
+    teams: 'the same',
+    team_members: 'the same',
+  },
+  'tokens/token-access.ts': {
+    users: 'a token, its creator and the settings are one statement for each request',
+    passkeys: 'the same',
+    settings: 'the same',
+  },
+  'tokens/tokens.service.ts': { sessions: 'that the session lives still, in the transaction that makes a token' },
+};
+
+/** TEMPORARY, to be emptied: files of the wing that is being moved, and writes to its tables that become calls of its services. */
+const UNSETTLED = /^((auth|security|users)\/|admin\.ts)/;
+const UNSETTLED_WRITES = ['teams/members.service.ts users', 'tokens/tokens.service.ts users'];
+
+/** A file, by its path in src/, and its text. */
+type Sources = Record<string, string>;
+
+const WRITES = new Set([
+  'insert',
+  'update',
+  'delete',
+  'save',
+  'upsert',
+  'remove',
+  'softDelete',
+  'softRemove',
+  'increment',
+  'decrement',
+  'clear',
+]);
+const READING = /^(find|count|exist|sum|average|minimum|maximum)/;
+
+/** Tables and entity classes with the room that has them. */
+function owners(sources: Sources) {
+  const rooms = new Map<string, string>();
+  const tables = new Map<string, string>();
+  for (const [file, text] of Object.entries(sources)) {
+    for (const [, table, name] of text.matchAll(/@Entity\('(\w+)'\)[\s\S]*?\bclass (\w+)/g)) {
+      rooms.set(table as string, dirname(file));
+      tables.set(name as string, table as string);
+    }
+  }
+  return { rooms, tables };
+}
+
+/** The text of a string or template, `?` for what is put into it. */
+function textOf(node: ts.Node): string | null {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return null;
+  return node.head.text + node.templateSpans.map((span) => `?${span.literal.text}`).join('');
+}
+
+/** What the files outside of `database/` do with tables of other rooms: `<file> <table>`, and what cannot be told. */
+function crossings(sources: Sources) {
+  const { rooms, tables } = owners(sources);
+  const writes = new Set<string>();
+  const reads = new Set<string>();
+  const unclear = new Set<string>();
+  for (const [file, text] of Object.entries(sources)) {
+    if (file.startsWith('database/')) continue;
+    const note = (into: Set<string>, table: string | undefined, what: string) => {
+      const room = table && rooms.get(table);
+      if (!room) unclear.add(`${file}: ${what}`);
+      else if (room !== dirname(file)) into.add(`${file} ${table}`);
+    };
+    const sql = (words: string) => {
+      for (const [what, table] of words.matchAll(
+        /\b(?:INSERT INTO|(?<!FOR )UPDATE|DELETE FROM|TRUNCATE|REPLACE INTO)\s+(\S+)/g,
+      ))
+        note(writes, table, what);
+      // a name that is none of ours is an alias or a part of the statement that stands elsewhere
+      for (const [, table] of words.matchAll(/(?:(?<!DELETE )\bFROM|\bJOIN)\s+(\w+)/g))
+        if (rooms.has(table as string)) note(reads, table, words);
+      const [, first] = /^(\w+)(?: \w+)? (?:ON|JOIN|WHERE)\b/.exec(words) ?? [];
+      if (first && rooms.has(first)) note(reads, first, words);
+    };
+    const visit = (node: ts.Node): void => {
+      const words = textOf(node);
+      if (words !== null) sql(words);
+      if ((ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node)) && /^from$/i.test(node.name.getText()))
+        sql(`FROM ${node.initializer ? (textOf(node.initializer) ?? '') : ''}`);
+      if (ts.isCallExpression(node)) call(node);
+      ts.forEachChild(node, visit);
+    };
+    const call = ({ expression, arguments: args }: ts.CallExpression): void => {
+      const what = expression.getText();
+      const [first, second] = args;
+      const entity = first && ts.isIdentifier(first) ? tables.get(first.text) : undefined;
+      if (/(^|\.)(InjectRepository|getRepository)$/.test(what)) note(writes, entity, what);
+      if (!ts.isPropertyAccessExpression(expression)) return;
+      const method = expression.name.text;
+      const on = expression.expression.getText();
+      if (method === 'lock' && /\bdb$/.test(on)) note(writes, (second && textOf(second)) ?? undefined, what);
+      if (!/manager$/i.test(on)) return;
+      if (WRITES.has(method)) note(writes, entity, what);
+      else if (READING.test(method)) note(reads, entity, what);
+    };
+    visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+  }
+  return { writes: [...writes], reads: [...reads], unclear: [...unclear] };
+}
+
+const ROOT = join(process.cwd(), 'src');
+const SOURCES: Sources = Object.fromEntries(
+  readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]),
+);
+
+describe('tables have owners', () => {
+  const found = crossings(SOURCES);
+  const settled = (list: string[]) => list.filter((entry) => !UNSETTLED.test(entry));
+
+  it('every table has a room', () => {
+    assert.ok(owners(SOURCES).rooms.size > 20);
+  });
+
+  it('nobody writes to a table of another room', () => {
+    assert.deepEqual(settled(found.writes).sort(), [...UNSETTLED_WRITES].sort());
+  });
+
+  it('every statement and every call names its table', () => {
+    assert.deepEqual(settled(found.unclear), []);
+  });
+
+  it('what reads a table of another room is listed with its reason, and nothing else is', () => {
+    const listed = Object.entries(READS).flatMap(([file, of]) => Object.keys(of).map((table) => `${file} ${table}`));
+    assert.deepEqual(settled(found.reads).sort(), listed.sort());
+  });
+
+  it('finds what is planted', () => {
+    const entity = "@Entity('users')\n@Index('users_ix', ['id'])\nexport class User {}";
+    const planted = (line: string) => crossings({ 'users/user.entity.ts': entity, 'teams/x.ts': line });
+    const writes = [
+      "db.run('INSERT INTO users (id) VALUES (?)')",
+      "db.run('UPDATE users SET id = id')",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
+      'db.run(`DELETE FROM users WHERE id IN (${marks})`)',
+      "this.db.lock(manager, 'users', { id })",
+      'manager.insert(User, row)',
+      'this.db.source.manager.update(User, { id }, row)',
+      'class X { constructor(@InjectRepository(User) users: Repository<User>) {} }',
+      'source.getRepository(User)',
+    ];
+    for (const line of writes) assert.deepEqual(planted(line).writes, ['teams/x.ts users'], line);
+    const reads = [
+      "db.rows('SELECT 1 FROM users')",
+      "db.rows('SELECT 1 FROM teams t JOIN users u ON 1 = 1')",
+      'manager.findOneBy(User, { id })',
+      "const list = { from: 'users u' }",
+      "const MINE = 'users u ON u.id = m.user_id'",
+    ];
+    for (const line of reads) assert.deepEqual(planted(line).reads, ['teams/x.ts users'], line);
+    const unclear = [
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
+      'db.run(`DELETE FROM ${table} WHERE id = ?`)',
+      'db.lock(manager, table, { id })',
+      'manager.save(user)',
+    ];
+    for (const line of unclear) assert.equal(planted(line).unclear.length, 1, line);
+    const own = crossings({ 'users/user.entity.ts': entity, 'users/x.ts': writes.join(';\n') });
+    assert.deepEqual(own, { writes: [], reads: [], unclear: [] });
+  });
+});
