@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it } from '@jest/globals';
 import ts from 'typescript';
 
 /**
@@ -43,7 +43,7 @@ const READS: Record<string, Record<string, string>> = {
 
 /** TEMPORARY, to be emptied: files of the wing that is being moved, and writes to its tables that become calls of its services. */
 const UNSETTLED = /^((auth|security|users)\/|admin\.ts)/;
-const UNSETTLED_WRITES = ['teams/members.service.ts users', 'tokens/tokens.service.ts users'];
+const UNSETTLED_WRITES = ['teams/members.service.ts users'];
 
 /** A file, by its path in src/, and its text. */
 type Sources = Record<string, string>;

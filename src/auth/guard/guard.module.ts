@@ -4,6 +4,7 @@ import { PassportModule } from '@nestjs/passport';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { DomainsModule } from '../../domains/domains.module.js';
 import { TokensModule } from '../../tokens/tokens.module.js';
+import { UsersModule } from '../../users/users.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AccessGuard } from './access.guard.js';
 import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
@@ -20,6 +21,7 @@ class RateStorageModule {}
       inject: [RateStorage],
       useFactory: (storage: RateStorage) => ({ throttlers: THROTTLERS, storage }),
     }),
+    UsersModule,
     SessionsModule,
     DomainsModule,
     TokensModule,
