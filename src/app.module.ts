@@ -47,6 +47,7 @@ import { UsersModule } from './users/users.module.js';
     PasskeysModule,
     OauthModule,
     ProfileModule,
+    UsersModule,
     AdministrationModule,
     SessionJobsModule,
     InitModule,
@@ -56,7 +57,6 @@ import { UsersModule } from './users/users.module.js';
     RecordsModule,
     TokensModule,
     SystemModule,
-    UsersModule,
   ],
   controllers: [HealthController],
   providers: [

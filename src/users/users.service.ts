@@ -38,7 +38,7 @@ export interface NewUser {
   nickname?: string | null;
 }
 
-/** The table of users. Nobody else writes to it: what others change of a user, they change by a method of this, in their own transaction. */
+/** The table of users: what others change of a user, they change by a method of this, in their own transaction. */
 @Injectable()
 export class UsersService {
   private exist = false;
@@ -51,7 +51,7 @@ export class UsersService {
 
   /** Whether any user exists; asked at the database until the answer is yes, which it then stays. */
   async someExist(): Promise<boolean> {
-    this.exist ||= (await this.db.rows('SELECT id FROM users LIMIT 1')).length > 0;
+    this.exist ||= await this.hasAny();
     return this.exist;
   }
 
@@ -65,16 +65,22 @@ export class UsersService {
     return this.db.source.manager.findOneByOrFail(User, { id });
   }
 
-  /** Locks a user until the transaction ends: changes of one user follow each other. Comes before the end of the audit chain, which each change needs last. */
-  async lock(manager: EntityManager, id: number): Promise<void> {
-    await this.db.lock(manager, 'users', { id });
+  /**
+   * Locks a user until the transaction ends: changes of one user follow each other. Comes before the end of the audit chain,
+   * which each change needs last.
+   * @returns whether there is such a user
+   */
+  lock(manager: EntityManager, id: number): Promise<boolean> {
+    return this.db.lock(manager, 'users', { id });
   }
 
   /**
-   * Locks a user and all active super administrators: of two changes that would take the last two of them away, the second sees what the first did. The lowest
-   * id first, so that two of these do not wait for each other.
+   * Locks a user and all active super administrators: of two changes that would take the last two of them away, the second
+   * sees what the first did. The lowest id first, so that two of these do not wait for each other.
    */
   async lockWithSupers(manager: EntityManager, id: number): Promise<void> {
+    // SQLite wants a transaction to begin with what locks, not with what reads; it has one lock, whatever the row
+    await this.lock(manager, 0);
     const sql = 'SELECT id FROM users WHERE id = ? OR (role = ? AND status = 1) ORDER BY id';
     const locked = new Set<number>();
     for (;;) {
@@ -95,13 +101,14 @@ export class UsersService {
     return (await this.db.row(sql, [Role.Super], manager)) !== undefined;
   }
 
-  /** Whether there is anybody. */
-  async hasAny(manager: EntityManager): Promise<boolean> {
+  /** Whether any user exists, as the database says now. */
+  async hasAny(manager?: EntityManager): Promise<boolean> {
     return (await this.db.row('SELECT id FROM users LIMIT 1', [], manager)) !== undefined;
   }
 
   /**
-   * Notes a login. Locks the user: whoever changes the password, disables the user or revokes all at this moment comes before, and is seen here, or after.
+   * Notes a login. Locks the user: whoever changes the password, disables the user or revokes all at this moment comes
+   * before, and is seen here, or after.
    * @returns the time, or null when the user was disabled or the password changed meanwhile
    */
   async touchLogin(

@@ -25,6 +25,7 @@ class RateStorageModule {}
     SessionsModule,
     DomainsModule,
     TokensModule,
+    UsersModule,
   ],
   providers: [
     JwtStrategy,
