@@ -9,6 +9,7 @@ import { assertUnchanged } from '../common/read-only.js';
 import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import { type LimitRule, LimitsService } from '../limits/limits.service.js';
+import { UsersService } from '../users/users.service.js';
 import type { MemberInput, MemberRole, MemberView } from './team.dto.js';
 import { TeamMember } from './team.entity.js';
 import { assertRight, TeamsService } from './teams.service.js';
@@ -21,13 +22,12 @@ const SORTS = { username: 'u.username_key', user_id: 'm.user_id', role: 'm.role'
 const ADDED: LimitRule = { max: 30, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
 /** Whom a body means: exactly one of the two fields. @throws AppError 400001 */
-function searched({ user_id, username }: MemberInput): { field: string; column: string; value: string | number } {
+function searched({ user_id, username }: MemberInput) {
   if (user_id !== undefined && username !== undefined)
     throw errors.field('username', 'cannot be sent together with user_id', 'conflict');
-  if (username !== undefined)
-    return { field: 'username', column: 'username_key', value: username.trim().toLowerCase() };
+  if (username !== undefined) return { field: 'username', by: { username_key: username.trim().toLowerCase() } };
   if (user_id === undefined) throw errors.field('user_id', 'is needed, or username', 'required');
-  return { field: 'user_id', column: 'id', value: user_id };
+  return { field: 'user_id', by: { id: user_id } };
 }
 
 const target = (member: MemberView) => ({ type: 'member', id: member.user_id, name: member.username });
@@ -37,6 +37,7 @@ const target = (member: MemberView) => ({ type: 'member', id: member.user_id, na
 export class MembersService {
   constructor(
     private readonly db: Db,
+    private readonly users: UsersService,
     private readonly teams: TeamsService,
     private readonly limits: LimitsService,
     private readonly audit: AuditService,
@@ -66,22 +67,17 @@ export class MembersService {
     const need = role === 'member' ? 'manage' : 'own';
     const me = signedIn(caller);
     await this.teams.open(me, teamId, need);
-    const by = searched(input);
+    const { field, by } = searched(input);
     if (me.role < Role.Admin) {
       const wait = await this.limits.hit({ kind: 'members', network: `user ${me.userId}` }, ADDED);
       if (wait) throw errors.tooMany('You added, or tried to add, too many members; try again later', wait);
     }
     return this.teams.change(caller, teamId, need, async (manager, team) => {
       // the user may be deleted or disabled at this moment
-      await this.db.lock(manager, 'users', { [by.column]: by.value });
-      const user = await this.db.row<{ id: number; username: string; nickname: string }>(
-        `SELECT id, username, nickname FROM users WHERE ${by.column} = ? AND status = 1`,
-        [by.value],
-        manager,
-      );
-      if (!user) throw errors.field(by.field, 'is no active user', 'choice');
+      const user = await this.users.lockActive(manager, by);
+      if (!user) throw errors.field(field, 'is no active user', 'choice');
       const { id: user_id, username, nickname } = user;
-      if (await this.find(manager, teamId, user_id)) throw errors.taken(by.field, 'is a member of the team already');
+      if (await this.find(manager, teamId, user_id)) throw errors.taken(field, 'is a member of the team already');
       const joined_at = now();
       await manager.insert(TeamMember, { team_id: teamId, user_id, role, joined_at });
       const member = { user_id, username, nickname, role, joined_at };

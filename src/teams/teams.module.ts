@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { LimitsModule } from '../limits/limits.module.js';
+import { UsersModule } from '../users/users.module.js';
 import { MembersController } from './members.controller.js';
 import { MembersService } from './members.service.js';
 import { TeamsController } from './teams.controller.js';
 import { TeamsService } from './teams.service.js';
 
 @Module({
-  imports: [LimitsModule],
+  imports: [LimitsModule, UsersModule],
   controllers: [TeamsController, MembersController],
   providers: [TeamsService, MembersService],
   exports: [TeamsService],

@@ -74,6 +74,11 @@ export class UsersService {
     return this.db.lock(manager, 'users', { id });
   }
 
+  /** The same of an active user, whom this finds. */
+  async lockActive(manager: EntityManager, by: { id: number } | { username_key: string }): Promise<User | null> {
+    return (await this.db.lock(manager, 'users', by)) ? this.find({ ...by, status: 1 }, manager) : null;
+  }
+
   /**
    * Locks a user and all active super administrators: of two changes that would take the last two of them away, the second
    * sees what the first did. The lowest id first, so that two of these do not wait for each other.
