@@ -17,6 +17,7 @@ vm.compileFunction = (code, parameters, { parsingContext, ...options }) => {
 
 const { console } = globalThis;
 const { exit } = process;
+const RUNNERS_OWN = /^(JEST_|EVENT_HANDLERS$|TEST_TIMEOUT_|RETRY_|LOG_ERRORS_|WAIT_BEFORE_)/;
 
 module.exports = class OneRealm {
   constructor({ projectConfig: config }) {
@@ -31,7 +32,7 @@ module.exports = class OneRealm {
     this.fakeTimersModern.dispose();
     // what the runner kept of this file; the globals of packages stay, as the packages do
     for (const key of Object.getOwnPropertySymbols(globalThis))
-      if (key.description?.startsWith('JEST_')) Reflect.deleteProperty(globalThis, key);
+      if (RUNNERS_OWN.test(key.description ?? '')) Reflect.deleteProperty(globalThis, key);
     globalThis.console = console;
     process.exit = exit;
   }
