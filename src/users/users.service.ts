@@ -11,7 +11,7 @@ import { SettingsService } from '../settings/settings.service.js';
 import { hashPassword, passwordProblem } from './passwords.js';
 import type { UserView } from './user.dto.js';
 import { User } from './user.entity.js';
-import { userView } from './user-view.js';
+import { USER_COLUMNS, userView } from './user-view.js';
 
 type NewRow = Omit<User, 'id'>;
 
@@ -98,6 +98,18 @@ export class UsersService {
         locked.add(row.id);
       }
     }
+  }
+
+  /** What is shown of a user. A statement that stays prepared: every console asks for it all the time. */
+  async view(id: number): Promise<UserView | null> {
+    const row = await this.db.row<User>(`SELECT ${USER_COLUMNS} FROM users WHERE id = ?`, [id]);
+    return row ? userView(row) : null;
+  }
+
+  /** The role of a name, which need not be anybody's: that of a user then. */
+  async roleOf(username_key: string): Promise<Role> {
+    const row = await this.db.row<{ role: Role }>('SELECT role FROM users WHERE username_key = ?', [username_key]);
+    return row?.role ?? Role.User;
   }
 
   /** Whether there is an active super administrator. */

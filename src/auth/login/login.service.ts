@@ -9,7 +9,6 @@ import { SettingsService } from '../../settings/settings.service.js';
 import { assertRoom, hashPassword, isToBeRenewed, passwordMatches } from '../../users/passwords.js';
 import type { UserView } from '../../users/user.dto.js';
 import type { User } from '../../users/user.entity.js';
-import { USER_COLUMNS, userView } from '../../users/user-view.js';
 import { UsersService } from '../../users/users.service.js';
 import { Attempts } from '../password/attempts.service.js';
 import { CodeCheck, codeKind } from '../second-factor/code-check.service.js';
@@ -67,10 +66,9 @@ export class LoginService {
   /** The signed-in user as stored now. */
   async me(caller: Caller): Promise<UserView> {
     const { userId, role } = signedIn(caller);
-    // asked by every console all the time: a statement that stays prepared, not one that TypeORM writes anew
-    const row = await this.db.row<User>(`SELECT ${USER_COLUMNS} FROM users WHERE id = ?`, [userId]);
-    if (!row) throw errors.unauthenticated('Invalid token');
-    return { ...userView(row), role };
+    const user = await this.users.view(userId);
+    if (!user) throw errors.unauthenticated('Invalid token');
+    return { ...user, role };
   }
 
   /** Ends the session of this request; its JWT is worth nothing from then on, on every replica. */

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
-import { type Caller, Role } from '../../common/access.js';
+import { type Caller } from '../../common/access.js';
 import { networkOf } from '../../common/cidr.js';
 import { now } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
-import { Db } from '../../database/db.js';
 import { type Counted, type LimitRule, LimitsService } from '../../limits/limits.service.js';
 import { Mailer } from '../../notifications/mailer.service.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
@@ -28,7 +27,6 @@ export type Attempt = Counted & { username: string };
 @Injectable()
 export class Attempts {
   constructor(
-    private readonly db: Db,
     private readonly limits: LimitsService,
     private readonly refusals: Refusals,
     private readonly users: UsersService,
@@ -73,8 +71,7 @@ export class Attempts {
 
   /** The limit of a name: what an administrator set locks no super administrator. */
   private async limitOf(username: string): Promise<LoginLimit> {
-    const row = await this.db.row<{ role: number }>('SELECT role FROM users WHERE username_key = ?', [username]);
-    return (await this.settings.securityFor(row?.role ?? Role.User)).login_limit;
+    return (await this.settings.securityFor(await this.users.roleOf(username))).login_limit;
   }
 
   /** Logs the lock, and tells the owner: not waited for, or known names would take longer than unknown ones. */
