@@ -5,11 +5,11 @@ import { AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { allOf, errors, type FieldError, fieldErrorsOf } from '../common/errors.js';
-import { contains, orderBy, type PageQuery, pageOf, pageSql } from '../common/paging.dto.js';
+import type { PageQuery } from '../common/paging.dto.js';
 import { assertUnchanged, same } from '../common/read-only.js';
 import { alsoJudge } from '../common/validation.js';
 import { Db } from '../database/db.js';
-import { unknownSort } from '../database/lists.js';
+import { listRows } from '../database/lists.js';
 import { Events } from '../events/events.js';
 import { PROVIDERS } from '../providers/registry.js';
 import { AccountInput, type AccountPatch, type AccountView } from './account.dto.js';
@@ -22,8 +22,7 @@ export type SyncedAccount = Pick<DnsAccount, 'id' | 'name' | 'owner_id'>;
 
 type Row = DnsAccount & { domains_count: number | string };
 
-const ROWS = `SELECT a.*, (SELECT COUNT(*) FROM domains d WHERE d.account_id = a.id) AS domains_count FROM dns_accounts a`;
-const SORTS = { id: 'a.id', name: 'a.name', provider: 'a.provider', created_at: 'a.created_at' };
+const COLUMNS = 'a.*, (SELECT COUNT(*) FROM domains d WHERE d.account_id = a.id) AS domains_count';
 
 @Injectable()
 export class AccountsService {
@@ -38,18 +37,21 @@ export class AccountsService {
   }
 
   async list(query: PageQuery): Promise<{ total: number; list: AccountView[] }> {
-    const order = orderBy(query.sort, SORTS, 'id', 'a.id');
-    if (!order) throw unknownSort(SORTS);
-    const where = query.keyword ? `WHERE LOWER(a.name) LIKE ? ESCAPE '!'` : '';
-    const values = query.keyword ? [contains(query.keyword)] : [];
-    const [end, page] = pageSql(pageOf(query));
-    const rows = await this.db.rows<Row>(`${ROWS} ${where} ORDER BY ${order}${end}`, [...values, ...page]);
-    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM dns_accounts a ${where}`, values);
-    return { total: Number(count?.n), list: rows.map((row) => this.view(row)) };
+    const { total, list } = await listRows<Row>(this.db, query, {
+      columns: COLUMNS,
+      from: 'dns_accounts a',
+      where: '1 = 1',
+      values: [],
+      sorts: { id: 'a.id', name: 'a.name', provider: 'a.provider', created_at: 'a.created_at' },
+      fallback: 'id',
+      id: 'a.id',
+      search: ['LOWER(a.name)'],
+    });
+    return { total, list: list.map((row) => this.view(row)) };
   }
 
   async get(id: number): Promise<AccountView> {
-    const row = await this.db.row<Row>(`${ROWS} WHERE a.id = ?`, [id]);
+    const row = await this.db.row<Row>(`SELECT ${COLUMNS} FROM dns_accounts a WHERE a.id = ?`, [id]);
     if (!row) throw errors.notFound('Account');
     return this.view(row);
   }

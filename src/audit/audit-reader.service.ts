@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { errors } from '../common/errors.js';
 import { parseTime } from '../common/validation.js';
 import { Db, type SqlValue } from '../database/db.js';
+import { listRows } from '../database/lists.js';
 import type { AuditList, AuditQuery, AuditVerdict, AuditView } from './audit.dto.js';
 import type { AuditLog } from './audit.entity.js';
 import { entryHash } from './audit.service.js';
@@ -63,13 +64,22 @@ export class AuditReader {
         values: ['created_at', '-created_at'],
       });
     }
-    const direction = query.sort === 'created_at' ? 'ASC' : 'DESC';
-    const rows = await this.db.rows<Row>(
-      `SELECT ${COLUMNS} FROM audit_logs WHERE ${where} ORDER BY id ${direction} LIMIT ? OFFSET ?`,
-      [...values, limit, (page - 1) * limit],
+    const { total, list } = await listRows<Row>(
+      this.db,
+      { ...query, page, limit },
+      {
+        columns: COLUMNS,
+        from: 'audit_logs',
+        where,
+        values,
+        // entries are numbered in the order in which they were written
+        sorts: { created_at: 'id' },
+        fallback: '-created_at',
+        id: 'id',
+        search: ['LOWER(username)', 'LOWER(target)'],
+      },
     );
-    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM audit_logs WHERE ${where}`, values);
-    return { total: Number(count?.n), list: rows.map(view), page, limit };
+    return { total, list: list.map(view), page, limit };
   }
 
   /** @throws AppError 404001 */
@@ -182,11 +192,6 @@ function filter(query: AuditQuery): [string, SqlValue[]] {
     if (value === undefined) continue;
     where.push(`${column} = ?`);
     values.push(value);
-  }
-  if (query.keyword) {
-    where.push(`(LOWER(username) LIKE ? ESCAPE '!' OR LOWER(target) LIKE ? ESCAPE '!')`);
-    const pattern = `%${query.keyword.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
-    values.push(pattern, pattern);
   }
   return [where.join(' AND '), values];
 }

@@ -32,9 +32,9 @@ export class AuditLog {
   @Str(64) action!: string;
   @Str(253, { nullable: true }) domain!: string | null;
   @Int({ nullable: true }) domain_id!: number | null;
-  @Json({ nullable: true }) target!: unknown;
-  @Json({ nullable: true }) state_before!: unknown;
-  @Json({ nullable: true }) state_after!: unknown;
+  @Json({ nullable: true }) target!: object | null;
+  @Json({ nullable: true }) state_before!: object | null;
+  @Json({ nullable: true }) state_after!: object | null;
   @Str(8) result!: 'ok' | 'failed';
   @Text({ nullable: true }) error!: string | null;
   @Str(45) ip!: string;

@@ -39,6 +39,8 @@ export function scrub(value: unknown, key = ''): unknown {
   return value;
 }
 
+const stateOf = (value: unknown) => scrub(value) as object | null;
+
 /** The columns in the order in which they are hashed. */
 export const HASHED = [
   'seq',
@@ -98,9 +100,9 @@ export class AuditService {
       action: entry.action,
       domain: entry.domain?.name ?? null,
       domain_id: entry.domain?.id ?? null,
-      target: scrub(entry.target),
-      state_before: scrub(entry.before),
-      state_after: scrub(entry.after),
+      target: stateOf(entry.target),
+      state_before: stateOf(entry.before),
+      state_after: stateOf(entry.after),
       result: entry.result ?? 'ok',
       error: entry.error?.slice(0, MAX_TEXT) ?? null,
       ip: caller?.ip ?? '',
@@ -109,7 +111,7 @@ export class AuditService {
       change_set_id: entry.changeSet ?? null,
     };
     const hash = entryHash(end.hash, row);
-    await manager.insert(AuditLog, { ...row, prev_hash: end.hash, hash } as never);
+    await manager.insert(AuditLog, { ...row, prev_hash: end.hash, hash });
     await this.db.run('UPDATE audit_chain SET hash = ? WHERE id = 1', [hash], manager);
     if (caller) noteOutcome(caller, entry.result ?? 'ok');
   }

@@ -19,7 +19,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     adopt(Req.prototype, app.request);
     adopt(Res.prototype, app.response);
     Object.assign(app, { request: Req.prototype, response: Res.prototype });
-    this.httpServer = createServer({ IncomingMessage: Req, ServerResponse: Res as never }, app);
+    this.httpServer = createServer({ IncomingMessage: Req, ServerResponse: Res as typeof ServerResponse }, app);
     // a proxy in front keeps connections longer than Node's 5 s; ours must outlive them
     this.httpServer.keepAliveTimeout = 65_000;
   }

@@ -40,10 +40,12 @@ const plain = (value: unknown): unknown => (value === undefined ? undefined : JS
 /** Whether two values are the same in JSON, in whatever order their fields stand. */
 export const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(plain(a), plain(b));
 
+const fieldOf = (of: object, name: string): unknown => (of as Record<string, unknown>)[name];
+
 /** The read-only fields of a body must be what the answer about the thing has now. @throws AppError 400001 naming those that are not */
 export function assertUnchanged(patch: object, current: object): void {
   const list = (readOnly.get(patch.constructor) ?? [])
-    .map((name) => [name, (patch as never)[name], (current as never)[name]] as const)
+    .map((name) => [name, fieldOf(patch, name), fieldOf(current, name)] as const)
     .filter(([, given, stored]) => given !== undefined && !same(given, stored))
     .map(([name]) => fieldError(name, 'cannot be changed', 'read_only'));
   if (list.length) throw errors.validation(list);

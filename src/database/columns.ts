@@ -13,7 +13,7 @@ import {
  * The portable vocabulary of columns: one set of entities and migrations for SQLite, MariaDB/MySQL and PostgreSQL. Entities use the decorators,
  * migrations the `columns` of a runner; both name the same types, so the schema never drifts (`test/database` proves it).
  */
-export const Id = () => PrimaryGeneratedColumn({ type: Number } as never);
+export const Id = () => PrimaryGeneratedColumn('increment');
 export const Int = (more: ColumnOptions = {}) => Column({ type: Number, ...more });
 export const Bool = (more: ColumnOptions = {}) => Column({ type: Boolean, ...more });
 export const Str = (length: number, more: ColumnOptions = {}) => Column({ type: 'varchar', length, ...more });
@@ -27,7 +27,7 @@ type More = Partial<TableColumnOptions>;
 /** The same vocabulary for `new Table({...})`. */
 export function columns(runner: QueryRunner) {
   const { driver } = runner.dataSource;
-  const type = (kind: unknown) => driver.normalizeType({ type: kind as never });
+  const type = (kind: NumberConstructor | BooleanConstructor) => driver.normalizeType({ type: kind });
   return {
     id: (): TableColumnOptions => ({
       name: 'id',

@@ -147,7 +147,7 @@ export interface RemoteRecord extends DnsRecord {
  * A record from rdata in presentation form, as name servers and zone files hold it. Never throws: what the service cannot express
  * is returned read-only with its rdata as value.
  * @param name absolute owner name, final dot optional
- * @returns null for names outside the zone and for types that the server manages itself (SOA, RRSIG …)
+ * @returns the record, enabled; null for names outside the zone and for types that the server manages itself (SOA, RRSIG …)
  */
 export function fromRdata(
   name: string,
@@ -155,11 +155,10 @@ export function fromRdata(
   rdata: string,
   ttl: number,
   zone: string,
-  enabled = true,
 ): Omit<RemoteRecord, 'remoteId'> | null {
   const host = relativeName(name, zone);
   if (host === null || MANAGED_TYPES.has(type)) return null;
-  const rest = { host, type, ttl, weight: null, line: 'default', proxied: false, enabled };
+  const rest = { host, type, ttl, weight: null, line: 'default', proxied: false, enabled: true };
   try {
     if (!isKnownType(type)) return { ...rest, value: rdata, priority: null, readOnly: true };
     if (type === 'TXT') {

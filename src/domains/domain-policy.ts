@@ -130,14 +130,15 @@ export class DomainPolicy {
   }
 
   /**
-   * The same for a page that is sorted by name: of each team only as many as the page can need, in the order of an index, so that a page of 10 000 permissions
-   * costs what a page costs. `count`: the query of how many there are.
+   * The same for a page that is sorted by name: of each grant only as many as the page can need, in the order of an index, so that a page of 10 000 permissions
+   * costs what a page costs. Null where it would not: `readable` does then.
+   * @param most how many domains there are up to the end of the page
    */
-  async firstReadable(
+  async readableByName(
     me: Principal,
     most: number,
-    direction: 'ASC' | 'DESC',
-  ): Promise<(Readable & { all: Readable }) | null> {
+    descending: boolean,
+  ): Promise<{ page: Readable; counted: Readable } | null> {
     if (me.role >= Role.Admin || ofToken(me)) return null;
     const sources = await this.db.rows<{ team_id: number | null }>(
       `SELECT team_id FROM team_members WHERE user_id = ?
@@ -145,6 +146,7 @@ export class DomainPolicy {
       [me.userId, me.userId],
     );
     if (sources.length > MAX_SOURCES) return null;
+    const direction = descending ? 'DESC' : 'ASC';
     const end = `ORDER BY name ${direction}, id ${direction} LIMIT ${most}`;
     const ofTeam =
       'SELECT DISTINCT p.domain_id AS id, p.domain_name AS name FROM domain_permissions p WHERE p.team_id = ?';
@@ -155,11 +157,13 @@ export class DomainPolicy {
     );
     const none = 'SELECT id, name FROM domains WHERE 1 = 0';
     // with one source nothing can come twice but what is marked so, and counting compares nothing
-    const counted =
+    const once =
       'SELECT p.domain_id AS id, p.domain_name AS name FROM domain_permissions p WHERE p.team_id = ? AND p.repeated IS NULL';
     const single = sources.length === 1 && sources[0]?.team_id !== null;
-    const all: Readable = single ? { mine: `(${counted}) mine`, where: '1 = 1', values } : this.readable(me);
-    return { mine: `(${cut.join(' UNION ') || none}) mine`, where: '1 = 1', values, all };
+    return {
+      page: { mine: `(${cut.join(' UNION ') || none}) mine`, where: '1 = 1', values },
+      counted: single ? { mine: `(${once}) mine`, where: '1 = 1', values } : this.readable(me),
+    };
   }
 
   /** The level (1 read, 2 write) of these domains, which are readable, and the hosts under which more may be written. */

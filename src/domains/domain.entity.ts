@@ -34,6 +34,10 @@ export class Domain {
   @Utc({ nullable: true }) synced_at!: string | null;
 }
 
+/** Of the permissions of a team on one domain exactly one is counted: lists count each domain once without comparing. */
+export const COUNTED = null;
+export const REPEATED = true;
+
 /** A right of a team on a domain. */
 @Entity('domain_permissions')
 @Index('domain_permissions_team_ix', ['team_id', 'domain_name', 'domain_id'])
@@ -56,6 +60,6 @@ export class DomainPermission {
   @Str(255, { nullable: true }) host!: string | null;
   /** the user who gave it; null: given before that was kept */
   @Int({ nullable: true }) granted_by!: number | null;
-  /** true when the team has another permission on this domain that counts: lists count each domain once without comparing */
+  /** `COUNTED` or `REPEATED` */
   @Bool({ nullable: true }) repeated!: boolean | null;
 }

@@ -20,9 +20,10 @@ import type { DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } 
 import { Domain } from './domain.entity.js';
 import { DOMAIN_COLUMNS, DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
 
+/** What the table of readable domains holds itself: sorted by it, the page is known before a row of domains is read. */
+const SORTS_OF_MINE = { id: 'mine.id', name: 'mine.name' };
 const SORTS = {
-  id: 'mine.id',
-  name: 'mine.name',
+  ...SORTS_OF_MINE,
   created_at: 'd.created_at',
   records_count: 'd.records_count',
   expires_at: 'd.expires_at',
@@ -68,30 +69,37 @@ export class DomainsService {
   async list(me: Principal, query: DomainQuery): Promise<{ total: number; list: DomainView[] }> {
     const order = orderBy(query.sort, SORTS, 'name', 'mine.id');
     if (!order) throw unknownSort(SORTS);
+    const [sortedBy, descending] = [query.sort?.replace(/^-/, '') ?? 'name', query.sort?.startsWith('-') ?? false];
     const page = pageOf(query);
     const [end, cut] = pageSql(page);
-    const [more, words] = filter(query, me.role >= Role.Admin ? 'mine' : 'd');
-    const byName = page && !more && order.startsWith('mine.name');
-    const most = page ? page.page * page.limit : 0;
-    const first = byName ? await this.policy.firstReadable(me, most, order.endsWith('DESC') ? 'DESC' : 'ASC') : null;
-    const all = first?.all ?? this.policy.readable(me);
-    const { mine, where, values } = first ?? all;
-    const rest = 'JOIN domains d ON d.id = mine.id JOIN dns_accounts a ON a.id = d.account_id';
-    // by name, the page is known before a row of domains is read
-    const joined = more.includes(' d.');
+    const filter = filterOf(query, me.role >= Role.Admin ? 'mine' : 'd');
+    const all = this.policy.readable(me);
+    // by name, and of everything, the first entries of each grant are enough
+    const plain = page && sortedBy === 'name' && !filter.sql;
+    const cheap = plain ? await this.policy.readableByName(me, page.page * page.limit, descending) : null;
+    const { page: listed, counted } = cheap ?? { page: all, counted: all };
+    const rows = 'JOIN domains d ON d.id = mine.id';
+    const accounts = 'JOIN dns_accounts a ON a.id = d.account_id';
+    const where = `WHERE ${listed.where}${filter.sql} ORDER BY ${order}${end}`;
     const from =
-      joined || order.includes('d.')
-        ? `${mine} ${rest} WHERE ${where}${more} ORDER BY ${order}${end}`
-        : `(SELECT mine.id, mine.name FROM ${mine} WHERE ${where}${more} ORDER BY ${order}${end}) mine ${rest} ORDER BY ${order}`;
-    const rows = await this.db.rows<DomainRow>(`SELECT ${DOMAIN_COLUMNS} FROM ${from}`, [...values, ...words, ...cut]);
+      Object.hasOwn(SORTS_OF_MINE, sortedBy) && !filter.ofRow
+        ? `(SELECT mine.id, mine.name FROM ${listed.mine} ${where}) mine ${rows} ${accounts} ORDER BY ${order}`
+        : `${listed.mine} ${rows} ${accounts} ${where}`;
+    const found = await this.db.rows<DomainRow>(`SELECT ${DOMAIN_COLUMNS} FROM ${from}`, [
+      ...listed.values,
+      ...filter.values,
+      ...cut,
+    ]);
     const levels = await this.policy.levels(
       me,
-      rows.map((row) => row.id),
+      found.map((row) => row.id),
     );
-    const list = rows.map((row) => domainView(row, writable(me, row.id, levels.get(row.id) ?? NOTHING)));
-    if (!end) return { total: list.length, list };
-    const counted = `${all.mine}${joined ? ' JOIN domains d ON d.id = mine.id' : ''} WHERE ${all.where}${more}`;
-    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${counted}`, [...all.values, ...words]);
+    const list = found.map((row) => domainView(row, writable(me, row.id, levels.get(row.id) ?? NOTHING)));
+    if (!page) return { total: list.length, list };
+    const count = await this.db.row<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM ${counted.mine} ${filter.ofRow ? rows : ''} WHERE ${counted.where}${filter.sql}`,
+      [...counted.values, ...filter.values],
+    );
     return { total: Number(count?.n), list };
   }
 
@@ -289,19 +297,35 @@ export class DomainsService {
 
 const NOTHING: Held = { level: 0, hosts: [] };
 
+/** What a query narrows a list to. */
+interface Filter {
+  /** conditions, each with `AND` before it */
+  sql: string;
+  values: SqlValue[];
+  /** they are about columns of `domains d`, which the table of readable domains lacks */
+  ofRow: boolean;
+}
+
 /** The conditions of a query, on the table of domains that has this name there. */
-function filter(query: DomainQuery, domains: 'mine' | 'd'): [string, SqlValue[]] {
+function filterOf(query: DomainQuery, domains: 'mine' | 'd'): Filter {
   const { name, account_id, provider, status, keyword } = query;
-  const conditions: [string, SqlValue | undefined][] = [
+  const byName: [string, SqlValue | undefined][] = [
     ['mine.name = ?', name && toAscii(name).replace(/\.$/, '')],
-    [`${domains}.account_id = ?`, account_id],
-    [`${domains}.account_id IN (SELECT p.id FROM dns_accounts p WHERE p.provider = ?)`, provider],
-    [`${domains}.status = ?`, status],
     // the A-label form of a whole label: parts of one have another
     ["mine.name LIKE ? ESCAPE '!'", keyword ? contains(toAscii(keyword) || keyword) : undefined],
   ];
-  const given = conditions.filter(([, value]) => value !== undefined);
-  return [given.map(([sql]) => ` AND ${sql}`).join(''), given.map(([, value]) => value as SqlValue)];
+  const byRow: [string, SqlValue | undefined][] = [
+    [`${domains}.account_id = ?`, account_id],
+    [`${domains}.account_id IN (SELECT p.id FROM dns_accounts p WHERE p.provider = ?)`, provider],
+    [`${domains}.status = ?`, status],
+  ];
+  const isGiven = ([, value]: [string, SqlValue | undefined]) => value !== undefined;
+  const given = [...byName, ...byRow].filter(isGiven);
+  return {
+    sql: given.map(([sql]) => ` AND ${sql}`).join(''),
+    values: given.map(([, value]) => value as SqlValue),
+    ofRow: domains === 'd' && byRow.some(isGiven),
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import type { PageQuery } from '../common/paging.dto.js';
 import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import { TeamsService } from '../teams/teams.service.js';
-import { DomainPermission } from './domain.entity.js';
+import { COUNTED, DomainPermission, REPEATED } from './domain.entity.js';
 import { DomainPolicy } from './domain-policy.js';
 import type { PermissionInput, PermissionView } from './permission.dto.js';
 
@@ -69,7 +69,7 @@ export class PermissionsService {
       const { identifiers } = await manager.insert(DomainPermission, {
         ...row,
         granted_by: me.userId,
-        repeated: others.length ? true : null,
+        repeated: others.length ? REPEATED : COUNTED,
       });
       const created = { id: Number(identifiers[0]?.id), ...row };
       await this.audit.write(manager, caller, {
@@ -100,14 +100,14 @@ export class PermissionsService {
     });
   }
 
-  /** Of the permissions of a team on one domain exactly one is not marked as repeated: that one is counted in lists. */
+  /** One of the permissions that a team still has on a domain is counted. */
   private async countOnce(manager: EntityManager, teamId: number, domainId: number): Promise<void> {
     const [first, ...rest] = await this.db.rows<{ id: number; repeated: boolean | number | null }>(
       'SELECT id, repeated FROM domain_permissions WHERE team_id = ? AND domain_id = ? ORDER BY repeated, id',
       [teamId, domainId],
       manager,
     );
-    if (!first || [first, ...rest].some((row) => row.repeated === null)) return;
-    await manager.update(DomainPermission, { id: first.id }, { repeated: null });
+    if (!first || [first, ...rest].some((row) => row.repeated === COUNTED)) return;
+    await manager.update(DomainPermission, { id: first.id }, { repeated: COUNTED });
   }
 }

@@ -144,19 +144,25 @@ export function expectation(
   return capabilities.granularity === 'rrset' ? [[before.id, derivedId(after)]] : [];
 }
 
+/** How a plan was carried out. */
+export interface Done {
+  domainId: number;
+  /** the provider's id of the record afterwards */
+  remoteId: string | null;
+  /** the TTL belongs to the set: its other members have it now, too */
+  setTtl: boolean;
+  updatedAt: string;
+}
+
 /**
  * Brings the cache to what a plan says, in the transaction that also resolves the intent.
- * @param remoteId the provider's id of the record afterwards
  * @returns the row's id, null after a deletion
  */
 export async function commitPlan(
   cache: RecordCache,
   manager: EntityManager,
-  domainId: number,
   plan: Plan,
-  remoteId: string | null,
-  setTtl: boolean,
-  updatedAt: string,
+  { domainId, remoteId, setTtl, updatedAt }: Done,
 ): Promise<number | null> {
   const { before, after, remark } = plan;
   if (!after) {

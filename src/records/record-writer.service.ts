@@ -25,6 +25,17 @@ const LOCK_WAIT_MS = 60_000;
 /** What became of one edit: the row's id (null after a deletion), or why not. */
 export type Result = { ok: true; id: number | null } | { ok: false; error: AppError };
 
+/** A list of edits that was carried out at the provider. */
+interface Carried {
+  edits: Edit[];
+  plans: Plan[];
+  /** one for each plan that has a change */
+  outcomes: Outcome[];
+  intent: number | null;
+  /** the TTL belongs to the set */
+  setTtl: boolean;
+}
+
 /**
  * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single edit being a list of one.
  * Locks of the names → rules → intent stored → provider → cache, audit and intent in one transaction. No transaction is open during the call.
@@ -115,25 +126,15 @@ export class RecordWriter {
       if (intent !== null) await this.intents.doubt(intent);
       throw error;
     }
-    return this.conclude(
-      actor,
-      domain,
-      edits,
-      plans,
-      outcomes,
-      intent,
-      definition.capabilities.granularity === 'rrset',
-    );
+    const setTtl = definition.capabilities.granularity === 'rrset';
+    return this.conclude(actor, domain, { edits, plans, outcomes, intent, setTtl });
   }
 
+  /** Cache, audit and intent of what the provider has answered. */
   private async conclude(
     actor: Actor,
     domain: OpenDomain,
-    edits: Edit[],
-    plans: Plan[],
-    outcomes: Outcome[],
-    intent: number | null,
-    setTtl: boolean,
+    { edits, plans, outcomes, intent, setTtl }: Carried,
   ): Promise<Result[]> {
     let next = 0;
     const ended = plans.map((plan) => ({ plan, outcome: plan.change ? (outcomes[next++] as Outcome) : null }));
@@ -156,7 +157,7 @@ export class RecordWriter {
           continue;
         }
         const updatedAt = now();
-        const id = await commitPlan(this.cache, manager, domain.id, plan, remoteId, setTtl, updatedAt);
+        const id = await commitPlan(this.cache, manager, plan, { domainId: domain.id, remoteId, setTtl, updatedAt });
         list.push({ ok: true, id });
         written.push(id === null ? null : asStored(plan, id, domain.id, remoteId, updatedAt));
       }

@@ -48,8 +48,7 @@ export function namedBy(name: DocumentName, input: object): string[] {
 export function confirmation<N extends DocumentName>(
   name: N,
   row: Row | undefined,
-  old: Documents[N],
-  value: Documents[N],
+  { old, value }: { old: Documents[N]; value: Documents[N] },
   role: number,
   named: readonly string[],
 ): Pick<Row, 'waiting' | 'confirmed'> {

@@ -243,7 +243,7 @@ export class SettingsService {
       const next: Row = {
         values: value as unknown as Row['values'],
         ...(name === 'security' && { super: (supers ?? row?.super ?? {}) as Row['super'] }),
-        ...confirmation(name, row, old, value, role, namedBy(name, input)),
+        ...confirmation(name, row, { old, value }, role, namedBy(name, input)),
       };
       const after = viewOf(name, value, next);
       // who says the same as somebody lower vouches for it: only a row that would stay as it is is left alone

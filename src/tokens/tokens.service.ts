@@ -1,15 +1,16 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, Raw, type Repository } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { allOf, errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
-import { contains, type PageQuery, pageOf } from '../common/paging.dto.js';
+import type { PageQuery } from '../common/paging.dto.js';
 import type { TokenRule } from '../common/token-rules.js';
 import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
+import { listRows } from '../database/lists.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { UsersService } from '../users/users.service.js';
@@ -21,7 +22,21 @@ import type { RuleInput } from './token-rule.dto.js';
 import { TokenUses } from './token-uses.service.js';
 
 const MAX_PER_USER = 100;
-const SORTS = ['id', 'name', 'created_at', 'last_used_at'];
+const SORTS = { id: 'id', name: 'name', created_at: 'created_at', last_used_at: 'last_used_at' };
+
+/** A row as SQL answers it. */
+type TokenListed = Omit<ApiToken, 'allowed_domains' | 'allowed_services' | 'allowed_cidrs' | 'rules' | 'is_active'> &
+  Record<'allowed_domains' | 'allowed_services', string> &
+  Record<'allowed_cidrs' | 'rules', string | null> & { is_active: boolean | number };
+
+const unpacked = (row: TokenListed): ApiToken => ({
+  ...row,
+  allowed_domains: JSON.parse(row.allowed_domains),
+  allowed_services: JSON.parse(row.allowed_services),
+  allowed_cidrs: row.allowed_cidrs && JSON.parse(row.allowed_cidrs),
+  rules: row.rules && JSON.parse(row.rules),
+  is_active: Boolean(row.is_active),
+});
 
 const view = (t: ApiToken): TokenView => ({
   id: t.id,
@@ -69,21 +84,17 @@ export class TokensService implements OnModuleInit {
 
   /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TokenView[] }> {
-    const { sort = 'id', keyword } = query;
-    const page = pageOf(query);
-    const field = sort.replace(/^-/, '');
-    if (!SORTS.includes(field))
-      throw errors.field('sort', `must be one of ${SORTS.join(', ')}`, 'choice', { values: SORTS });
-    const direction = sort.startsWith('-') ? 'DESC' : 'ASC';
-    const like = keyword && {
-      name: Raw((name) => `LOWER(${name}) LIKE :like ESCAPE '!'`, { like: contains(keyword) }),
-    };
-    const [rows, total] = await this.tokens.findAndCount({
-      where: { user_id: me.userId, ...(like || {}) },
-      order: { [field]: direction, id: direction },
-      ...(page && { take: page.limit, skip: (page.page - 1) * page.limit }),
+    const { total, list } = await listRows<TokenListed>(this.db, query, {
+      columns: '*',
+      from: 'api_tokens',
+      where: 'user_id = ?',
+      values: [me.userId],
+      sorts: SORTS,
+      fallback: 'id',
+      id: 'id',
+      search: ['LOWER(name)'],
     });
-    return { total, list: rows.map(view) };
+    return { total, list: list.map((row) => view(unpacked(row))) };
   }
 
   /** A new token with the creator's role. The plaintext is in this answer and nowhere else. @throws AppError 400001, 409001 */

@@ -43,8 +43,9 @@ const isSet = (set: ApiSet | null): boolean =>
 export function recordsOf(set: ApiSet, zone: string): { record: RemoteRecord; rdata: string }[] {
   const out = new Map<string, { record: RemoteRecord; rdata: string }>();
   for (const { content, disabled } of set.records) {
-    const record = fromRdata(set.name, set.type, content, set.ttl, zone, !disabled);
-    if (!record) continue;
+    const read = fromRdata(set.name, set.type, content, set.ttl, zone);
+    if (!read) continue;
+    const record = { ...read, enabled: !disabled };
     const remoteId = derivedId(record);
     // texts that mean the same (TXT split differently, names in another case) are one record; the one that is live counts
     if (out.has(remoteId) && !record.enabled) continue;

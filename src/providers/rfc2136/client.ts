@@ -227,9 +227,7 @@ export function prerequisite(name: string, type: number, rdata: Buffer[]): WireR
  * deleted one by one, after the additions.
  */
 export function replacement(
-  name: string,
-  type: number,
-  ttl: number,
+  { name, type, ttl }: Pick<WireRecord, 'name' | 'type' | 'ttl'>,
   wanted: Buffer[],
   was: Buffer[],
   apexNs: boolean,

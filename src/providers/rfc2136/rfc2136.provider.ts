@@ -184,7 +184,12 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
     const steps = sets.map((set, i) => {
       const name = fullName(set.host, zone.name);
       const apexNs = set.type === 'NS' && set.host === '@';
-      return replacement(name, typeNumber(set.type), set.ttl, wireOf(set), wireOf(was[i] as RecordSet), apexNs);
+      return replacement(
+        { name, type: typeNumber(set.type), ttl: set.ttl },
+        wireOf(set),
+        wireOf(was[i] as RecordSet),
+        apexNs,
+      );
     });
     const updates = (['before', 'additions', 'after'] as const).flatMap((part) => steps.flatMap((step) => step[part]));
     if ((await this.client.update(zone.name, this.prerequisites(zone, was), updates)) !== RCODE.NOERROR) return false;

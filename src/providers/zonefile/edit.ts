@@ -35,7 +35,7 @@ export function setIn(owners: ByOwner, zone: string, host: string, type: string)
   const records = (owners.get(ownerOf(host, zone)) ?? []).filter((record) => record.type === type);
   const ttl = (records.find((r) => r.enabled) ?? records[0])?.ttl ?? DEFAULT_TTL;
   const members = records.flatMap((r) => {
-    const record = fromRdata(r.owner, r.type, r.rdata, r.ttl, zone, r.enabled);
+    const record = fromRdata(r.owner, r.type, r.rdata, r.ttl, zone);
     return record ? [{ remoteId: derivedId(record), rdata: r.rdata, enabled: r.enabled }] : [];
   });
   return { host, type, ttl, members };

@@ -84,8 +84,9 @@ class Zonefile implements DnsProvider, RrsetVerbs {
     const records = new Map<string, RemoteRecord>();
     for (const { record: entry } of this.open(zone.name).entries) {
       if (!entry) continue;
-      const record = fromRdata(entry.owner, entry.type, entry.rdata, entry.ttl, zone.name, entry.enabled);
-      if (!record) continue;
+      const read = fromRdata(entry.owner, entry.type, entry.rdata, entry.ttl, zone.name);
+      if (!read) continue;
+      const record = { ...read, enabled: entry.enabled };
       const remoteId = derivedId(record);
       // the same value twice, or once enabled and once disabled, is one record
       if (!records.has(remoteId) || record.enabled) records.set(remoteId, { ...record, remoteId });
