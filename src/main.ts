@@ -14,7 +14,8 @@ async function main(): Promise<void> {
   await database.start();
   const { presetProblem } = app.get(InitService);
   if (presetProblem) throw presetProblem;
-  app.enableShutdownHooks(undefined, { useProcessExit: true }); // 0 after an orderly end, instead of dying of the signal
+  // 0 after an orderly end, instead of dying of the signal
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
   await app.listen(config.port, config.host);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = config.baseUrl ?? `http://localhost:${port}`;

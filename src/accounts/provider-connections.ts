@@ -17,7 +17,10 @@ export interface Connection {
   definition: ProviderDefinition;
 }
 
-/** Turns stored accounts into live providers, and keeps them while the credentials stay the same: limits and connections live in them. */
+/**
+ * Turns stored accounts into live providers, and keeps them while the credentials stay the same: limits and connections
+ * live in them.
+ */
 @Injectable()
 export class ProviderConnections implements OnApplicationShutdown {
   private readonly live = new Map<number, { sealed: string; connection: Connection }>();

@@ -128,7 +128,10 @@ export class AuditReader {
     return rows.map(({ by, ...counts }) => ({ ip: by, ...counts }));
   }
 
-  /** A row that stands for several failures counts as many as it says; those that have no row yet count, too. A group may come in parts. */
+  /**
+   * A row that stands for several failures counts as many as it says; those that have no row yet count, too. A group
+   * may come in parts.
+   */
   private async logins(
     by: string,
     since: string,

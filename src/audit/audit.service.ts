@@ -65,7 +65,10 @@ export const HASHED = [
 
 type Hashed = Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id'>;
 
-/** Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array; `change_set_id` only where it is set, since older entries have none. */
+/**
+ * Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array; `change_set_id` only
+ * where it is set, since older entries have none.
+ */
 export const entryHash = (previous: string, row: Hashed): string => {
   const more = row.change_set_id === null ? [] : [row.change_set_id];
   return sha256(previous + JSON.stringify([...HASHED.map((column) => row[column] ?? null), ...more]));

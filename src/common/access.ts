@@ -9,7 +9,10 @@ export enum Role {
   Super = 3,
 }
 
-/** On a domain: reading it, changing records (all, or those under some hosts), changing the domain itself, and what is its owner's: deleting it, giving rights on it. */
+/**
+ * On a domain: reading it, changing records (all, or those under some hosts), changing the domain itself, and what is
+ * its owner's: deleting it, giving rights on it.
+ */
 export type Right = 'read' | 'records' | 'write' | 'own';
 
 /** What a token may be limited to; `*` = everything. */
@@ -35,7 +38,10 @@ export interface Principal {
   role: number;
   /** of a login */
   sessionId: number | null;
-  /** of a login: its role must show a second factor and this session did not, so it reaches only the routes that set one up */
+  /**
+   * of a login: its role must show a second factor and this session did not, so it reaches only the routes that set one
+   * up
+   */
   lacksSecondFactor: boolean;
   /** requests a minute that the settings allow, 0 = any number */
   ratePerMinute: number;
@@ -112,7 +118,9 @@ export const Audited = (action: string) => applyDecorators(SetMetadata(AUDITED, 
 
 export const LOCATION = 'zoneward:location';
 
-/** A route that makes something names its address in `Location`: its own, and behind it what this finds in the answer. */
+/**
+ * A route that makes something names its address in `Location`: its own, and behind it what this finds in the answer.
+ */
 export const Makes = <T>(id: (made: T) => number) => SetMetadata(LOCATION, id);
 
 /** What the guard and the middleware leave on a request. */

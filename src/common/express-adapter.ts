@@ -4,8 +4,9 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
 
 /**
- * Express re-parents every request and response with `Object.setPrototypeOf`, which on Node 20 and 22 costs two thirds of the throughput. Here the server
- * makes objects that already have the prototype that Express sets, so that the call changes nothing.
+ * Express re-parents every request and response with `Object.setPrototypeOf`, which on Node 20 and 22 costs two thirds
+ * of the throughput. Here the server makes objects that already have the prototype that Express sets, so that the call
+ * changes nothing.
  */
 export class FastExpressAdapter extends ExpressAdapter {
   constructor() {
@@ -24,13 +25,18 @@ export class FastExpressAdapter extends ExpressAdapter {
     this.httpServer.keepAliveTimeout = 65_000;
   }
 
-  /** From now on connections end with the request in flight; kept alive, they would hold up the shutdown for a minute. */
+  /**
+   * From now on connections end with the request in flight; kept alive, they would hold up the shutdown for a minute.
+   */
   override close() {
     this.httpServer.keepAliveTimeout = 1;
     return super.close();
   }
 
-  /** Every answer is an object and is sent as JSON at once; Express's own way (ETag, content negotiation) costs a tenth of a small request. */
+  /**
+   * Every answer is an object and is sent as JSON at once; Express's own way (ETag, content negotiation) costs a tenth
+   * of a small request.
+   */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     if (typeof body !== 'object' || body === null || body instanceof StreamableFile) {
       return super.reply(response, body, statusCode);

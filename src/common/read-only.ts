@@ -4,7 +4,9 @@ import { Allow, getMetadataStorage } from 'class-validator';
 import { errors, fieldError } from './errors.js';
 
 type Class = abstract new (...args: never[]) => object;
-/** What the OpenAPI plugin notes of a class when the service is built: its fields, each with what `ApiProperty` takes. */
+/**
+ * What the OpenAPI plugin notes of a class when the service is built: its fields, each with what `ApiProperty` takes.
+ */
 type Described = Class & { _OPENAPI_METADATA_FACTORY?: () => Record<string, object> };
 
 const readOnly = new WeakMap<object, string[]>();
@@ -16,8 +18,8 @@ function fieldsOf(view: Described | null): Record<string, object> {
 }
 
 /**
- * What a GET answered may be sent back in a PUT: the fields of `view` that the body has no rules for are accepted, and the service compares them
- * (`assertUnchanged`). So a field that a view gets later needs nothing more.
+ * What a GET answered may be sent back in a PUT: the fields of `view` that the body has no rules for are accepted, and
+ * the service compares them (`assertUnchanged`). So a field that a view gets later needs nothing more.
  */
 export const TakesBack =
   (view: Class) =>
@@ -42,7 +44,10 @@ export const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(plain
 
 const fieldOf = (of: object, name: string): unknown => (of as Record<string, unknown>)[name];
 
-/** The read-only fields of a body must be what the answer about the thing has now. @throws AppError 400001 naming those that are not */
+/**
+ * The read-only fields of a body must be what the answer about the thing has now.
+ * @throws AppError 400001 naming those that are not
+ */
 export function assertUnchanged(patch: object, current: object): void {
   const list = (readOnly.get(patch.constructor) ?? [])
     .map((name) => [name, fieldOf(patch, name), fieldOf(current, name)] as const)

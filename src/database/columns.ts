@@ -10,8 +10,9 @@ import {
 } from 'typeorm';
 
 /**
- * The portable vocabulary of columns: one set of entities and migrations for SQLite, MariaDB/MySQL and PostgreSQL. Entities use the decorators,
- * migrations the `columns` of a runner; both name the same types, so the schema never drifts (`test/database` proves it).
+ * The portable vocabulary of columns: one set of entities and migrations for SQLite, MariaDB/MySQL and PostgreSQL.
+ * Entities use the decorators, migrations the `columns` of a runner; both name the same types, so the schema never
+ * drifts (`test/database` proves it).
  */
 export const Id = () => PrimaryGeneratedColumn('increment');
 export const Int = (more: ColumnOptions = {}) => Column({ type: Number, ...more });

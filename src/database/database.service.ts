@@ -53,7 +53,10 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Opens and keeps a choice of the setup flow. Two calls at once: the second waits and finds it open. @throws the driver's error */
+  /**
+   * Opens and keeps a choice of the setup flow. Two calls at once: the second waits and finds it open.
+   * @throws the driver's error
+   */
   async choose(choice: DatabaseChoice): Promise<void> {
     await this.openOnce(choice);
     writeChoice(this.config.dataDir, choice);

@@ -76,8 +76,9 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /**
- * Plain SQL for hot paths and for statements that the query builder says worse. One text for all kinds: `?` placeholders, no quoted names,
- * nothing that only one kind knows. Booleans come back as 0/1 or true/false, counts as number or text: map rows explicitly.
+ * Plain SQL for hot paths and for statements that the query builder says worse. One text for all kinds: `?`
+ * placeholders, no quoted names, nothing that only one kind knows. Booleans come back as 0/1 or true/false, counts as
+ * number or text: map rows explicitly.
  */
 @Injectable()
 export class Db {
@@ -113,8 +114,8 @@ export class Db {
   }
 
   /**
-   * One statement on the transaction's connection, else on any of the pool. Straight at the driver: TypeORM's runner sends every statement as text, which the
-   * server parses and plans anew.
+   * One statement on the transaction's connection, else on any of the pool. Straight at the driver: TypeORM's runner
+   * sends every statement as text, which the server parses and plans anew.
    */
   private async send(sql: string, values: SqlValue[], manager?: EntityManager, again = true): Promise<Answer> {
     const runner = manager?.queryRunner;
@@ -168,8 +169,9 @@ export class Db {
   }
 
   /**
-   * All or nothing. The work may run again after a deadlock, so it must not touch anything but the database, and never a provider:
-   * on SQLite it holds the one connection, elsewhere row locks. Inside, use only the manager that is handed in.
+   * All or nothing. The work may run again after a deadlock, so it must not touch anything but the database, and never
+   * a provider: on SQLite it holds the one connection, elsewhere row locks. Inside, use only the manager that is handed
+   * in.
    */
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.again(async () => {
@@ -187,7 +189,10 @@ export class Db {
     });
   }
 
-  /** Does this once the transaction is committed, and not at all when it is not; without a transaction at once. It must not throw. */
+  /**
+   * Does this once the transaction is committed, and not at all when it is not; without a transaction at once. It must
+   * not throw.
+   */
   afterCommit(manager: EntityManager | undefined, task: () => void): void {
     const waiting = manager && this.afterwards.get(manager);
     if (waiting) waiting.push(task);
@@ -195,11 +200,13 @@ export class Db {
   }
 
   /**
-   * Locks the rows with these values until the transaction ends, and waits for whoever holds them: what is read afterwards is what the one before left. Lock first, read then.
-   * - PostgreSQL: `FOR NO KEY UPDATE`, the lock of an UPDATE of other columns; rows that point at it by a key can be added meanwhile.
+   * Locks the rows with these values until the transaction ends, and waits for whoever holds them: what is read
+   * afterwards is what the one before left. Lock first, read then.
+   * - PostgreSQL: `FOR NO KEY UPDATE`, the lock of an UPDATE of other columns; rows that point at it by a key can be
+   *   added meanwhile.
    * - MariaDB, MySQL: `FOR UPDATE`, the same lock as an UPDATE's.
-   * - SQLite locks no rows: an update that changes nothing takes the one write lock, and waits for another process that has it. A transaction that reads first
-   *   would fail when it comes to write after somebody else did.
+   * - SQLite locks no rows: an update that changes nothing takes the one write lock, and waits for another process that
+   *   has it. A transaction that reads first would fail when it comes to write after somebody else did.
    * @returns whether there is such a row
    */
   async lock(manager: EntityManager, table: string, where: Record<string, SqlValue>): Promise<boolean> {

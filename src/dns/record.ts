@@ -6,8 +6,8 @@ import { txtFromPresentation, txtShown } from './text.js';
 export { EXTRA_TYPES, isKnownType, RECORD_TYPES, type RecordType } from './rdata.js';
 
 /**
- * Kept by the name server itself or derived by its signer: never shown, never written. ZONEMD is none of them: it may be made by the server or by
- * whoever publishes the zone, and is shown read-only.
+ * Kept by the name server itself or derived by its signer: never shown, never written. ZONEMD is none of them: it may
+ * be made by the server or by whoever publishes the zone, and is shown read-only.
  */
 export const MANAGED_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM']);
 
@@ -63,8 +63,9 @@ export interface LooseRecord {
 }
 
 /**
- * The canonical form of a record of the zone `zone`, and everything that is wrong with it, one entry a field: where a field is wrong the record
- * has something in its place, and is not to be used. All input of clients passes through here.
+ * The canonical form of a record of the zone `zone`, and everything that is wrong with it, one entry a field: where a
+ * field is wrong the record has something in its place, and is not to be used. All input of clients passes through
+ * here.
  * @param kept what is stored and was not changed: taken as it is, since providers hold things that nobody could enter
  */
 export function readRecord(
@@ -116,7 +117,10 @@ function whole(path: string, number: number, min: number, max: number, unit = ''
   throw new InvalidRecord(path, `must be a whole number${unit} from ${min} to ${max}`, 'range', { min, max });
 }
 
-/** The canonical form of a record. @throws InvalidRecord naming every field that is wrong, in words that a user understands */
+/**
+ * The canonical form of a record.
+ * @throws InvalidRecord naming every field that is wrong, in words that a user understands
+ */
 export function dnsRecord(input: LooseRecord, zone: string): DnsRecord {
   const { record, mistakes } = readRecord(input, zone);
   if (mistakes.length) throw new InvalidRecord(mistakes);
@@ -124,13 +128,15 @@ export function dnsRecord(input: LooseRecord, zone: string): DnsRecord {
 }
 
 /**
- * A stored value as the API shows it. Sent back it is read as what is stored; only a text that is itself well-formed quoted strings needs other
- * words for that.
+ * A stored value as the API shows it. Sent back it is read as what is stored; only a text that is itself well-formed
+ * quoted strings needs other words for that.
  */
 export const shownValue = ({ type, value }: Pick<DnsRecord, 'type' | 'value'>, readOnly = false): string =>
   type === 'TXT' && !readOnly ? txtShown(value) : value;
 
-/** The rdata of a canonical record in presentation form (RFC 1035), names absolute with final dot, TXT quoted and split. */
+/**
+ * The rdata of a canonical record in presentation form (RFC 1035), names absolute with final dot, TXT quoted and split.
+ */
 export function rdataOf(record: Pick<DnsRecord, 'type' | 'value' | 'priority'>): string {
   return isKnownType(record.type) ? RULES[record.type].print(record.value, record.priority) : record.value;
 }
@@ -144,10 +150,11 @@ export interface RemoteRecord extends DnsRecord {
 }
 
 /**
- * A record from rdata in presentation form, as name servers and zone files hold it. Never throws: what the service cannot express
- * is returned read-only with its rdata as value.
+ * A record from rdata in presentation form, as name servers and zone files hold it. Never throws: what the service
+ * cannot express is returned read-only with its rdata as value.
  * @param name absolute owner name, final dot optional
- * @returns the record, enabled; null for names outside the zone and for types that the server manages itself (SOA, RRSIG …)
+ * @returns the record, enabled; null for names outside the zone and for types that the server manages itself (SOA,
+ * RRSIG …)
  */
 export function fromRdata(
   name: string,

@@ -55,8 +55,9 @@ function ofToken({ token }: Principal): number[] | null {
 }
 
 /**
- * Decides every access to domains: the same grants for single checks and for lists. Administrators may do everything; others what they own, and what their
- * teams were given; a token at most what its domains and rules allow. Nothing is cached: what was taken away is gone at the next request.
+ * Decides every access to domains: the same grants for single checks and for lists. Administrators may do everything;
+ * others what they own, and what their teams were given; a token at most what its domains and rules allow. Nothing is
+ * cached: what was taken away is gone at the next request.
  */
 @Injectable()
 export class DomainPolicy {
@@ -74,7 +75,10 @@ export class DomainPolicy {
     throw errors.forbidden(verdict.reason, { required: `domain:${id}:${need === 'records' ? 'write' : need}` });
   }
 
-  /** The domain with what the creator of a token, or the user, may do there; null when there is no such domain. One query. */
+  /**
+   * The domain with what the creator of a token, or the user, may do there; null when there is no such domain. One
+   * query.
+   */
   async look(me: Principal, id: number): Promise<OpenDomain | null> {
     const admin = me.role >= Role.Admin;
     const [grants, values] = admin ? ['', []] : grantsOf(me.userId, [id]);
@@ -118,8 +122,8 @@ export class DomainPolicy {
   }
 
   /**
-   * The domains that this principal may read, as the table `mine (id, name)`. Made of the grants alone, so that an ordinary user's list costs what the user
-   * has, not what the installation has.
+   * The domains that this principal may read, as the table `mine (id, name)`. Made of the grants alone, so that an
+   * ordinary user's list costs what the user has, not what the installation has.
    */
   readable(me: Principal): Readable {
     const only = ofToken(me);
@@ -130,8 +134,8 @@ export class DomainPolicy {
   }
 
   /**
-   * The same for a page that is sorted by name: of each grant only as many as the page can need, in the order of an index, so that a page of 10 000 permissions
-   * costs what a page costs. Null where it would not: `readable` does then.
+   * The same for a page that is sorted by name: of each grant only as many as the page can need, in the order of an
+   * index, so that a page of 10 000 permissions costs what a page costs. Null where it would not: `readable` does then.
    * @param most how many domains there are up to the end of the page
    */
   async readableByName(
@@ -166,7 +170,9 @@ export class DomainPolicy {
     };
   }
 
-  /** The level (1 read, 2 write) of these domains, which are readable, and the hosts under which more may be written. */
+  /**
+   * The level (1 read, 2 write) of these domains, which are readable, and the hosts under which more may be written.
+   */
   async levels(me: Principal, ids: readonly number[]): Promise<Map<number, Pick<DomainAccess, 'level' | 'hosts'>>> {
     if (me.role >= Role.Admin || !ids.length) return new Map(ids.map((id) => [id, { level: WRITE, hosts: [] }]));
     // a list that long is asked for whole: naming its ids would only make the statement long
@@ -184,8 +190,9 @@ export class DomainPolicy {
 }
 
 /**
- * All grants of a user (or those on some domains): owned domains, and permissions of the user's teams. A write that is limited to hosts is a read of the whole,
- * with its `host`. With `level` a domain comes once a grant; with `name` once, with its name.
+ * All grants of a user (or those on some domains): owned domains, and permissions of the user's teams. A write that is
+ * limited to hosts is a read of the whole, with its `host`. With `level` a domain comes once a grant; with `name` once,
+ * with its name.
  */
 function grantsOf(userId: number, ids: readonly number[], column: 'level' | 'name' = 'level'): [string, SqlValue[]] {
   const among = (id: string) => (ids.length ? ` AND ${id} IN (${marks(ids.length)})` : '');

@@ -34,7 +34,9 @@ export class Domain {
   @Utc({ nullable: true }) synced_at!: string | null;
 }
 
-/** Of the permissions of a team on one domain exactly one is counted: lists count each domain once without comparing. */
+/**
+ * Of the permissions of a team on one domain exactly one is counted: lists count each domain once without comparing.
+ */
 export const COUNTED = null;
 export const REPEATED = true;
 

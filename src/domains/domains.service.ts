@@ -117,7 +117,8 @@ export class DomainsService {
   /**
    * Adds a zone that exists at the account's provider (or, with `create`, makes it there).
    * @param force an administrator's word that it may lie below or above somebody else's domain
-   * @throws AppError 403001, 404001 unknown account or zone, 409001 known already or `force` is needed, 501001 the provider cannot create zones
+   * @throws AppError 403001, 404001 unknown account or zone, 409001 known already or `force` is needed, 501001 the
+   * provider cannot create zones
    */
   async create(caller: Caller, input: DomainInput, force: boolean): Promise<DomainDetail> {
     const me = signedIn(caller);
@@ -253,7 +254,8 @@ export class DomainsService {
   }
 
   /**
-   * That a new domain lies neither below nor above one of somebody else, nor has its name: whoever adds a zone decides what is answered below it.
+   * That a new domain lies neither below nor above one of somebody else, nor has its name: whoever adds a zone decides
+   * what is answered below it.
    * @throws AppError 403001 naming those that the caller may read, 409001 for administrators, who may say `force`
    */
   private async assertApart(me: Principal, name: string, force: boolean, manager?: EntityManager): Promise<void> {
@@ -329,8 +331,8 @@ function filterOf(query: DomainQuery, domains: 'mine' | 'd'): Filter {
 }
 
 /**
- * What is held in a domain as views tell it: of a token no more than its scopes and rules leave. `hosts` then are those of the rules that allow writing something;
- * whether a single change is allowed, and why not, is for `explain`.
+ * What is held in a domain as views tell it: of a token no more than its scopes and rules leave. `hosts` then are those
+ * of the rules that allow writing something; whether a single change is allowed, and why not, is for `explain`.
  */
 function writable({ token }: Principal, id: number, held: Held): Held {
   const none = { level: Math.min(held.level, READ), hosts: [] };

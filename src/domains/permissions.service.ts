@@ -44,7 +44,10 @@ export class PermissionsService {
     });
   }
 
-  /** Gives a team a right on a domain, which is for its owner and for administrators. @throws AppError 400001, 403001, 404001, 409001 */
+  /**
+   * Gives a team a right on a domain, which is for its owner and for administrators.
+   * @throws AppError 400001, 403001, 404001, 409001
+   */
   async create(caller: Caller, teamId: number, input: PermissionInput): Promise<PermissionView> {
     const { domain_id, permission, host = null } = input;
     if (host !== null && permission === 'read') {

@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { log } from '../common/logger.js';
 
-/** What happens, with what is told of it. Each is told when it is committed: within a transaction contexts call services. */
+/**
+ * What happens, with what is told of it. Each is told when it is committed: within a transaction contexts call
+ * services.
+ */
 export interface EventArgs {
   /** connected, and the schema up to date; once for each opening */
   'database.opened': [];
@@ -16,7 +19,10 @@ export interface EventArgs {
 
 type Listener<E extends keyof EventArgs> = (...args: EventArgs[E]) => unknown;
 
-/** Tells contexts what happened in others that stand on them, or that they need not know. Of this process: other replicas are not told. */
+/**
+ * Tells contexts what happened in others that stand on them, or that they need not know. Of this process: other
+ * replicas are not told.
+ */
 @Injectable()
 export class Events {
   private readonly listeners = new Map<string, ((...args: never[]) => unknown)[]>();
@@ -26,7 +32,10 @@ export class Events {
     this.listeners.set(event, [...(this.listeners.get(event) ?? []), listener]);
   }
 
-  /** Runs the listeners one after the other, in the order of their registration. Their failures are logged and never get here. */
+  /**
+   * Runs the listeners one after the other, in the order of their registration. Their failures are logged and never get
+   * here.
+   */
   async emit<E extends keyof EventArgs>(event: E, ...args: EventArgs[E]): Promise<void> {
     for (const listener of (this.listeners.get(event) ?? []) as Listener<E>[]) {
       try {

@@ -43,7 +43,10 @@ export function failureWords(error: unknown): string {
   return WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'The connection failed';
 }
 
-/** Where a choice may be connected to; of a file nowhere. @throws OutboundError when nowhere that the outbound rules allow */
+/**
+ * Where a choice may be connected to; of a file nowhere.
+ * @throws OutboundError when nowhere that the outbound rules allow
+ */
 export const allowedAddresses = async (choice: DatabaseChoice, deny: readonly Cidr[]): Promise<string[]> =>
   choice.type === 'sqlite' ? [] : resolveAllAllowed(choice.host, deny);
 

@@ -61,7 +61,10 @@ export class InitService implements OnModuleInit {
     return { initialized: hasUsers, dbInitialized: true, hasUsers };
   }
 
-  /** Tries a database without creating anything, at addresses that the outbound rules allow. @throws AppError 403001, 429001 */
+  /**
+   * Tries a database without creating anything, at addresses that the outbound rules allow.
+   * @throws AppError 403001, 429001
+   */
   async test(input: DatabaseInput, caller: Caller): Promise<TestResult> {
     await this.assertSetup(input.setup_code, caller);
     return probe(choiceOf(input, this.config.dataDir), this.config.outboundDeny);

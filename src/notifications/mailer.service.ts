@@ -28,7 +28,10 @@ export interface MailContent {
 
 export const MAIL_CONTEXT = 'mails.content';
 
-/** What holds a secret that lives for its `minutes`, and only goes through a mail server that a super administrator set or confirmed. */
+/**
+ * What holds a secret that lives for its `minutes`, and only goes through a mail server that a super administrator set
+ * or confirmed.
+ */
 export const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
 
 /** Puts mails into the outbox. Another part sends them. */

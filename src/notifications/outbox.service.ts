@@ -44,9 +44,10 @@ interface Row {
 }
 
 /**
- * Sends the mails of the outbox. All replicas look, and the one whose compare-and-set moves `next_at` sends: the new `next_at` is its lease. No transaction is
- * open meanwhile. A process that dies leaves a mail that becomes due when the lease ends, and it may have died after the server took the mail and before that was
- * noted: each mail is sent at least once, a second time only then, and with the same Message-ID.
+ * Sends the mails of the outbox. All replicas look, and the one whose compare-and-set moves `next_at` sends: the new
+ * `next_at` is its lease. No transaction is open meanwhile. A process that dies leaves a mail that becomes due when the
+ * lease ends, and it may have died after the server took the mail and before that was noted: each mail is sent at least
+ * once, a second time only then, and with the same Message-ID.
  */
 @Injectable()
 export class Outbox implements OnModuleInit, BeforeApplicationShutdown {

@@ -28,7 +28,8 @@ function mailbox(text: string): { name: string; address: string } {
 }
 
 /**
- * Hands a mail to the mail server, within `limitMs`. Certificates are verified against the public authorities and NODE_EXTRA_CA_CERTS.
+ * Hands a mail to the mail server, within `limitMs`. Certificates are verified against the public authorities and
+ * NODE_EXTRA_CA_CERTS.
  * @param smtp with the password in plain text
  * @throws MailError
  */

@@ -6,7 +6,10 @@ import { OutboundError } from './outbound-error.js';
 
 const NEVER = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast']);
 
-/** Where clouds tell a machine its secrets, as far as it is not link-local: Alibaba, Azure, Oracle (classic), AWS (IMDS, EKS), Google, Scaleway, Oracle. */
+/**
+ * Where clouds tell a machine its secrets, as far as it is not link-local: Alibaba, Azure, Oracle (classic), AWS (IMDS,
+ * EKS), Google, Scaleway, Oracle.
+ */
 const METADATA = [
   '100.100.100.200',
   '168.63.129.16',
@@ -19,8 +22,8 @@ const METADATA = [
 ].map(parseCidr);
 
 /**
- * Whether what an administrator configured may be connected to: private and loopback yes; link-local, unspecified, cloud metadata and denied never, also in
- * IPv6 clothes.
+ * Whether what an administrator configured may be connected to: private and loopback yes; link-local, unspecified,
+ * cloud metadata and denied never, also in IPv6 clothes.
  */
 export function mayConnect(address: string, deny: readonly Cidr[]): boolean {
   return [address, ...embedded(address)].every(
@@ -29,9 +32,14 @@ export function mayConnect(address: string, deny: readonly Cidr[]): boolean {
 }
 
 const LAST = [12, 13, 14, 15];
-/** Positions of an IPv4 address behind a NAT64 prefix of 96, 64, 56 and 48 bits (RFC 6052): the ninth byte is left out. */
+/**
+ * Positions of an IPv4 address behind a NAT64 prefix of 96, 64, 56 and 48 bits (RFC 6052): the ninth byte is left out.
+ */
 const NAT64 = [LAST, [9, 10, 11, 12], [7, 9, 10, 11], [6, 7, 9, 10]];
-/** Where transition mechanisms carry an IPv4 address: positions of its bytes. IPv4-mapped addresses are IPv4 to the library already. */
+/**
+ * Where transition mechanisms carry an IPv4 address: positions of its bytes. IPv4-mapped addresses are IPv4 to the
+ * library already.
+ */
 const EMBEDDED: [cidr: Cidr, positions: number[][]][] = [
   [parseCidr('64:ff9b::/96'), [LAST]],
   [parseCidr('64:ff9b:1::/48'), NAT64],
@@ -40,8 +48,8 @@ const EMBEDDED: [cidr: Cidr, positions: number[][]][] = [
 ];
 
 /**
- * The IPv4 addresses that an IPv6 address may lead to: NAT64, translated (RFC 6145), 6to4, Teredo, ISATAP, and the old compatible form. More than
- * `addressForms` knows: here every guess refuses, while there it may also admit.
+ * The IPv4 addresses that an IPv6 address may lead to: NAT64, translated (RFC 6145), 6to4, Teredo, ISATAP, and the old
+ * compatible form. More than `addressForms` knows: here every guess refuses, while there it may also admit.
  */
 function embedded(address: string): string[] {
   const ip = ipaddr.process(address);
@@ -78,7 +86,9 @@ export async function resolveAllAllowed(host: string, deny: readonly Cidr[]): Pr
   return allowed;
 }
 
-/** @throws OutboundError when the URL is no http(s) URL, carries a user name, or names an address that is not allowed. */
+/**
+ * @throws OutboundError when the URL is no http(s) URL, carries a user name, or names an address that is not allowed.
+ */
 export function assertUrlAllowed(url: string, deny: readonly Cidr[]): void {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol) || parsed.username || parsed.password) {

@@ -7,7 +7,9 @@ import { AppError, CODES } from '../common/errors.js';
  */
 export type OutboundErrorKind = 'auth' | 'not_found' | 'rate_limit' | 'rejected' | 'unavailable';
 
-/** A text that others wrote, cut: whoever points an account at a server of somebody else's must not read its pages here. */
+/**
+ * A text that others wrote, cut: whoever points an account at a server of somebody else's must not read its pages here.
+ */
 export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
 
 /** `data` of 500002. */

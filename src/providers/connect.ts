@@ -16,8 +16,8 @@ export interface ConnectOptions {
 }
 
 /**
- * A live provider for one account: its adapter with an HTTP client that has the account's own limits. Keep it while the credentials stay the
- * same, since the limits and the open connections live in it.
+ * A live provider for one account: its adapter with an HTTP client that has the account's own limits. Keep it while the
+ * credentials stay the same, since the limits and the open connections live in it.
  * @throws ProviderError when a URL among the credentials is not allowed
  */
 export function connectProvider(

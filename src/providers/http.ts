@@ -59,8 +59,9 @@ const FOREIGN_CHARACTERS = 100;
 const BUSY = new Set([429, 502, 503, 504]);
 
 /**
- * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 429, 502, 503, 504 and broken connections, others on
- * 429 only; `Retry-After` is honoured up to its bound), the account's rate and concurrency limit, keep-alive, and failure as `ProviderError`.
+ * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 429, 502, 503,
+ * 504 and broken connections, others on 429 only; `Retry-After` is honoured up to its bound), the account's rate and
+ * concurrency limit, keep-alive, and failure as `ProviderError`.
  */
 export class Http {
   constructor(private readonly options: HttpOptions) {}
@@ -99,7 +100,8 @@ export class Http {
   async exchange<T>(method: Method, path: string, options: CallOptions = {}): Promise<HttpAnswer<T>> {
     const { retries, maxRetryAfterMs } = this.options;
     const idempotent = options.idempotent ?? (method !== 'POST' && method !== 'PATCH');
-    // whether an attempt so far may have been carried out: a later one that certainly was not takes nothing of that back
+    // whether an attempt so far may have been carried out: a later one that certainly was not takes nothing of that
+    // back
     let unclear = false;
     for (let attempt = 0; ; attempt++) {
       const last = attempt >= retries;

@@ -58,7 +58,8 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
   }
 
   /**
-   * @param confirm the provider's list of zones is right, whatever it lacks; lists of records are confirmed a domain each
+   * @param confirm the provider's list of zones is right, whatever it lacks; lists of records are confirmed a domain
+   * each
    * @throws AppError 404001, 409002; ProviderError when the zones cannot be listed in full: then nothing was changed
    */
   async sync(caller: Caller, accountId: number, confirm: boolean): Promise<SyncResult> {

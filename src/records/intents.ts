@@ -22,8 +22,9 @@ interface Pending {
 }
 
 /**
- * What is about to be done at a provider, stored before the call. An intent is open while its writer holds the locks of its names; a writer that died
- * leaves one that is open without a lock, a call without a clear answer leaves one that is `unknown`. Both are settled by asking the provider.
+ * What is about to be done at a provider, stored before the call. An intent is open while its writer holds the locks of
+ * its names; a writer that died leaves one that is open without a lock, a call without a clear answer leaves one that
+ * is `unknown`. Both are settled by asking the provider.
  */
 @Injectable()
 export class Intents {
@@ -47,7 +48,10 @@ export class Intents {
     return Number(inserted.identifiers[0]?.id);
   }
 
-  /** In the transaction that brings the cache up to date. Raises the domain's revision and remembers it, so that a sync sees what changed while it was listing. */
+  /**
+   * In the transaction that brings the cache up to date. Raises the domain's revision and remembers it, so that a sync
+   * sees what changed while it was listing.
+   */
   async resolve(manager: EntityManager, domainId: number, id: number | null): Promise<void> {
     await domainState.raiseRevision(this.db, manager, domainId);
     if (id === null) return;
@@ -63,7 +67,10 @@ export class Intents {
     await this.db.run(`UPDATE record_intents SET state = 'unknown' WHERE id = ?`, [id], manager);
   }
 
-  /** Intents that a complete list of the provider, read from now on, will settle, the names that they touch, and what they meant to make of which rows. */
+  /**
+   * Intents that a complete list of the provider, read from now on, will settle, the names that they touch, and what
+   * they meant to make of which rows.
+   */
   async settleable(
     domainId: number,
   ): Promise<{ ids: number[]; hosts: string[]; expected: Map<number, string | null> }> {
@@ -90,7 +97,10 @@ export class Intents {
     return this.leases.isHeld([lockOf(domainId, null), ...hosts.map((host) => lockOf(domainId, host))]);
   }
 
-  /** Hosts that somebody changed since `revision`, or is changing: what a list read meanwhile says of them is not to be trusted. */
+  /**
+   * Hosts that somebody changed since `revision`, or is changing: what a list read meanwhile says of them is not to be
+   * trusted.
+   */
   async busyHosts(manager: EntityManager, domainId: number, revision: number, settled: number[]): Promise<Set<string>> {
     const not = settled.length ? ` AND id NOT IN (${marks(settled.length)})` : '';
     const rows = await this.db.rows<Pending>(
@@ -118,7 +128,10 @@ export class Intents {
     return out;
   }
 
-  /** Forgets finished intents that no sync can need any more. By id: a deletion that searches would lock the rows that it looks at, those of writers too. */
+  /**
+   * Forgets finished intents that no sync can need any more. By id: a deletion that searches would lock the rows that
+   * it looks at, those of writers too.
+   */
   async prune(): Promise<void> {
     for (;;) {
       const old = await this.db.rows<{ id: number }>(

@@ -20,7 +20,9 @@ export type Edit =
   | { op: 'delete'; id: number }
   | { op: 'status'; id: number; enabled: boolean };
 
-/** A wish, checked against the rules and the cache: what the provider has to do, and what the cache becomes afterwards. */
+/**
+ * A wish, checked against the rules and the cache: what the provider has to do, and what the cache becomes afterwards.
+ */
 export interface Plan {
   /** null: nothing to do at the provider (a record that exists only here) */
   change: Change | null;
@@ -65,9 +67,9 @@ function changeOf(before: StoredRecord, after: DnsRecord, { toggle }: Capabiliti
 }
 
 /**
- * Checks one edit against the rights of who asks, the rules of DNS and the cached records of the names it touches (read under their locks).
- * An update, enabling and disabling included, must be allowed for the old and for the new state, and, where the TTL belongs to the set, for the neighbours
- * whose TTL changes with it.
+ * Checks one edit against the rights of who asks, the rules of DNS and the cached records of the names it touches (read
+ * under their locks). An update, enabling and disabling included, must be allowed for the old and for the new state,
+ * and, where the TTL belongs to the set, for the neighbours whose TTL changes with it.
  * @param mayRead whether who asks may see a record that is in the way
  * @throws AppError 400001, 403001, 409001; NoSuchRecord
  */
@@ -134,7 +136,10 @@ export function planEdit(
 const equal = (after: DnsRecord, before: StoredRecord): boolean =>
   (Object.keys(after) as (keyof DnsRecord)[]).every((key) => after[key] === before[key]);
 
-/** What a plan makes of the row that it changes, as `RecordIntent.expected` keeps it: known in advance where ids are derived from the content. */
+/**
+ * What a plan makes of the row that it changes, as `RecordIntent.expected` keeps it: known in advance where ids are
+ * derived from the content.
+ */
 export function expectation(
   { change, before, after }: Plan,
   { capabilities }: ProviderDefinition,

@@ -21,7 +21,9 @@ const SETTLE_EVERY_MS = 15_000;
 /** ms that the start waits for the first look */
 const START_WAIT_MS = 10_000;
 
-/** Makes the cache equal to what a provider holds: at a sync, on `refresh`, and after writes that nobody saw the end of. */
+/**
+ * Makes the cache equal to what a provider holds: at a sync, on `refresh`, and after writes that nobody saw the end of.
+ */
 @Injectable()
 export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -62,9 +64,10 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Reads a whole zone at the provider and brings the cache up to date; nothing is changed when the list cannot be read in full. Names that are being changed
-   * meanwhile are left to their writers. A list that lacks too much is not believed unless `confirm` says so: writes without a known end then stay
-   * unsettled, are looked at again, and the audit log says why.
+   * Reads a whole zone at the provider and brings the cache up to date; nothing is changed when the list cannot be read
+   * in full. Names that are being changed meanwhile are left to their writers. A list that lacks too much is not
+   * believed unless `confirm` says so: writes without a known end then stay unsettled, are looked at again, and the
+   * audit log says why.
    * @returns how many rows were touched
    * @throws ProviderError, SuspiciousList
    */
@@ -119,7 +122,10 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  /** Looks for writes without a known end and asks the providers about them. Runs once at a time; failures are tried again later. */
+  /**
+   * Looks for writes without a known end and asks the providers about them. Runs once at a time; failures are tried
+   * again later.
+   */
   settleAll(): Promise<void> {
     this.settling ??= this.settleOnce().finally(() => {
       this.settling = null;

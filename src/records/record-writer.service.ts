@@ -37,8 +37,9 @@ interface Carried {
 }
 
 /**
- * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single edit being a list of one.
- * Locks of the names → rules → intent stored → provider → cache, audit and intent in one transaction. No transaction is open during the call.
+ * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single
+ * edit being a list of one. Locks of the names → rules → intent stored → provider → cache, audit and intent in one
+ * transaction. No transaction is open during the call.
  */
 @Injectable()
 export class RecordWriter {

@@ -23,7 +23,10 @@ const OF_PROVIDER = [
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The fields of a document that need a super administrator, by path: `host`, of OAuth providers `corp.issuer`. Not set, empty and false are the same. */
+/**
+ * The fields of a document that need a super administrator, by path: `host`, of OAuth providers `corp.issuer`. Not set,
+ * empty and false are the same.
+ */
 function guarded(name: DocumentName, document: Documents[DocumentName]): Map<string, unknown> {
   const value = (of: object, field: string) => (of as Values)[field] || null;
   if (name === 'security') return new Map();
@@ -32,7 +35,10 @@ function guarded(name: DocumentName, document: Documents[DocumentName]): Map<str
   return new Map(providers.flatMap((p) => OF_PROVIDER.map((field) => [`${p.key}.${field}`, value(p, field)])));
 }
 
-/** The paths that a change by a super administrator names. The list of providers is replaced as a whole, so each of them is named with all its fields. */
+/**
+ * The paths that a change by a super administrator names. The list of providers is replaced as a whole, so each of them
+ * is named with all its fields.
+ */
 export function namedBy(name: DocumentName, input: object): string[] {
   if (name === 'security') return [];
   if (name !== 'oauth') return FIELDS[name].filter((field) => (input as Values)[field] !== undefined);
@@ -41,8 +47,9 @@ export function namedBy(name: DocumentName, input: object): string[] {
 }
 
 /**
- * What a row notes beside its values when they change: the fields that wait, and, from the first that waits until none does, the last values that were confirmed
- * as a whole. A mixture would send a password to a server that it was never meant for.
+ * What a row notes beside its values when they change: the fields that wait, and, from the first that waits until none
+ * does, the last values that were confirmed as a whole. A mixture would send a password to a server that it was never
+ * meant for.
  * @param named paths that a super administrator named
  */
 export function confirmation<N extends DocumentName>(

@@ -36,7 +36,10 @@ const bareHost = (host: string) => host.toLowerCase().replace(/\.$/, '');
 const moved = (a: OauthProvider, b: OauthProvider) =>
   place(a.issuer) !== place(b.issuer) || place(a.token_endpoint) !== place(b.token_endpoint);
 
-/** Settings of the installation: documents in the `settings` table, read anew at each use, so that all replicas follow at once. Secrets in them are encrypted. */
+/**
+ * Settings of the installation: documents in the `settings` table, read anew at each use, so that all replicas follow
+ * at once. Secrets in them are encrypted.
+ */
 @Injectable()
 export class SettingsService {
   constructor(
@@ -69,7 +72,10 @@ export class SettingsService {
     return { ...stored, password: stored.password && this.box.decrypt(stored.password, SMTP_PASSWORD) };
   }
 
-  /** The providers that one can sign in at, as stored: none while OAuth is off, none that waits for a super administrator. */
+  /**
+   * The providers that one can sign in at, as stored: none while OAuth is off, none that waits for a super
+   * administrator.
+   */
   async offeredProviders(): Promise<Documents['oauth']['providers']> {
     const row = await this.row('oauth');
     const { enabled, providers } = merged(DEFAULTS.oauth, row?.values ?? {});
@@ -83,8 +89,8 @@ export class SettingsService {
   }
 
   /**
-   * Public address of the service without final slash: BASE_URL, else the confirmed setting, else localhost. Never what a request says of itself: a forged Host
-   * header would put a stranger's address into mails.
+   * Public address of the service without final slash: BASE_URL, else the confirmed setting, else localhost. Never what
+   * a request says of itself: a forged Host header would put a stranger's address into mails.
    */
   async publicUrl(): Promise<string> {
     if (this.config.baseUrl) return this.config.baseUrl;
@@ -258,7 +264,10 @@ export class SettingsService {
     });
   }
 
-  /** One transaction on a document. Two at once follow each other; of two that would both make it, the second begins again and finds it. */
+  /**
+   * One transaction on a document. Two at once follow each other; of two that would both make it, the second begins
+   * again and finds it.
+   */
   private async change<T>(
     name: DocumentName,
     work: (row: Row | undefined, manager: EntityManager) => Promise<T>,

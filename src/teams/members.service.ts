@@ -59,7 +59,8 @@ export class MembersService {
   }
 
   /**
-   * Takes a user in, by id or by name. Who is no administrator may try this often an hour, failures included: else ids and names would be a directory of people.
+   * Takes a user in, by id or by name. Who is no administrator may try this often an hour, failures included: else ids
+   * and names would be a directory of people.
    * @throws AppError 400001 no such user, 403001, 404001, 409001 a member already, 429001
    */
   async add(caller: Caller, teamId: number, input: MemberInput): Promise<MemberView> {

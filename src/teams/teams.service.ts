@@ -110,7 +110,10 @@ export class TeamsService {
     return this.get(signedIn(caller), id);
   }
 
-  /** Deletes a team; the keys of the database take members and permissions along, and leave its accounts without team. @throws AppError 403001, 404001 */
+  /**
+   * Deletes a team; the keys of the database take members and permissions along, and leave its accounts without team.
+   * @throws AppError 403001, 404001
+   */
   remove(caller: Caller, id: number): Promise<void> {
     return this.change(caller, id, 'own', async (manager, before) => {
       await manager.delete(Team, { id });
@@ -118,7 +121,10 @@ export class TeamsService {
     });
   }
 
-  /** The team as the caller sees it. @throws AppError 403001 (for strangers also when there is no such team: ids tell nothing), 404001 */
+  /**
+   * The team as the caller sees it.
+   * @throws AppError 403001 (for strangers also when there is no such team: ids tell nothing), 404001
+   */
   async open(me: Principal, id: number, need: TeamRight, manager?: EntityManager): Promise<TeamView> {
     const sql = `SELECT ${COLUMNS} FROM teams t LEFT JOIN ${MINE} WHERE t.id = ?`;
     const row = await this.db.row<Row>(sql, [me.userId, id], manager);
@@ -127,7 +133,10 @@ export class TeamsService {
     return view(row);
   }
 
-  /** A transaction that changes something of a team: they follow each other, and each sees what the one before left. @throws AppError 403001, 404001 */
+  /**
+   * A transaction that changes something of a team: they follow each other, and each sees what the one before left.
+   * @throws AppError 403001, 404001
+   */
   change<T>(
     caller: Caller,
     id: number,

@@ -97,7 +97,10 @@ export class TokensService implements OnModuleInit {
     return { total, list: list.map((row) => view(unpacked(row))) };
   }
 
-  /** A new token with the creator's role. The plaintext is in this answer and nowhere else. @throws AppError 400001, 409001 */
+  /**
+   * A new token with the creator's role. The plaintext is in this answer and nowhere else.
+   * @throws AppError 400001, 409001
+   */
   async create(caller: Caller, input: TokenInput): Promise<TokenCreated> {
     const me = signedIn(caller);
     const start = input.start_time ? parseTime(input.start_time) : null;
@@ -161,7 +164,8 @@ export class TokensService implements OnModuleInit {
   }
 
   /**
-   * A new secret for the same token. The old one works for `overlapMinutes` more, so that a pipeline can be changed without a gap.
+   * A new secret for the same token. The old one works for `overlapMinutes` more, so that a pipeline can be changed
+   * without a gap.
    * @throws AppError 404001
    */
   async rotate(caller: Caller, id: number, overlapMinutes: number): Promise<TokenCreated> {
@@ -247,7 +251,10 @@ export class TokensService implements OnModuleInit {
     return row;
   }
 
-  /** The rules that a new token gets, by themselves or by a preset. @throws AppError 400001 naming all that is wrong with them */
+  /**
+   * The rules that a new token gets, by themselves or by a preset.
+   * @throws AppError 400001 naming all that is wrong with them
+   */
   private async rulesOf(me: Principal, { rules: given, preset }: TokenInput, allowed: number[]) {
     if (given && preset) throw errors.field('preset', 'stands for rules; send one of the two', 'conflict');
     if (given?.length === 0)
@@ -272,8 +279,9 @@ export class TokensService implements OnModuleInit {
   }
 
   /**
-   * Domains that are gone leave the lists of tokens; a list that becomes empty disables its token, since empty would mean all. Until then a token holds ids
-   * of nothing, which never come again: so it is done after the removal, and what a process that died left undone is done with the next one, or the next start.
+   * Domains that are gone leave the lists of tokens; a list that becomes empty disables its token, since empty would
+   * mean all. Until then a token holds ids of nothing, which never come again: so it is done after the removal, and
+   * what a process that died left undone is done with the next one, or the next start.
    */
   private async forgetGone(): Promise<void> {
     const narrowed = await this.tokens.find({ select: { id: true, allowed_domains: true }, where: { narrowed: true } });

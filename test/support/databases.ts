@@ -52,6 +52,7 @@ const SUITES: Record<string, Kind[]> = {
   tokens: ALL,
   users: ALL,
   // what is decided under locks, by several at once
+  lock: ALL,
   auth: ALL,
   lockout: ALL,
   mail: ALL,

@@ -47,7 +47,8 @@ export function recordsOf(set: ApiSet, zone: string): { record: RemoteRecord; rd
     if (!read) continue;
     const record = { ...read, enabled: !disabled };
     const remoteId = derivedId(record);
-    // texts that mean the same (TXT split differently, names in another case) are one record; the one that is live counts
+    // texts that mean the same (TXT split differently, names in another case) are one record; the one that is live
+    // counts
     if (out.has(remoteId) && !record.enabled) continue;
     // 4.7 answers IPv4-mapped addresses in a form that it refuses to take back
     const rdata = set.type === 'AAAA' && !record.readOnly ? rdataOf(record) : content;

@@ -47,7 +47,10 @@ export class DnsClient {
     private readonly key: TsigKey,
   ) {}
 
-  /** The server's answer to a question, whatever its rcode. @throws ProviderError when there is none that can be trusted */
+  /**
+   * The server's answer to a question, whatever its rcode.
+   * @throws ProviderError when there is none that can be trusted
+   */
   query(name: string, type: number): Promise<Message> {
     return this.exchange(OPCODE.QUERY, { name, type }, undefined, async (messages) => first(messages));
   }
@@ -214,7 +217,9 @@ async function* framed(socket: Socket, timeoutMs: number): AsyncGenerator<Buffer
   }
 }
 
-/** Prerequisite "value-dependent RRset exists", or "does not exist" without rdata (RFC 2136 sections 2.4.2 and 2.4.3). */
+/**
+ * Prerequisite "value-dependent RRset exists", or "does not exist" without rdata (RFC 2136 sections 2.4.2 and 2.4.3).
+ */
 export function prerequisite(name: string, type: number, rdata: Buffer[]): WireRecord[] {
   return rdata.length
     ? rdata.map((bytes) => ({ name, type, class: CLASS.IN, ttl: 0, rdata: bytes }))
@@ -222,9 +227,9 @@ export function prerequisite(name: string, type: number, rdata: Buffer[]): WireR
 }
 
 /**
- * Updates that make a set hold `wanted`: first the deletions, then the additions of all sets, so that one type can take another's place.
- * A server ignores the deletion of the apex NS set as a whole and of its last member (RFC 2136 section 3.4.2.4): there members are
- * deleted one by one, after the additions.
+ * Updates that make a set hold `wanted`: first the deletions, then the additions of all sets, so that one type can take
+ * another's place. A server ignores the deletion of the apex NS set as a whole and of its last member (RFC 2136 section
+ * 3.4.2.4): there members are deleted one by one, after the additions.
  */
 export function replacement(
   { name, type, ttl }: Pick<WireRecord, 'name' | 'type' | 'ttl'>,

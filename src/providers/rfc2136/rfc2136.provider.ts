@@ -21,7 +21,10 @@ import { nameToWire, rdataToWire, typeName, typeNumber } from './rdata.js';
 import { TSIG_ALGORITHMS, type TsigKey } from './tsig.js';
 import { RCODE, type ReadRecord, TYPE, textOf } from './wire.js';
 
-/** Name servers that take dynamic updates: BIND, Knot, PowerDNS and others. Zones are read by transfer, changes go out as UPDATE. */
+/**
+ * Name servers that take dynamic updates: BIND, Knot, PowerDNS and others. Zones are read by transfer, changes go out
+ * as UPDATE.
+ */
 export const rfc2136 = defineProvider({
   kind: 'rfc2136',
   label: 'Dynamic updates (RFC 2136)',
@@ -143,7 +146,10 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
     return outcomes;
   }
 
-  /** Reading once is safe, since writing is conditional on what was read; after a write that failed each set is read anew. */
+  /**
+   * Reading once is safe, since writing is conditional on what was read; after a write that failed each set is read
+   * anew.
+   */
   private applyTogether(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {
     let fromTransfer = changes.length > MANY_CHANGES;
     let records: Promise<ReadRecord[]> | undefined;
@@ -161,8 +167,9 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
   }
 
   /**
-   * A query is cheap but shows names through a wildcard that do not exist, and hides what lies below a delegation. What it says is therefore
-   * put to the server as a prerequisite, which looks at the zone's own data; when it does not hold, the zone is transferred.
+   * A query is cheap but shows names through a wildcard that do not exist, and hides what lies below a delegation. What
+   * it says is therefore put to the server as a prerequisite, which looks at the zone's own data; when it does not
+   * hold, the zone is transferred.
    */
   async readSet(zone: RemoteZone, host: string, type: string): Promise<RecordSet> {
     // for the NS of a delegation a server that has the child zone too would answer with the child's
@@ -200,8 +207,8 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
   }
 
   /**
-   * Servers ignore a CNAME beside other data, and other data beside a CNAME, without a word (RFC 2136 section 3.4.2.2). It can happen to sets
-   * only that were not there before: look whether they are there now.
+   * Servers ignore a CNAME beside other data, and other data beside a CNAME, without a word (RFC 2136 section 3.4.2.2).
+   * It can happen to sets only that were not there before: look whether they are there now.
    */
   private async verifyWritten(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<void> {
     const fresh = sets.filter((set, i) => set.members.length > 0 && was[i]?.members.length === 0);

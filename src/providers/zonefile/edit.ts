@@ -42,8 +42,8 @@ export function setIn(owners: ByOwner, zone: string, host: string, type: string)
 }
 
 /**
- * Makes sets hold what is wanted. Lines of members that stay as they are stay as they are; new ones follow the set's last line, else the
- * owner's last line, else they end the file.
+ * Makes sets hold what is wanted. Lines of members that stay as they are stay as they are; new ones follow the set's
+ * last line, else the owner's last line, else they end the file.
  */
 function replaceAll(entries: Entry[], zone: string, sets: RecordSet[], lineEnd: string): Entry[] {
   const key = (owner: string, type: string) => `${type} ${owner}`;
@@ -85,7 +85,8 @@ function newEntry(
 }
 
 /**
- * The file's text. A line that takes owner or TTL from the line before gets its own where another line has come between.
+ * The file's text. A line that takes owner or TTL from the line before gets its own where another line has come
+ * between.
  */
 export function printEntries(entries: Entry[], lineEnd: string): string {
   let owner: string | null = null;
@@ -121,7 +122,8 @@ export function soaOf(entries: Entry[], zone: string): Entry {
 }
 
 /**
- * The serial after `current`: `YYYYMMDDnn` where it looks like one, else one more; always greater in the sense of RFC 1982, never 0.
+ * The serial after `current`: `YYYYMMDDnn` where it looks like one, else one more; always greater in the sense of RFC
+ * 1982, never 0.
  * @param today as YYYYMMDD
  */
 export function nextSerial(current: number, today: number): number {

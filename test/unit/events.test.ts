@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from '@jest/globals';
+import { configureLogger } from '../../src/common/logger.js';
+import { Events } from '../../src/events/events.js';
+
+describe('events', () => {
+  configureLogger('fatal');
+
+  it('run their listeners one after the other, in the order in which they registered', async () => {
+    const events = new Events();
+    const heard: string[] = [];
+    events.on('domain.created', async (id) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      heard.push(`slow ${id}`);
+    });
+    events.on('domain.created', (id) => heard.push(`quick ${id}`));
+    events.on('domains.removed', () => heard.push('another event'));
+    await events.emit('domain.created', 7);
+    assert.deepEqual(heard, ['slow 7', 'quick 7']);
+  });
+
+  it('keep the failure of a listener from who emits, and from the other listeners', async () => {
+    const events = new Events();
+    let heard = 0;
+    events.on('mail.queued', () => {
+      throw new Error('at once');
+    });
+    events.on('mail.queued', () => Promise.reject(new Error('later')));
+    events.on('mail.queued', () => {
+      heard += 1;
+    });
+    await events.emit('mail.queued');
+    assert.equal(heard, 1);
+  });
+});
