@@ -15,7 +15,7 @@ module.exports = {
   testEnvironment: '<rootDir>/test/support/one-realm.cjs',
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '600MB',
 };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { freePort } from '../support/bind.js';
 import { addUser, openDatabase } from '../support/database.js';
-import { startService } from '../support/server.js';
+import { startProcess } from '../support/server.js';
 import {
   type Certificate,
   decodedWords,
@@ -20,7 +20,7 @@ const PASSWORD = 'mail-secret-8f2c';
 const TO = 'somebody@example.com';
 
 describe('mail server settings', () => {
-  let service: Awaited<ReturnType<typeof startService>>;
+  let service: Awaited<ReturnType<typeof startProcess>>;
   let certificates: ReturnType<typeof makeCertificates>;
   let localhost: Certificate;
   let elsewhere: Certificate;
@@ -32,7 +32,8 @@ describe('mail server settings', () => {
     certificates = makeCertificates();
     localhost = certificates.issue('localhost');
     elsewhere = certificates.issue('elsewhere.example');
-    service = await startService('sqlite', { NODE_EXTRA_CA_CERTS: localhost.ca, OUTBOUND_DENY: '192.0.2.0/24' });
+    // a process of its own: Node reads at its start whom it trusts
+    service = await startProcess('sqlite', { NODE_EXTRA_CA_CERTS: localhost.ca, OUTBOUND_DENY: '192.0.2.0/24' });
     ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
   });
   afterAll(async () => {
