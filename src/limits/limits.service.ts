@@ -4,7 +4,10 @@ import { now } from '../common/clock.js';
 import { sha256 } from '../common/hash.js';
 import { Db, isDuplicate } from '../database/db.js';
 
-/** `max` events inside `windowS` seconds block for `blockS` seconds, doubling with each block in a row up to `maxBlockS`. */
+/**
+ * `max` events inside `windowS` seconds block for `blockS` seconds, doubling with each block in a row up to
+ * `maxBlockS`.
+ */
 export interface LimitRule {
   max: number;
   windowS: number;
@@ -36,7 +39,10 @@ interface Row {
 
 const keyOf = ({ kind, network, username }: Counted) => sha256(JSON.stringify([kind, network, username ?? null]));
 
-/** Counters in the database, the same for all replicas. Every failure to count is a failure of the request: limits fail closed. */
+/**
+ * Counters in the database, the same for all replicas. Every failure to count is a failure of the request: limits fail
+ * closed.
+ */
 @Injectable()
 export class LimitsService {
   constructor(private readonly db: Db) {}

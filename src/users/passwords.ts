@@ -12,14 +12,17 @@ export const PASSWORD_MAX = 128;
 const queue = new PQueue({ concurrency: Math.max(1, availableParallelism() - 1) });
 
 /**
- * How many may wait before the next one is told to come again, instead of waiting for seconds: a hash takes about 0.2 s of one core. Friends are who comes from
- * a network where the name signed in before, or is signed in: they go before all strangers and have room of their own, so that a flood of logins keeps none of
- * them out.
+ * How many may wait before the next one is told to come again, instead of waiting for seconds: a hash takes about 0.2 s
+ * of one core. Friends are who comes from a network where the name signed in before, or is signed in: they go before
+ * all strangers and have room of their own, so that a flood of logins keeps none of them out.
  */
 const STRANGERS = { priority: 0, room: 5 };
 const FRIENDS = { priority: 1, room: 32 };
 
-/** Whether one more may wait. Asked before anything is written for a login, so that surplus ones cost nothing. @throws AppError 429 */
+/**
+ * Whether one more may wait. Asked before anything is written for a login, so that surplus ones cost nothing.
+ * @throws AppError 429
+ */
 export function assertRoom(friend: boolean): void {
   const { priority, room } = friend ? FRIENDS : STRANGERS;
   if (queue.sizeBy({ priority }) >= room)
@@ -35,8 +38,8 @@ function inTurn<T>(work: () => Promise<T>, friend: boolean): Promise<T> {
 const MARK = 'v2:';
 
 /**
- * What bcrypt is given, 44 characters of every password: it ignores what follows the 72nd byte. Under a name of our own, so that the digest of a password, known
- * from wherever else, is not itself a password that opens the account.
+ * What bcrypt is given, 44 characters of every password: it ignores what follows the 72nd byte. Under a name of our
+ * own, so that the digest of a password, known from wherever else, is not itself a password that opens the account.
  */
 const digestOf = (password: string): string =>
   createHmac('sha256', 'zoneward password 2').update(password).digest('base64');
@@ -46,8 +49,9 @@ const formerly = (password: string): string =>
   Buffer.byteLength(password) > 72 ? createHash('sha256').update(password).digest('base64') : password;
 
 /**
- * The form of what stood for long passwords then, and of what `openssl rand -base64 32` prints. An older hash does not tell which of the two it is of: it goes on
- * opening, and is made anew by no such text, so that the owner of a long password is never shut out by who knew its digest.
+ * The form of what stood for long passwords then, and of what `openssl rand -base64 32` prints. An older hash does not
+ * tell which of the two it is of: it goes on opening, and is made anew by no such text, so that the owner of a long
+ * password is never shut out by who knew its digest.
  */
 const isDigest = (password: string): boolean => /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(password);
 
@@ -64,7 +68,8 @@ export const hashPassword = (password: string, friend: boolean, cost = COST): Pr
 const DUMMY = '$2b$12$ryNKYNYr0E0LS5fTeCjXteeYI563FNspWtVMps7aypSN4LW1crW76';
 
 /**
- * Compares with a stored hash, once; without one (unknown or disabled user) it does the same work and answers false, so that the two cannot be told apart.
+ * Compares with a stored hash, once; without one (unknown or disabled user) it does the same work and answers false, so
+ * that the two cannot be told apart.
  * @param friend comes from a network where this name signed in before
  * @throws AppError 429 when too many are waiting
  */
@@ -88,7 +93,10 @@ async function zxcvbn(): Promise<ZxcvbnFactory> {
   return rater;
 }
 
-/** What is wrong with a new password, in words, or null. `inputs` are words that it must not be made of, such as the user name. */
+/**
+ * What is wrong with a new password, in words, or null. `inputs` are words that it must not be made of, such as the
+ * user name.
+ */
 export async function passwordProblem(
   password: string,
   inputs: string[],
@@ -98,7 +106,8 @@ export async function passwordProblem(
   if (length < min_length || length > PASSWORD_MAX) return `must have ${min_length} to ${PASSWORD_MAX} characters`;
   const judging = await zxcvbn();
   const words = inputs.filter(Boolean);
-  // the judgement takes longer with the square of the length and holds up everybody: of long ones an end that is good makes the whole good
+  // the judgement takes longer with the square of the length and holds up everybody: of long ones an end that is good
+  // makes the whole good
   const parts = password.length > JUDGED ? [password.slice(0, JUDGED), password.slice(-JUDGED)] : [password];
   return parts.some((part) => judging.check(part, words).score >= min_score)
     ? null

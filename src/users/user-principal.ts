@@ -1,7 +1,10 @@
 import type { Principal } from '../common/access.js';
 import type { User } from './user.entity.js';
 
-/** A user who asks without a token, where the guard has not found out who it is: at the end of a login, or in a question about somebody. */
+/**
+ * A user who asks without a token, where the guard has not found out who it is: at the end of a login, or in a question
+ * about somebody.
+ */
 export const userPrincipal = (
   { id, username, role }: Pick<User, 'id' | 'username' | 'role'>,
   sessionId: number | null,

@@ -14,7 +14,10 @@ export class User {
   @Str(128) nickname!: string;
   @Str(254, { nullable: true }) email!: string | null;
   @Str(254, { nullable: true }) email_key!: string | null;
-  /** bcrypt of the password's digest, after `v2:`, or an older bcrypt hash; empty: no password was ever set (made by a login at an OpenID provider) */
+  /**
+   * bcrypt of the password's digest, after `v2:`, or an older bcrypt hash; empty: no password was ever set (made by a
+   * login at an OpenID provider)
+   */
   @Str(128) password_hash!: string;
   @Int() role!: number;
   /** 1 active, 0 disabled */

@@ -66,8 +66,8 @@ export class UsersService {
   }
 
   /**
-   * Locks a user until the transaction ends: changes of one user follow each other. Comes before the end of the audit chain,
-   * which each change needs last.
+   * Locks a user until the transaction ends: changes of one user follow each other. Comes before the end of the audit
+   * chain, which each change needs last.
    * @returns whether there is such a user
    */
   lock(manager: EntityManager, id: number): Promise<boolean> {
@@ -80,8 +80,8 @@ export class UsersService {
   }
 
   /**
-   * Locks a user and all active super administrators: of two changes that would take the last two of them away, the second
-   * sees what the first did. The lowest id first, so that two of these do not wait for each other.
+   * Locks a user and all active super administrators: of two changes that would take the last two of them away, the
+   * second sees what the first did. The lowest id first, so that two of these do not wait for each other.
    */
   async lockWithSupers(manager: EntityManager, id: number): Promise<void> {
     // SQLite wants a transaction to begin with what locks, not with what reads; it has one lock, whatever the row
@@ -176,7 +176,8 @@ export class UsersService {
   }
 
   /**
-   * A user (role 1) without password, for who signs in at a provider: a name that is taken gets a number, an address that is taken is left out. The caller logs it.
+   * A user (role 1) without password, for who signs in at a provider: a name that is taken gets a number, an address
+   * that is taken is left out. The caller logs it.
    * @param username 1 to 48 characters of those that a name may have
    */
   async createWithoutPassword(

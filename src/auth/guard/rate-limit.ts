@@ -23,7 +23,10 @@ interface Bucket {
 
 type Limited = ZoneRequest & { bucket?: Bucket };
 
-/** Requests a minute, by the settings: of strangers by network, of users and tokens by their id. Runs after the access guard, which says who is asking. */
+/**
+ * Requests a minute, by the settings: of strangers by network, of users and tokens by their id. Runs after the access
+ * guard, which says who is asking.
+ */
 @Injectable()
 export class RateGuard extends ThrottlerGuard {
   @Inject(SettingsService) private readonly settings!: SettingsService;
@@ -48,7 +51,10 @@ export class RateGuard extends ThrottlerGuard {
     return !limit;
   }
 
-  /** Counts, and tells how many are left: in the fields of draft-ietf-httpapi-ratelimit-headers, and in those that clients know from before. */
+  /**
+   * Counts, and tells how many are left: in the fields of draft-ietf-httpapi-ratelimit-headers, and in those that
+   * clients know from before.
+   */
   protected override async handleRequest({ context, ttl }: ThrottlerRequest): Promise<boolean> {
     const { bucket, res: response } = context.switchToHttp().getRequest<Limited>();
     const { name, limit, key } = bucket as Bucket;
@@ -81,7 +87,10 @@ const COUNT = `local hits = redis.call('INCR', KEYS[1])
 if hits == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return {hits, redis.call('PTTL', KEYS[1])}`;
 
-/** Counts in Redis when `REDIS_URL` is set, so that replicas count together; else, and while Redis is away, in this process: a limit never falls away. */
+/**
+ * Counts in Redis when `REDIS_URL` is set, so that replicas count together; else, and while Redis is away, in this
+ * process: a limit never falls away.
+ */
 @Injectable()
 export class RateStorage implements ThrottlerStorage, OnApplicationShutdown {
   private readonly memory = new ThrottlerStorageService();

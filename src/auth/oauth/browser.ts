@@ -27,7 +27,10 @@ export function browserOf(request: Request, publicUrl: string): string | null {
   return value && /^[0-9a-f]{64}$/.test(value) ? value : null;
 }
 
-/** Marks the browser that a flow begins in. One that is marked stays as it is, or of two tabs one would fail. @returns the value */
+/**
+ * Marks the browser that a flow begins in. One that is marked stays as it is, or of two tabs one would fail.
+ * @returns the value
+ */
 export function markBrowser(request: Request, response: Response, publicUrl: string): string {
   const value = browserOf(request, publicUrl) ?? randomHex(32);
   response.cookie(nameOf(publicUrl), value, { ...optionsOf(publicUrl), maxAge: LIFE_MS });

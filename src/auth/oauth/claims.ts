@@ -2,7 +2,10 @@ import { sha256 } from '../../common/hash.js';
 import { isEmail } from '../../settings/checks.js';
 import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 
-/** A person at a provider. `issuer` and `subject` are who it is; all the rest is what the provider tells, and proves nothing. */
+/**
+ * A person at a provider. `issuer` and `subject` are who it is; all the rest is what the provider tells, and proves
+ * nothing.
+ */
 export interface Person {
   issuer: string;
   subject: string;
@@ -21,13 +24,17 @@ const MAX = 255;
 export const storedIssuer = (issuer: string): string => (issuer.length > MAX ? `sha256:${sha256(issuer)}` : issuer);
 
 /**
- * What stands for the issuer of a plain OAuth 2.0 provider: who tells the subject, and which field is the subject. Whoever points the provider elsewhere
- * gets other identities, not those of the people who are bound. An issuer of OpenID has no fragment, so the two never meet.
+ * What stands for the issuer of a plain OAuth 2.0 provider: who tells the subject, and which field is the subject.
+ * Whoever points the provider elsewhere gets other identities, not those of the people who are bound. An issuer of
+ * OpenID has no fragment, so the two never meet.
  */
 export const plainIssuer = ({ userinfo_endpoint, subject_field }: OauthProvider): string =>
   `${userinfo_endpoint}#${subject_field}`;
 
-/** The subject as stored; null when it is none: empty, too long, or a number that was rounded and would be another person's, too. */
+/**
+ * The subject as stored; null when it is none: empty, too long, or a number that was rounded and would be another
+ * person's, too.
+ */
 export function subjectOf(value: unknown): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
@@ -56,7 +63,10 @@ function text(value: unknown, max: number): string | null {
   return [...clean].slice(0, max).join('').trim() || null;
 }
 
-/** The part of it that a name may have, short enough for a suffix. Characters that get longer in lower case would not fit the column. */
+/**
+ * The part of it that a name may have, short enough for a suffix. Characters that get longer in lower case would not
+ * fit the column.
+ */
 const asUsername = (name: string | null | undefined): string =>
   [...(name ?? '').replace(/[^\p{L}\p{N}._@+-]/gu, '')]
     .filter((char) => char.toLowerCase().length <= char.length)

@@ -47,7 +47,10 @@ const NONSENSE = new Set([
   'OAUTH_TIMEOUT',
 ]);
 
-/** Basic unless the provider only takes the other: it is the one that every provider must know (RFC 6749, 2.3.1), and the default of a discovery document. */
+/**
+ * Basic unless the provider only takes the other: it is the one that every provider must know (RFC 6749, 2.3.1), and
+ * the default of a discovery document.
+ */
 function clientAuth(secret: string | null, plain: boolean): ClientAuth {
   if (!secret) return None();
   const basic = ClientSecretBasic(secret);
@@ -213,7 +216,10 @@ const providerErrorIn = (error: unknown) =>
     (e): e is OutboundError | SignInRefused => e instanceof OutboundError || e instanceof SignInRefused,
   );
 
-/** Why, in the library's fixed words. Not what a parser or the provider says: that may hold parts of the answer, tokens too. */
+/**
+ * Why, in the library's fixed words. Not what a parser or the provider says: that may hold parts of the answer, tokens
+ * too.
+ */
 function reasonOf(error: unknown): { why: string; codes: string[] } {
   const known = chain(error).filter((e) => String((e as { code?: unknown }).code).startsWith('OAUTH_')) as {
     code: string;

@@ -45,7 +45,10 @@ export class OauthLogin {
     private readonly audit: AuditService,
   ) {}
 
-  /** @throws AppError code -2 with a challenge when a code is missing, 400001, 401001, 403001, 409001, 429001, OutboundError */
+  /**
+   * @throws AppError code -2 with a challenge when a code is missing, 400001, 401001, 403001, 409001, 429001,
+   * OutboundError
+   */
   async callback(input: OauthCallback, browser: string | null, caller: Caller): Promise<OauthResult> {
     if (!input.code && !input.error) throw errors.field('code', 'is needed, or error');
     assertNetwork(await this.settings.securityFor(null), caller.ip);
@@ -83,7 +86,8 @@ export class OauthLogin {
 
   /**
    * Ends a sign-in that was asked for a code.
-   * @throws AppError 400001 without a code; 401001 an unknown, used or old challenge, or a wrong code; 403001, 423001, 429001
+   * @throws AppError 400001 without a code; 401001 an unknown, used or old challenge, or a wrong code; 403001, 423001,
+   * 429001
    */
   async secondFactor({ challenge_id, ...codes }: SecondFactorInput, caller: Caller): Promise<LoginResult> {
     if (!codes.totpCode && !codes.recoveryCode)

@@ -1,8 +1,9 @@
 const FORM = /^application\/x-www-form-urlencoded|^text\/plain/;
 
 /**
- * The answer of a plain OAuth 2.0 token endpoint as RFC 6749 wants it. GitHub answers a form unless it is asked for JSON, and says an error with status 200;
- * others leave out the type of the token, or add an id_token that nobody asked for and nobody can check.
+ * The answer of a plain OAuth 2.0 token endpoint as RFC 6749 wants it. GitHub answers a form unless it is asked for
+ * JSON, and says an error with status 200; others leave out the type of the token, or add an id_token that nobody asked
+ * for and nobody can check.
  */
 export async function plainTokenAnswer(answer: Response): Promise<Response> {
   if (answer.status !== 200) return answer;

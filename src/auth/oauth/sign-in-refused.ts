@@ -1,4 +1,7 @@
-/** A sign-in at a provider that is not to be trusted, or was not wanted: the client gets the message, the log gets to know why. */
+/**
+ * A sign-in at a provider that is not to be trusted, or was not wanted: the client gets the message, the log gets to
+ * know why.
+ */
 export class SignInRefused extends Error {
   constructor(
     /** for administrators; no secrets */

@@ -24,7 +24,10 @@ export function registrationJson(body: Record<string, unknown>): RegistrationRes
   };
 }
 
-/** A use of a credential as the browser sent it: known fields only, each of its right type. @returns null when it is none */
+/**
+ * A use of a credential as the browser sent it: known fields only, each of its right type.
+ * @returns null when it is none
+ */
 export function assertionJson(body: Record<string, unknown>): AuthenticationResponseJSON | null {
   const response = object(body.response);
   const id = idOf(body);

@@ -32,8 +32,9 @@ export class PasskeyLoginService {
   ) {}
 
   /**
-   * Options for `navigator.credentials.get`. They name no credentials, with or without a name: all passkeys here are discoverable, and so the answer cannot tell
-   * whether there is such a user, or which passkeys they have. Nothing is looked up, either.
+   * Options for `navigator.credentials.get`. They name no credentials, with or without a name: all passkeys here are
+   * discoverable, and so the answer cannot tell whether there is such a user, or which passkeys they have. Nothing is
+   * looked up, either.
    */
   async start(username: string | undefined): Promise<PasskeyStart> {
     const { id: rpID } = await this.relyingParty.identity();
@@ -80,8 +81,9 @@ export class PasskeyLoginService {
   }
 
   /**
-   * Moves the stored counter on. A counter that does not grow says that there is a second copy of the key; authenticators that do not count always say 0.
-   * The comparison is part of the update, so that of two uses of one value at once one passes.
+   * Moves the stored counter on. A counter that does not grow says that there is a second copy of the key;
+   * authenticators that do not count always say 0. The comparison is part of the update, so that of two uses of one
+   * value at once one passes.
    */
   private async count(id: number, use: { counter: number; backedUp: boolean }): Promise<'ok' | 'gone' | 'backwards'> {
     for (;;) {

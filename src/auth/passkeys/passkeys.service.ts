@@ -30,8 +30,9 @@ interface Challenge {
 }
 
 /**
- * What authenticators know a user by: the same for all passkeys of a user, and telling nothing. The moment is in it for installations that share a host name,
- * whose users have the same numbers: an authenticator keeps one credential for a host and handle, and would drop the other installation's.
+ * What authenticators know a user by: the same for all passkeys of a user, and telling nothing. The moment is in it for
+ * installations that share a host name, whose users have the same numbers: an authenticator keeps one credential for a
+ * host and handle, and would drop the other installation's.
  */
 export const userHandle = ({ id, created_at }: Pick<User, 'id' | 'created_at'>) =>
   new Uint8Array(createHash('sha256').update(`zoneward user ${id} of ${created_at}`).digest());
@@ -88,8 +89,8 @@ export class PasskeysService {
   }
 
   /**
-   * Stores the credential that answers a challenge of this session; the challenge is used up, whatever comes of it. The session counts as having shown a second
-   * factor from then on.
+   * Stores the credential that answers a challenge of this session; the challenge is used up, whatever comes of it. The
+   * session counts as having shown a second factor from then on.
    * @throws AppError 400001, 403001, 409001 stored already, or too many
    */
   async finish(input: PasskeyRegistration, caller: Caller): Promise<PasskeyCreated> {
@@ -204,7 +205,8 @@ export class PasskeysService {
 }
 
 /**
- * A session without second factor may set the first one up, not add one to those that are there: else who knows the password alone could.
+ * A session without second factor may set the first one up, not add one to those that are there: else who knows the
+ * password alone could.
  * @throws AppError 403001, 409001
  */
 function assertMayAdd({ lacksSecondFactor }: Principal, existing: number): void {

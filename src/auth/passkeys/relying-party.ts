@@ -8,7 +8,10 @@ import { isCredentialId } from './credential-json.js';
 /** The library brings parsers of certificates, 25 MB in memory: loaded with the first ceremony. */
 export const webauthn = () => import('@simplewebauthn/server');
 
-/** COSE numbers of EdDSA, ES256 and RS256. Said aloud: the library's own list differs between versions of Node, and replicas may differ in those. */
+/**
+ * COSE numbers of EdDSA, ES256 and RS256. Said aloud: the library's own list differs between versions of Node, and
+ * replicas may differ in those.
+ */
 export const ALGORITHMS = [-8, -7, -257];
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
@@ -28,12 +31,18 @@ export interface NewCredential {
   backedUp: boolean;
 }
 
-/** Who we are to browsers, and what we accept from them. Known from the settings only: what a request says of itself may be forged. */
+/**
+ * Who we are to browsers, and what we accept from them. Known from the settings only: what a request says of itself may
+ * be forged.
+ */
 @Injectable()
 export class RelyingParty {
   constructor(private readonly settings: SettingsService) {}
 
-  /** Host name and origin of the public address. @throws AppError 409001 when that is an IP address: browsers know no passkeys there */
+  /**
+   * Host name and origin of the public address.
+   * @throws AppError 409001 when that is an IP address: browsers know no passkeys there
+   */
   async identity(): Promise<{ id: string; origin: string }> {
     const { hostname, origin } = new URL(await this.settings.publicUrl());
     if (isIP(hostname.replace(/^\[|\]$/g, '')))
@@ -72,7 +81,10 @@ export class RelyingParty {
     };
   }
 
-  /** Checks everything of an authentication ceremony but the counter. @throws Error naming what is wrong, in words for the log */
+  /**
+   * Checks everything of an authentication ceremony but the counter.
+   * @throws Error naming what is wrong, in words for the log
+   */
   async verifyUse(
     response: AuthenticationResponseJSON,
     challenge: string,
@@ -87,7 +99,8 @@ export class RelyingParty {
       expectedOrigin: origin,
       expectedRPID: id,
       requireUserVerification: true,
-      // 0: the library would compare counters before it looks at the signature, so that anybody could make a counter seem to have gone backwards
+      // 0: the library would compare counters before it looks at the signature, so that anybody could make a counter
+      // seem to have gone backwards
       credential: { id: response.id, publicKey: bytes(publicKey), counter: 0 },
     });
     if (!verified) throw new Error('wrong signature');
@@ -102,8 +115,8 @@ function assertTopFrame(clientDataJSON: string): void {
 }
 
 /**
- * The same as if the authenticator had followed our wish for attestation `none`. We trust no makers, so a statement says nothing to us, and certificates of
- * strangers are better not parsed at all.
+ * The same as if the authenticator had followed our wish for attestation `none`. We trust no makers, so a statement
+ * says nothing to us, and certificates of strangers are better not parsed at all.
  */
 async function withoutStatement(attestationObject: string): Promise<string> {
   const { decodeAttestationObject, isoCBOR } = await import('@simplewebauthn/server/helpers');

@@ -36,8 +36,8 @@ export class Attempts {
   ) {}
 
   /**
-   * Runs a check of a secret inside the limits. The attempt is counted before, so that parallel guesses do not all pass; a
-   * 401 of the check is a failure, and a success forgets the failures before it.
+   * Runs a check of a secret inside the limits. The attempt is counted before, so that parallel guesses do not all
+   * pass; a 401 of the check is a failure, and a success forgets the failures before it.
    * @throws AppError 423 locked, 429 too many failures from the network
    */
   async guarded<T>(username: string, caller: Caller, check: (attempt: Attempt) => Promise<T>): Promise<T> {

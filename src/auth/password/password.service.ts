@@ -46,8 +46,8 @@ export class PasswordService {
   ) {}
 
   /**
-   * Checks the password of somebody who is signed in, for what must not be done with a stolen session; failures count as those
-   * of logins do.
+   * Checks the password of somebody who is signed in, for what must not be done with a stolen session; failures count
+   * as those of logins do.
    * @param more what else must be right, inside the same attempt
    * @throws AppError 401001 wrong, naming `path`; 423, 429
    */

@@ -12,8 +12,8 @@ import { SecondFactorService } from './second-factor.service.js';
 export const codeKind = ({ totpCode }: Codes): 'totp' | 'recovery' => (totpCode ? 'totp' : 'recovery');
 
 /**
- * Wrong second factors of one account from anywhere: they come from somebody who knows its password, so this locks out nobody
- * without cause.
+ * Wrong second factors of one account from anywhere: they come from somebody who knows its password, so this locks out
+ * nobody without cause.
  */
 const CODES_ANYWHERE: LimitRule = { max: 20, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 

@@ -18,8 +18,8 @@ export class FreshnessService {
   ) {}
 
   /**
-   * That it is the owner: by the password, by a code, or by having signed in just now. With an authenticator app a password alone does not do, unless the session
-   * has shown a second factor.
+   * That it is the owner: by the password, by a code, or by having signed in just now. With an authenticator app a
+   * password alone does not do, unless the session has shown a second factor.
    * @throws AppError 401001 a wrong password or code, which counts as a failed login; 403001 without proof
    */
   async assertOwner(caller: Caller, { password, ...codes }: Proof): Promise<void> {

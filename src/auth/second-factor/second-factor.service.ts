@@ -67,7 +67,11 @@ export class SecondFactorService {
     return { secret, otpauth_url, qr_code: await QRCode.toDataURL(otpauth_url) };
   }
 
-  /** Turns it on with a first code. @returns recovery codes, shown this once @throws AppError 401001 wrong code, 409001 no enrolment waits */
+  /**
+   * Turns it on with a first code.
+   * @returns recovery codes, shown this once
+   * @throws AppError 401001 wrong code, 409001 no enrolment waits
+   */
   async enable(code: string, caller: Caller): Promise<string[]> {
     const { userId, username, sessionId } = signedIn(caller);
     await this.assertMayEnrol(caller);
@@ -137,7 +141,10 @@ export class SecondFactorService {
     return (await this.db.run(sql, [userId, recoveryHash(code)])) === 1;
   }
 
-  /** Where a second factor is demanded, a password alone must not add one beside the passkeys that the user has: it would get round them. */
+  /**
+   * Where a second factor is demanded, a password alone must not add one beside the passkeys that the user has: it
+   * would get round them.
+   */
   private async assertMayEnrol(caller: Caller): Promise<void> {
     const { userId, lacksSecondFactor } = signedIn(caller);
     if (!lacksSecondFactor || !(await this.db.row('SELECT id FROM passkeys WHERE user_id = ? LIMIT 1', [userId])))

@@ -17,7 +17,10 @@ interface OpenOptions {
   manager?: EntityManager;
 }
 
-/** What must come back once, soon. In the database, so that any replica may be asked next; encrypted, and found by the hash of what the client holds. */
+/**
+ * What must come back once, soon. In the database, so that any replica may be asked next; encrypted, and found by the
+ * hash of what the client holds.
+ */
 @Injectable()
 export class ChallengesService {
   constructor(
@@ -74,8 +77,8 @@ export class ChallengesService {
   }
 
   /**
-   * Ends whatever was begun by a user and waits to come back: mailed links and codes, sign-ins that wait for a code, new
-   * passkeys, bindings.
+   * Ends whatever was begun by a user and waits to come back: mailed links and codes, sign-ins that wait for a code,
+   * new passkeys, bindings.
    */
   async dropAll(manager: EntityManager, userId: number): Promise<void> {
     await this.db.run('DELETE FROM challenges WHERE user_id = ?', [userId], manager);

@@ -7,7 +7,10 @@ import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 
-/** Failures of one network on any names. They are counted when they have happened, so the one that fills the window blocks. */
+/**
+ * Failures of one network on any names. They are counted when they have happened, so the one that fills the window
+ * blocks.
+ */
 const networkRule = ({ network_failures, window_minutes }: LoginLimit): LimitRule => ({
   max: network_failures - 1,
   windowS: window_minutes * 60,

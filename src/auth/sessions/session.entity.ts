@@ -22,6 +22,8 @@ export class Session {
   @Str(255) user_agent!: string;
   /** password, oauth, passkey */
   @Str(16) method!: string;
-  /** what was shown in it and still counts (`Shown`); a factor that its owner switches off is taken out. Null: nothing */
+  /**
+   * what was shown in it and still counts (`Shown`); a factor that its owner switches off is taken out. Null: nothing
+   */
   @Json({ nullable: true }) amr!: string[] | null;
 }

@@ -9,7 +9,9 @@ import { Db } from '../../database/db.js';
 import type { SecuritySettings } from '../../settings/settings.dto.js';
 import { Session } from './session.entity.js';
 
-/** What somebody showed to sign in, or since; `mfa`: several factors, at a provider whose word counts (`trusted_2fa`). */
+/**
+ * What somebody showed to sign in, or since; `mfa`: several factors, at a provider whose word counts (`trusted_2fa`).
+ */
 export type Shown = 'password' | 'totp' | 'recovery' | 'passkey' | 'oauth' | 'mfa';
 
 /** A session is fresh that long: who began it is taken to sit there still. */
@@ -36,7 +38,10 @@ interface SessionRow {
   amr: Shown[];
 }
 
-/** The logins of users. A JWT is worth what its row here says at each request; a row that is gone ends it on every replica. */
+/**
+ * The logins of users. A JWT is worth what its row here says at each request; a row that is gone ends it on every
+ * replica.
+ */
 @Injectable()
 export class SessionsService {
   constructor(private readonly db: Db) {}
@@ -75,7 +80,10 @@ export class SessionsService {
     return rows.map((row) => ({ ...row, amr: amrOf(row.amr) }));
   }
 
-  /** Notes what was shown in a session. Call it in a transaction that locks the user. @returns false when the session has ended */
+  /**
+   * Notes what was shown in a session. Call it in a transaction that locks the user.
+   * @returns false when the session has ended
+   */
   async showed(manager: EntityManager, id: number | null, shown: Shown): Promise<boolean> {
     const row = await this.db.row<{ amr: string | null }>('SELECT amr FROM sessions WHERE id = ?', [id], manager);
     if (!row) return false;
@@ -83,7 +91,10 @@ export class SessionsService {
     return (await this.db.run('UPDATE sessions SET amr = ? WHERE id = ?', [JSON.stringify(amr), id], manager)) > 0;
   }
 
-  /** A factor that is switched off was shown in vain: no session of the user counts as having shown it. Call it in a transaction that locks the user. */
+  /**
+   * A factor that is switched off was shown in vain: no session of the user counts as having shown it. Call it in a
+   * transaction that locks the user.
+   */
   async forget(manager: EntityManager, userId: number, factors: Shown[]): Promise<void> {
     const sql = 'SELECT id, amr FROM sessions WHERE user_id = ?';
     for (const { id, amr } of await this.db.rows<{ id: number; amr: string | null }>(sql, [userId], manager)) {

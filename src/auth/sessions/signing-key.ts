@@ -10,7 +10,9 @@ import type { Session } from './session.entity.js';
 
 const CONTEXT = 'settings.signing_secret';
 
-/** The secret that signs user JWTs: made when the first administrator is, stored encrypted, the same on every replica. */
+/**
+ * The secret that signs user JWTs: made when the first administrator is, stored encrypted, the same on every replica.
+ */
 @Injectable()
 export class SigningKey {
   private key: KeyObject | null = null;
@@ -21,7 +23,9 @@ export class SigningKey {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
 
-  /** The key, or null before initialisation. A KeyObject: with text, jsonwebtoken would parse it anew at each request. */
+  /**
+   * The key, or null before initialisation. A KeyObject: with text, jsonwebtoken would parse it anew at each request.
+   */
   async get(): Promise<KeyObject | null> {
     if (this.key) return this.key;
     const sealed = await this.settings.signingSecret();

@@ -4,7 +4,9 @@ import { errors } from '../../common/errors.js';
 import { Db } from '../../database/db.js';
 import { UsersService } from '../../users/users.service.js';
 
-/** That the user `u` can sign in. Asked of tables that stand above: who takes a way in away asks what others are left. */
+/**
+ * That the user `u` can sign in. Asked of tables that stand above: who takes a way in away asks what others are left.
+ */
 const HAS_WAY_IN = `(u.password_hash <> '' OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id)
   OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))`;
 

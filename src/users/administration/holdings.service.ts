@@ -30,7 +30,8 @@ export class HoldingsService {
   }
 
   /**
-   * Takes it away, with all sessions and whatever was begun. Deleted, since who holds a session could switch a token on again.
+   * Takes it away, with all sessions and whatever was begun. Deleted, since who holds a session could switch a token on
+   * again.
    */
   async revoke(manager: EntityManager, userId: number, secondFactor: boolean): Promise<Revoked> {
     const revoked = {

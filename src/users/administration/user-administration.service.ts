@@ -74,7 +74,10 @@ export class UserAdministration {
     return this.users.create(input, role, 'user.create', caller);
   }
 
-  /** Changes what is given; with a password, or when disabled, all sessions of the user end, and whatever was begun. @throws AppError 400001, 404001, 409001 */
+  /**
+   * Changes what is given; with a password, or when disabled, all sessions of the user end, and whatever was begun.
+   * @throws AppError 400001, 404001, 409001
+   */
   async update(caller: Caller, id: number, patch: UserPatch): Promise<UserUpdated> {
     const hash = await this.hashOf(id, patch);
     try {
@@ -125,7 +128,11 @@ export class UserAdministration {
     });
   }
 
-  /** Deletes a user; the keys of the database take sessions and tokens along, and leave domains and accounts without owner. @throws AppError 404001, 409001 */
+  /**
+   * Deletes a user; the keys of the database take sessions and tokens along, and leave domains and accounts without
+   * owner.
+   * @throws AppError 404001, 409001
+   */
   async remove(caller: Caller, id: number): Promise<void> {
     await this.changing(id, async (manager) => {
       const before = await this.find(manager, id);
@@ -140,8 +147,8 @@ export class UserAdministration {
   }
 
   /**
-   * A transaction that changes one user: what is under way at this moment (sign-ins, new tokens) comes before, or after, and
-   * sees this. Of two that take the last two super administrators away, the second sees what the first did.
+   * A transaction that changes one user: what is under way at this moment (sign-ins, new tokens) comes before, or
+   * after, and sees this. Of two that take the last two super administrators away, the second sees what the first did.
    */
   private changing<T>(id: number, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.db.transaction(async (manager) => {
