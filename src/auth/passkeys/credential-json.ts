@@ -11,6 +11,9 @@ const MAX_TRANSPORTS = 8;
 /** Whether the bytes of a credential id are as many as WebAuthn allows. */
 export const isCredentialId = ({ length }: Uint8Array): boolean => length >= MIN_ID_BYTES && length <= MAX_ID_BYTES;
 
+/** The library's list of what is known today; a browser may know more. */
+type Transports = RegistrationResponseJSON['response']['transports'];
+
 /** A new credential as the browser sent it: known fields only, each of its right type. @returns null when it is none */
 export function registrationJson(body: Record<string, unknown>): RegistrationResponseJSON | null {
   const response = object(body.response);
@@ -20,7 +23,7 @@ export function registrationJson(body: Record<string, unknown>): RegistrationRes
   if (!id || !clientDataJSON || !attestationObject) return null;
   return {
     ...frame(id),
-    response: { clientDataJSON, attestationObject, transports: transports(response.transports) as never },
+    response: { clientDataJSON, attestationObject, transports: transports(response.transports) as Transports },
   };
 }
 
