@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { AuditInterceptor } from './audit/audit.interceptor.js';
 import { AuditModule } from './audit/audit.module.js';
 import { GuardModule } from './auth/guard/guard.module.js';
 import { LoginModule } from './auth/login/login.module.js';
@@ -19,7 +18,6 @@ import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
 import { LocationInterceptor } from './http/location.interceptor.js';
-import { UnknownQueryInterceptor } from './http/unknown-query.interceptor.js';
 import { InitModule } from './init/init.module.js';
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
@@ -61,11 +59,9 @@ import { UsersModule } from './users/users.module.js';
   controllers: [HealthController],
   providers: [
     { provide: APP_PIPE, useFactory: validationPipe },
-    // requests pass them in this order, answers the other way round: an answer is audited, then located, then wrapped
-    { provide: APP_INTERCEPTOR, useClass: UnknownQueryInterceptor },
+    // answers pass them the other way round: an answer is audited (@Audited), then located, then wrapped
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
-    { provide: APP_INTERCEPTOR, useClass: AuditInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })

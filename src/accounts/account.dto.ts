@@ -95,7 +95,10 @@ export class SyncResult {
   updated!: number;
   /** domains that the provider no longer lists: kept, and flagged `missing` */
   missing!: number;
-  /** domains whose records could not be read, or lack suspiciously many; their cache is unchanged, the account's `last_error` names them */
+  /**
+   * domains whose records could not be read, or lack suspiciously many; their cache is unchanged, the account's
+   * `last_error` names them
+   */
   failed!: number;
   /** domains whose records are still being read (the answer is 202 then) */
   pending!: number;

@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Fails, Makes, Me, Role } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Makes, Me, Role } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { AccountInput, AccountPatch, AccountView, CheckQuery, ForceQuery } from './account.dto.js';
@@ -39,8 +40,9 @@ export class AccountsController {
   }
 
   /**
-   * Changes what is given. Credential fields left out keep their value, null clears one; changed credentials are tried first (500002). When an address among
-   * them changes, all secrets must be sent again: 400001 naming each, and nothing is sent anywhere.
+   * Changes what is given. Credential fields left out keep their value, null clears one; changed credentials are tried
+   * first (500002). When an address among them changes, all secrets must be sent again: 400001 naming each, and nothing
+   * is sent anywhere.
    */
   @Put(':id')
   @Fails('provider')

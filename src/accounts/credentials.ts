@@ -82,7 +82,10 @@ export function readCredentials(
   return result;
 }
 
-/** Secrets follow addresses: nobody has a stored secret sent to a place of their own. @throws AppError 400001 naming each secret */
+/**
+ * Secrets follow addresses: nobody has a stored secret sent to a place of their own.
+ * @throws AppError 400001 naming each secret
+ */
 function assertSecretsStay(
   definition: ProviderDefinition,
   given: Record<string, unknown>,

@@ -94,7 +94,10 @@ export class AuditView {
   ip!: string;
   user_agent!: string;
   request_id!: string;
-  /** of a record change: the number of the list in which it was written, the same for all of the list; null where no provider was asked */
+  /**
+   * of a record change: the number of the list in which it was written, the same for all of the list; null where no
+   * provider was asked
+   */
   change_set_id!: number | null;
   prev_hash!: string;
   hash!: string;

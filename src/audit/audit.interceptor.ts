@@ -15,10 +15,9 @@ export class AuditInterceptor implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { auditAction: action, caller } = context.switchToHttp().getRequest<ZoneRequest>();
-    if (!action) return next.handle();
     return next.handle().pipe(
       mergeMap(async (data) => {
-        if (!outcomeOf(caller)) await this.append(caller, action);
+        if (action && !outcomeOf(caller)) await this.append(caller, action);
         return data;
       }),
     );

@@ -27,8 +27,9 @@ export interface Pending {
 }
 
 /**
- * What strangers leave in the audit log, bounded, or anybody could fill it: of one action, name and network the first is written at once, and those that follow within
- * a minute become one more row, with their number in `after.count` and the newest's reason, when the minute is over or the process ends. Each process counts for itself.
+ * What strangers leave in the audit log, bounded, or anybody could fill it: of one action, name and network the first
+ * is written at once, and those that follow within a minute become one more row, with their number in `after.count` and
+ * the newest's reason, when the minute is over or the process ends. Each process counts for itself.
  */
 @Injectable()
 export class StrangersLog implements OnApplicationShutdown {

@@ -1,4 +1,4 @@
-import { applyDecorators, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ErrorKind } from './errors.js';
 import type { TokenRule } from './token-rules.js';
@@ -112,9 +112,6 @@ export const FAILS = 'zoneward:fails';
  * parameters. With `secondFactor` its success may be the question for a code.
  */
 export const Fails = (...kinds: ErrorKind[]) => SetMetadata(FAILS, kinds);
-
-/** Names the audit action of a changing route, `<noun>.<verb>`; the entry is written on success and on failure. */
-export const Audited = (action: string) => applyDecorators(SetMetadata(AUDITED, action));
 
 export const LOCATION = 'zoneward:location';
 

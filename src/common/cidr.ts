@@ -3,7 +3,10 @@ import ipaddr from 'ipaddr.js';
 /** A network: address and prefix length, in either family. */
 export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Parses `address` or `address/bits`; a network of IPv4-mapped addresses is the IPv4 network that it is. @throws Error naming what is wrong */
+/**
+ * Parses `address` or `address/bits`; a network of IPv4-mapped addresses is the IPv4 network that it is.
+ * @throws Error naming what is wrong
+ */
 export function parseCidr(entry: string): Cidr {
   const text = entry.trim();
   if (ipaddr.isValidCIDR(text)) return plain(...ipaddr.parseCIDR(text));
@@ -19,7 +22,9 @@ function plain(ip: Cidr[0], bits: number): Cidr {
   return mapped ? [ip.toIPv4Address(), bits - 96] : [ip, bits];
 }
 
-/** Whether the address lies in one of the networks; an IPv4-mapped IPv6 address counts as the IPv4 address that it is. */
+/**
+ * Whether the address lies in one of the networks; an IPv4-mapped IPv6 address counts as the IPv4 address that it is.
+ */
 export const inCidrs = (address: string, networks: readonly Cidr[]): boolean =>
   networks.length > 0 && ipaddr.isValid(address) && holds(networks, ipaddr.process(address));
 
@@ -27,7 +32,10 @@ export const inCidrs = (address: string, networks: readonly Cidr[]): boolean =>
 export const holds = (networks: readonly Cidr[], ip: Cidr[0]): boolean =>
   networks.some(([net, bits]) => net.kind() === ip.kind() && ip.match(net, bits));
 
-/** The address, and the IPv4 address that a NAT64 (RFC 6052), translated (RFC 6145) or 6to4 address leads to; an IPv4-mapped one is it. None for what is no address. */
+/**
+ * The address, and the IPv4 address that a NAT64 (RFC 6052), translated (RFC 6145) or 6to4 address leads to; an
+ * IPv4-mapped one is it. None for what is no address.
+ */
 export function addressForms(address: string): Cidr[0][] {
   if (!ipaddr.isValid(address)) return [];
   const ip = ipaddr.process(address);

@@ -88,7 +88,10 @@ class Facts {
   }
 }
 
-/** Compiles the rules of one token. What goes beyond the limits, of tokens made before there were any, can no longer be told: `covers` is null there. */
+/**
+ * Compiles the rules of one token. What goes beyond the limits, of tokens made before there were any, can no longer be
+ * told: `covers` is null there.
+ */
 function compileRules(rules: readonly TokenRule[]): CompiledRule[] {
   const spent = { characters: 0, patterns: 0, instructions: 0, classes: 0 };
   const spend = (what: keyof typeof spent, by: number) => {
@@ -150,7 +153,10 @@ const MAX_KEPT = 65_536;
 const parsed = new Map<string, TokenRule[]>();
 const compiled = new WeakMap<readonly TokenRule[], CompiledRule[]>();
 
-/** The rules of a token as stored. The same text gives the same list, so that its rules are compiled once and not with every request. */
+/**
+ * The rules of a token as stored. The same text gives the same list, so that its rules are compiled once and not with
+ * every request.
+ */
 export function rulesFrom(text: string): TokenRule[] {
   const rules = parsed.get(text) ?? (JSON.parse(text) as TokenRule[]);
   if (text.length > MAX_KEPT) return rules;

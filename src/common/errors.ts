@@ -1,4 +1,7 @@
-/** What is wrong with a field, for programs: a client translates by it. The list is part of the API; add to it, never change a meaning. */
+/**
+ * What is wrong with a field, for programs: a client translates by it. The list is part of the API; add to it, never
+ * change a meaning.
+ */
 export const FIELD_CODES = {
   required: 'must be given',
   format: 'is not of the form that the message describes',
@@ -61,7 +64,10 @@ export function fieldErrorsOf(error: unknown): FieldError[] {
   throw error;
 }
 
-/** The results of all parts; what is wrong with several of them is told together. @throws AppError 400001, or what else a part throws */
+/**
+ * The results of all parts; what is wrong with several of them is told together.
+ * @throws AppError 400001, or what else a part throws
+ */
 export async function allOf<T extends unknown[]>(...parts: { [K in keyof T]: () => T[K] | Promise<T[K]> }): Promise<T> {
   const ends = await Promise.allSettled(parts.map(async (part) => part()));
   const list = ends.flatMap((end) => (end.status === 'rejected' ? fieldErrorsOf(end.reason) : []));

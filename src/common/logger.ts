@@ -16,7 +16,10 @@ const SECRET_KEYS = [
 
 let root: Logger = pino({ level: 'info' });
 
-/** JSON lines on standard output, or where they are to go; what looks like a secret is cut out wherever it stands in the first levels. */
+/**
+ * JSON lines on standard output, or where they are to go; what looks like a secret is cut out wherever it stands in the
+ * first levels.
+ */
 export function configureLogger(level: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
     level,

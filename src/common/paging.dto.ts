@@ -47,7 +47,9 @@ export class PageQuery {
 
 const DEFAULT_LIMIT = 20;
 
-/** The page that a query asks for; null when it asks for none, which of a list means all of it: nothing is cut silently. */
+/**
+ * The page that a query asks for; null when it asks for none, which of a list means all of it: nothing is cut silently.
+ */
 export const pageOf = ({ page, limit }: PageQuery): { page: number; limit: number } | null =>
   page === undefined && limit === undefined ? null : { page: page ?? 1, limit: limit ?? DEFAULT_LIMIT };
 
@@ -80,8 +82,9 @@ export function orderBy(
 }
 
 /**
- * `X-Total-Count`, and RFC 8288 `Link` headers to the neighbours, relative to the request's own address: only what would be answered, and nothing that reads
- * the provider once more. A list that came whole is its own first and last page.
+ * `X-Total-Count`, and RFC 8288 `Link` headers to the neighbours, relative to the request's own address: only what
+ * would be answered, and nothing that reads the provider once more. A list that came whole is its own first and last
+ * page.
  */
 export function pageHeaders(response: Response, total: number, asked: ReturnType<typeof pageOf>): void {
   response.setHeader('X-Total-Count', String(total));

@@ -13,7 +13,10 @@ export interface Pattern {
   fits(text: string): boolean;
 }
 
-/** A pattern in RE2 syntax; a dot stands for a line break, too, or texts that hold one would slip past a deny. @throws Error when it is none */
+/**
+ * A pattern in RE2 syntax; a dot stands for a line break, too, or texts that hold one would slip past a deny.
+ * @throws Error when it is none
+ */
 export function compilePattern(source: string): Pattern {
   const regexp = RE2JS.compile(source, RE2JS.DOTALL);
   // not `regexp.matches`: that keeps states that it met, up to 8 MiB a pattern, and making one costs ten times a step
@@ -33,9 +36,10 @@ const STAR = 42;
 export type HostTest = (host: string) => boolean;
 
 /**
- * A glob over hosts as the API writes them: `*` stands for anything but a dot, `**` for anything. The apex `@` is only met by `@` and `**`.
- * The wildcard record is met by `\*`, its literal name, and by `**`; by `*` only with `wildcards`: it answers for names of any depth, which `*` does not cover.
- * Costs at most characters of the glob × characters of the host.
+ * A glob over hosts as the API writes them: `*` stands for anything but a dot, `**` for anything. The apex `@` is only
+ * met by `@` and `**`. The wildcard record is met by `\*`, its literal name, and by `**`; by `*` only with `wildcards`:
+ * it answers for names of any depth, which `*` does not cover. Costs at most characters of the glob × characters of the
+ * host.
  */
 export function compileGlob(glob: string, wildcards = false): HostTest {
   if (glob === '**') return () => true;

@@ -15,14 +15,20 @@ const replaced = (unit: string) =>
     .padStart(4, '0')
     .replace(/./g, (digit) => DIGITS[Number.parseInt(digit, 16)] as string);
 
-/** Text as it is searched: in lower case, and in ASCII, since MariaDB compares a column of bytes three times as fast as one of Unicode. */
+/**
+ * Text as it is searched: in lower case, and in ASCII, since MariaDB compares a column of bytes three times as fast as
+ * one of Unicode.
+ */
 const searchable = (text: string): string => text.toLowerCase().replace(/[^ -~]/g, replaced);
 
 /** The names of a text as people write them; empty when they are written so. */
 const readable = (text: string): string =>
   text.includes('xn--') ? text.replace(/xn--[^\s.]+/g, (label) => domainToUnicode(label) || label) : '';
 
-/** What a keyword is looked for in, for `dns_records.search`: host, remark and value, names also as people write them. Of very long values the beginning. */
+/**
+ * What a keyword is looked for in, for `dns_records.search`: host, remark and value, names also as people write them.
+ * Of very long values the beginning.
+ */
 export const recordSearch = ({ host, value, remark }: { host: string; value: string; remark: string }): string =>
   [host, readable(host), remark, readable(value), value.slice(0, SEARCH_LENGTH)]
     .filter(Boolean)

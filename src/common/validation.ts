@@ -15,7 +15,10 @@ import { errors, type FieldCode, type FieldError, fieldError, fieldErrorsOf } fr
 /** A rule of class-validator for clients: its code, and which params its arguments are. */
 type Meaning = [code: FieldCode, ...params: string[]];
 
-/** The most telling first: of several rules that one field breaks, the first is told. Whatever is not named is a matter of form, and comes last. */
+/**
+ * The most telling first: of several rules that one field breaks, the first is told. Whatever is not named is a matter
+ * of form, and comes last.
+ */
 const MEANINGS: Record<string, Meaning> = {
   whitelistValidation: ['unknown'],
   isDefined: ['required'],
@@ -54,7 +57,9 @@ function paramsOf({ target, property }: ValidationError, code: FieldCode): Field
   return list.length ? Object.fromEntries(list) : undefined;
 }
 
-/** All problems of a body or query, one a field: nested fields as `credentials.api_key`, list items as `rules.0.hosts`. */
+/**
+ * All problems of a body or query, one a field: nested fields as `credentials.api_key`, list items as `rules.0.hosts`.
+ */
 function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] {
   return list.flatMap((e) => {
     const path = prefix ? `${prefix}.${e.property}` : (e.property ?? 'body');
@@ -70,13 +75,22 @@ function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] {
 
 export const unknownField = (path: string): FieldError => fieldError(path, 'is not a known field', 'unknown');
 
-/** Names that every object of JavaScript has: class-transformer drops such a field silently, so that nothing would refuse it. */
+/**
+ * Names that every object of JavaScript has: class-transformer drops such a field silently, so that nothing would
+ * refuse it.
+ */
 const INHERITED = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Fields and items of a whole body, and fields of one object in it: what no body needs would only cost time to refuse one by one. */
+/**
+ * Fields and items of a whole body, and fields of one object in it: what no body needs would only cost time to refuse
+ * one by one.
+ */
 const MOST = { items: 10_000, fields: 200, told: 100, depth: 20 };
 
-/** Paths of the fields that nobody declares, at any depth. @throws AppError 400001 for a body that is too large to be looked at */
+/**
+ * Paths of the fields that nobody declares, at any depth.
+ * @throws AppError 400001 for a body that is too large to be looked at
+ */
 function inherited(body: unknown): FieldError[] {
   const found: FieldError[] = [];
   let items = 0;
@@ -102,8 +116,9 @@ type Judge = (good: Record<string, unknown>) => FieldError[] | Promise<FieldErro
 const judges = new Map<unknown, Judge>();
 
 /**
- * What a service has to say of a body beyond its form, so that it is told together with what the form lacks: called only when something else is wrong, with
- * the fields of the body that are right so far. A body of good form comes to the service itself, which judges again.
+ * What a service has to say of a body beyond its form, so that it is told together with what the form lacks: called
+ * only when something else is wrong, with the fields of the body that are right so far. A body of good form comes to
+ * the service itself, which judges again.
  */
 export const alsoJudge = <T>(
   body: new () => T,
@@ -161,7 +176,10 @@ function rule(name: string, check: (value: unknown) => boolean, message: string)
     });
 }
 
-/** An object of its own class inside a body. A list is none: `ValidateNested` alone lets `[]` pass, since nothing in it is wrong. */
+/**
+ * An object of its own class inside a body. A list is none: `ValidateNested` alone lets `[]` pass, since nothing in it
+ * is wrong.
+ */
 export const Nested = (kind: () => new () => object): PropertyDecorator =>
   applyDecorators(IsObject(), ValidateNested(), Type(kind)) as PropertyDecorator;
 

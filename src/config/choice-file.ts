@@ -14,13 +14,19 @@ import type { DatabaseChoice } from './config.js';
 
 const file = (dataDir: string) => join(dataDir, 'database.json');
 
-/** The database chosen in the setup flow, or null. @throws Error when the file is not readable JSON (never treated as "not chosen") */
+/**
+ * The database chosen in the setup flow, or null.
+ * @throws Error when the file is not readable JSON (never treated as "not chosen")
+ */
 export function readChoice(dataDir: string): DatabaseChoice | null {
   ownerOnly(file(dataDir));
   return existsSync(file(dataDir)) ? (JSON.parse(readFileSync(file(dataDir), 'utf8')) as DatabaseChoice) : null;
 }
 
-/** Takes all rights on a file from everybody but its owner, where it exists. What cannot be changed, such as somebody else's file, stays. */
+/**
+ * Takes all rights on a file from everybody but its owner, where it exists. What cannot be changed, such as somebody
+ * else's file, stays.
+ */
 export function ownerOnly(path: string): void {
   try {
     chmodSync(path, 0o600);

@@ -3,7 +3,10 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Cidr, parseCidr } from '../common/cidr.js';
 
-/** Where the data lives: preset by `DATABASE_URL`, or chosen in the setup flow and kept in `database.json` of the data directory. */
+/**
+ * Where the data lives: preset by `DATABASE_URL`, or chosen in the setup flow and kept in `database.json` of the data
+ * directory.
+ */
 export type DatabaseChoice =
   | { type: 'sqlite'; path: string }
   | {
@@ -48,7 +51,10 @@ export class ConfigError extends Error {}
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-/** `sqlite:name.db`, `mysql://…`, `mariadb://…`, `postgres://…`. @throws Error naming what is wrong, without the password */
+/**
+ * `sqlite:name.db`, `mysql://…`, `mariadb://…`, `postgres://…`.
+ * @throws Error naming what is wrong, without the password
+ */
 export function parseDatabaseUrl(url: string, dataDir: string): DatabaseChoice {
   if (url.startsWith('sqlite:')) {
     const path = url.slice('sqlite:'.length).replace(/^\/\//, '');

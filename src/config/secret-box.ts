@@ -11,7 +11,10 @@ export interface SecretBox {
   decrypt(sealed: string, context: string): string;
 }
 
-/** AES-256-GCM with the first key; every value carries its key's id, so older keys still decrypt and keys can be rotated. */
+/**
+ * AES-256-GCM with the first key; every value carries its key's id, so older keys still decrypt and keys can be
+ * rotated.
+ */
 export function secretBox(keys: readonly string[]): SecretBox {
   const derived = keys.map((key) => {
     const bytes = Buffer.from(hkdfSync('sha256', key, 'zoneward', 'encryption at rest', 32));
@@ -41,7 +44,10 @@ export function secretBox(keys: readonly string[]): SecretBox {
   };
 }
 
-/** The keys of `SECRET_KEY`, or those of `secret.key` in the data directory (one a line, newest first), which is made when absent. */
+/**
+ * The keys of `SECRET_KEY`, or those of `secret.key` in the data directory (one a line, newest first), which is made
+ * when absent.
+ */
 export function loadKeys(configured: readonly string[], dataDir: string): readonly string[] {
   if (configured.length) return configured;
   const path = join(dataDir, 'secret.key');

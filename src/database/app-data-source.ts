@@ -18,7 +18,10 @@ const IN_MEMORY = 'SET seq_page_cost = 0.1; SET random_page_cost = 0.1';
 type Entities = NonNullable<DataSourceOptions['entities']>;
 type Flavour = 'better-sqlite3' | 'postgres' | 'mysql' | 'mariadb';
 
-/** TypeORM's options for a choice. `flavour` tells MariaDB from MySQL, which answer the same protocol with different catalogues. */
+/**
+ * TypeORM's options for a choice. `flavour` tells MariaDB from MySQL, which answer the same protocol with different
+ * catalogues.
+ */
 export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: Flavour): DataSourceOptions {
   const common = { entities, migrations: MIGRATIONS, migrationsTransactionMode: 'each' as const, logging: false };
   if (choice.type === 'sqlite') {
@@ -46,8 +49,9 @@ export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: F
       ssl: choice.ssl ? { rejectUnauthorized: true } : false,
       connectTimeoutMS: CONNECT_MS,
       installExtensions: false,
-      // this database fits in memory; the defaults, made for spinning disks, prefer reading a whole table to a hundred look-ups by key
-      // a connection that was left alone for 10 s would be closed, and the next flood would begin with making new ones and preparing its statements there
+      // this database fits in memory; the defaults, made for spinning disks, prefer reading a whole table to a hundred
+      // look-ups by key a connection that was left alone for 10 s would be closed, and the next flood would begin with
+      // making new ones and preparing its statements there
       extra: { max: 20, idleTimeoutMillis: IDLE_MS, onConnect: (client: Client) => client.query(IN_MEMORY) },
     };
   }
@@ -78,11 +82,13 @@ async function flavourOf(choice: DatabaseChoice): Promise<Flavour> {
 }
 
 /**
- * The one DataSource of the process. It exists from the start, so that everything can be injected, and is opened when the database is known:
- * at start, or by the setup flow.
+ * The one DataSource of the process. It exists from the start, so that everything can be injected, and is opened when
+ * the database is known: at start, or by the setup flow.
  */
 export class AppDataSource extends DataSource {
-  /** whether statements may stay prepared in a connection: not through a pooler that gives each transaction another one */
+  /**
+   * whether statements may stay prepared in a connection: not through a pooler that gives each transaction another one
+   */
   prepares = true;
   private migrated = false;
 
@@ -95,7 +101,10 @@ export class AppDataSource extends DataSource {
     super(toOptions({ type: 'sqlite', path: ':memory:' }, schema, 'better-sqlite3')); // a placeholder, never opened
   }
 
-  /** Connects and migrates; after a failure nothing is open and another choice can follow. @throws the driver's error */
+  /**
+   * Connects and migrates; after a failure nothing is open and another choice can follow.
+   * @throws the driver's error
+   */
   async open(choice: DatabaseChoice): Promise<void> {
     await this.prepare(choice);
     this.migrated = false;

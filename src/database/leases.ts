@@ -24,7 +24,10 @@ const MACHINE = `${hostname().slice(0, 64)}/${pidNamespace()}`;
 /** Names this process: machine and pid namespace, pid, and a nonce, since pids come again. */
 export const PROCESS = `${MACHINE}/${process.pid}/${randomHex(4)}`;
 
-/** True when the owner ran on this machine and its process is certainly gone; a process elsewhere is judged by its lease's expiry. */
+/**
+ * True when the owner ran on this machine and its process is certainly gone; a process elsewhere is judged by its
+ * lease's expiry.
+ */
 function isDead(owner: string): boolean {
   const parts = owner.split('/');
   const pid = Number(parts.at(-2));
@@ -33,9 +36,9 @@ function isDead(owner: string): boolean {
 }
 
 /**
- * Locks shared by all replicas, kept in the database: `leases` rows taken by insert and by compare-and-set. They guard what is done at a provider
- * (read, change and write back of a record set), where no transaction may be open. A process that dies leaves a lease that expires, or that its
- * neighbours on the same machine recognise as dead at once.
+ * Locks shared by all replicas, kept in the database: `leases` rows taken by insert and by compare-and-set. They guard
+ * what is done at a provider (read, change and write back of a record set), where no transaction may be open. A process
+ * that dies leaves a lease that expires, or that its neighbours on the same machine recognise as dead at once.
  */
 @Injectable()
 export class Leases implements OnApplicationShutdown {
@@ -47,7 +50,8 @@ export class Leases implements OnApplicationShutdown {
   constructor(private readonly db: Db) {}
 
   /**
-   * Runs `work` while holding all the names; waits for them in one order, so that two callers never wait for each other.
+   * Runs `work` while holding all the names; waits for them in one order, so that two callers never wait for each
+   * other.
    * @throws AppError 409001 when a name stays taken longer than `waitMs`
    */
   async hold<T>(names: readonly string[], waitMs: number, work: () => Promise<T>): Promise<T> {

@@ -24,7 +24,10 @@ export function unknownSort(sorts: object) {
   return errors.field('sort', `must be one of ${values.join(', ')}`, 'choice', { values });
 }
 
-/** The page of a list that a query asks for, and how many entries match. @throws AppError 400001 for an unknown `sort` */
+/**
+ * The page of a list that a query asks for, and how many entries match.
+ * @throws AppError 400001 for an unknown `sort`
+ */
 export async function listRows<T>(db: Db, query: PageQuery, sql: ListSql): Promise<{ total: number; list: T[] }> {
   const order = orderBy(query.sort, sql.sorts, sql.fallback, sql.id);
   if (!order) throw unknownSort(sql.sorts);

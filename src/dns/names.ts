@@ -1,7 +1,10 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { InvalidRecord } from '../common/errors.js';
 
-/** What labels may hold. DNS itself allows every octet, also a hyphen at either end: providers may be stricter, and say so. */
+/**
+ * What labels may hold. DNS itself allows every octet, also a hyphen at either end: providers may be stricter, and say
+ * so.
+ */
 const LABELS = {
   /** underscores and the slash of RFC 2317 delegations; a wildcard is the caller's matter */
   owner: { rule: /^[a-z0-9_/-]+$/, words: 'letters, digits, "-", "_" and "/"' },
@@ -75,9 +78,10 @@ export function zoneName(input: string, path = 'name'): string {
 }
 
 /**
- * The host that a client gave, relative to its zone: `@` for the apex, else labels without final dot.
- * `www`, `WWW`, `*.a`, `_dmarc`, `bücher`, the empty text (apex) and, with a final dot, full names inside the zone are accepted. A name that ends
- * with the zone's own and has no final dot is refused: nearly always the full name is meant, and the zone's would be in it twice.
+ * The host that a client gave, relative to its zone: `@` for the apex, else labels without final dot. `www`, `WWW`,
+ * `*.a`, `_dmarc`, `bücher`, the empty text (apex) and, with a final dot, full names inside the zone are accepted. A
+ * name that ends with the zone's own and has no final dot is refused: nearly always the full name is meant, and the
+ * zone's would be in it twice.
  * @throws InvalidRecord at `host`
  */
 export function hostName(input: string, zone: string, path = 'host'): string {
@@ -112,8 +116,8 @@ export function hostName(input: string, zone: string, path = 'host'): string {
 export const fullName = (host: string, zone: string): string => (host === '@' ? zone : `${host}.${zone}`);
 
 /**
- * The host of an absolute name (final dot optional, any case) that a provider sent, or null when it lies outside the zone.
- * Nothing is validated: what exists at a provider is shown as it is.
+ * The host of an absolute name (final dot optional, any case) that a provider sent, or null when it lies outside the
+ * zone. Nothing is validated: what exists at a provider is shown as it is.
  */
 export function relativeName(name: string, zone: string): string | null {
   const full = toAscii(name.replace(/\.$/, '')) || name.toLowerCase();

@@ -1,6 +1,7 @@
 /**
  * Presentation form (RFC 1035 section 5.1) of character strings and of TXT rdata.
- * In the service a TXT value is the text itself; quoting, escapes and the split at 255 bytes exist only on the way to a provider.
+ * In the service a TXT value is the text itself; quoting, escapes and the split at 255 bytes exist only on the way to a
+ * provider.
  */
 
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
@@ -96,13 +97,16 @@ export function txtFromPresentation(rdata: string): string | null {
 }
 
 /**
- * What a person typed as a TXT value: well-formed quoted strings (`"v=spf1 -all"`, `"part one" "part two"`) are taken as presentation
- * form, everything else as the text itself.
+ * What a person typed as a TXT value: well-formed quoted strings (`"v=spf1 -all"`, `"part one" "part two"`) are taken
+ * as presentation form, everything else as the text itself.
  */
 export function txtFromInput(input: string): string {
   if (!/^"(?:[^"\\]|\\[\s\S])*"(?:\s+"(?:[^"\\]|\\[\s\S])*")*$/.test(input)) return input;
   return txtFromPresentation(input) ?? input;
 }
 
-/** A stored text as the API shows it: as it is, unless reading it back would undo its own quotes; then in presentation form. */
+/**
+ * A stored text as the API shows it: as it is, unless reading it back would undo its own quotes; then in presentation
+ * form.
+ */
 export const txtShown = (text: string): string => (txtFromInput(text) === text ? text : txtPresentation(text));

@@ -34,7 +34,10 @@ export class DomainQuery extends PageQuery {
 }
 
 export class DomainCreateQuery {
-  /** `true`: add it although it lies below or above somebody else's domain, or has its name in another account (administrators only) */
+  /**
+   * `true`: add it although it lies below or above somebody else's domain, or has its name in another account
+   * (administrators only)
+   */
   @IsOptional()
   @ToBoolean()
   @IsBoolean()

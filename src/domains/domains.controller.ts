@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../common/access.js';
 import { pageHeaders, pageOf } from '../common/paging.dto.js';
 import { DomainCreateQuery, DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
 import type { OpenDomain } from './domain-policy.js';
@@ -26,9 +27,10 @@ export class DomainsController {
   }
 
   /**
-   * Adds a zone of an account; it must exist at the provider (404001), unless `create` makes it there (501001 where the provider cannot). Its records are
-   * read at once. Answers 409001 when it is here already, 500002 when the provider fails. One that lies below or above somebody else's domain, or has its name
-   * in another account, is for administrators (403001), and asks them for `force=true` (409001).
+   * Adds a zone of an account; it must exist at the provider (404001), unless `create` makes it there (501001 where the
+   * provider cannot). Its records are read at once. Answers 409001 when it is here already, 500002 when the provider
+   * fails. One that lies below or above somebody else's domain, or has its name in another account, is for
+   * administrators (403001), and asks them for `force=true` (409001).
    */
   @Post()
   @Access({})

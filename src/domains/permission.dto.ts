@@ -15,8 +15,9 @@ export class PermissionInput {
   permission!: 'read' | 'write';
 
   /**
-   * limits a write to records at these hosts, reading stays whole: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets. The
-   * wildcard record `*.dev` is `\*.dev`, or met by `**`. Records that hand names on (NS, DS, DNAME) are never under a host
+   * limits a write to records at these hosts, reading stays whole: `*` does not cross a dot, `**` does; the apex is
+   * `@`, which of the globs only `**` meets. The wildcard record `*.dev` is `\*.dev`, or met by `**`. Records that hand
+   * names on (NS, DS, DNAME) are never under a host
    */
   @IsOptional()
   @Transform(({ value }) => (typeof value === 'string' ? toAscii(value) : value))

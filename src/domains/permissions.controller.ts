@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { PermissionInput, PermissionView } from './permission.dto.js';
@@ -27,7 +28,8 @@ export class PermissionsController {
   }
 
   /**
-   * Gives the team a right on a domain. For its owners and managers who own the domain, and for administrators; 409001 when the team has it.
+   * Gives the team a right on a domain. For its owners and managers who own the domain, and for administrators; 409001
+   * when the team has it.
    */
   @Post()
   @Fails('conflict')

@@ -13,8 +13,6 @@ export interface EventArgs {
   'domains.removed': [domainIds: readonly number[]];
   /** a mail can be read in the outbox */
   'mail.queued': [];
-  /** one of the user's, or all */
-  'session.ended': [userId: number];
 }
 
 type Listener<E extends keyof EventArgs> = (...args: EventArgs[E]) => unknown;

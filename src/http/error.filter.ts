@@ -33,7 +33,10 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
   return null;
 }
 
-/** Every failure is `{code, msg, data?}` with a real status; what is not meant for clients is hidden behind the request id. */
+/**
+ * Every failure is `{code, msg, data?}` with a real status; what is not meant for clients is hidden behind the request
+ * id.
+ */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly failedChanges: FailedChanges) {}

@@ -23,7 +23,10 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** The service can work: its database answers. Also ready while it waits for the setup flow. 503001 when the database is down. */
+  /**
+   * The service can work: its database answers. Also ready while it waits for the setup flow. 503001 when the database
+   * is down.
+   */
   @Get('ready')
   @Fails('notReady')
   async ready(): Promise<Health> {

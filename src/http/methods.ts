@@ -6,7 +6,9 @@ interface Layer {
   match(path: string): unknown;
 }
 
-/** The methods that some route has for the path of a request, with HEAD and OPTIONS; none when there is no such path. */
+/**
+ * The methods that some route has for the path of a request, with HEAD and OPTIONS; none when there is no such path.
+ */
 export function methodsOf({ app, baseUrl, path }: Request): string[] {
   const layers = (app as Express).router.stack as unknown as Layer[];
   // what takes every method is Nest's answer that there is no such route

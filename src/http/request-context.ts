@@ -20,7 +20,10 @@ export function clientAddress(request: Request, trusted: Config['trustedProxies'
 
 const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '').slice(0, 45);
 
-/** Who and what of a request: its id, the client's address; the path prefix of BASE_URL taken off; one log line when it ends. */
+/**
+ * Who and what of a request: its id, the client's address; the path prefix of BASE_URL taken off; one log line when it
+ * ends.
+ */
 export function requestContext(config: Config) {
   const { basePath, trustedProxies } = config;
   return (incoming: Request, response: Response, next: NextFunction): void => {

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Fails, Me } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Me } from '../common/access.js';
 import { AdminInput, DatabaseInput, Done, InitStatus, TestResult } from './init.dto.js';
 import { InitService } from './init.service.js';
 
@@ -18,8 +19,8 @@ export class InitController {
   }
 
   /**
-   * Tries a database with a temporary connection; creates nothing. A connection that fails is `success: false`, with the reason in plain words; 403001
-   * after the setup, 429001 after ten wrong setup codes.
+   * Tries a database with a temporary connection; creates nothing. A connection that fails is `success: false`, with
+   * the reason in plain words; 403001 after the setup, 429001 after ten wrong setup codes.
    */
   @Post('test-db')
   @HttpCode(200)
@@ -28,7 +29,10 @@ export class InitController {
     return this.init.test(body, me);
   }
 
-  /** Chooses the database and creates or migrates its schema; existing data is kept. 409001 when `DATABASE_URL` presets it, 403001 after the setup. */
+  /**
+   * Chooses the database and creates or migrates its schema; existing data is kept. 409001 when `DATABASE_URL` presets
+   * it, 403001 after the setup.
+   */
   @Post('database')
   @HttpCode(200)
   @Fails('forbidden', 'conflict', 'notReady')

@@ -40,7 +40,10 @@ export function mailError(error: unknown, server: string, secrets: readonly stri
   return new MailError(explanation(failure, server, words(failure.response ?? '', secrets)), isPermanent(failure));
 }
 
-/** Refusals of the recipient or of the message. What is said of login or sender is a matter of the settings, which can be put right. */
+/**
+ * Refusals of the recipient or of the message. What is said of login or sender is a matter of the settings, which can
+ * be put right.
+ */
 function isPermanent({ command, responseCode = 0 }: Failure): boolean {
   const mine = command === 'RCPT TO' || command === 'DATA';
   return mine && responseCode >= 500 && ![503, 530, 535, 538].includes(responseCode);

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Me, Role } from '../common/access.js';
 import { SmtpTestInput, SmtpTestResult } from './smtp-test.dto.js';
 import { SmtpTest } from './smtp-test.service.js';
 
@@ -9,7 +10,10 @@ import { SmtpTest } from './smtp-test.service.js';
 export class SmtpTestController {
   constructor(private readonly mail: SmtpTest) {}
 
-  /** Sends a test mail through the stored mail server, also while mail is off, and tells in plain words how it went. Takes ten seconds at most. */
+  /**
+   * Sends a test mail through the stored mail server, also while mail is off, and tells in plain words how it went.
+   * Takes ten seconds at most.
+   */
   @Post('test')
   @HttpCode(200)
   @Access({ role: Role.Admin, noTokens: true })

@@ -84,7 +84,10 @@ const ZH: Writers<Letters> = {
 /** Longest value that a mail repeats; links are never cut. */
 const MAX_VALUE = 300;
 
-/** One line without control characters, line ends and invisible marks, such as those that turn the direction of text around. */
+/**
+ * One line without control characters, line ends and invisible marks, such as those that turn the direction of text
+ * around.
+ */
 export function oneLine(text: string): string {
   return text
     .replace(/\p{Cf}+/gu, '')

@@ -6,9 +6,9 @@ export type { DnsRecord, RemoteRecord } from '../dns/record.js';
 export { ProviderError } from './errors.js';
 
 /**
- * The contract between the service and a DNS provider. A provider is a declaration (data: it validates accounts, marks secrets, and
- * tells the console what to draw) and a few verbs. Everything that crosses it is canonical (`dns/record.ts`); a vendor's habits
- * (dots, quotes, TTL 1 = automatic) are undone inside the vendor's folder.
+ * The contract between the service and a DNS provider. A provider is a declaration (data: it validates accounts, marks
+ * secrets, and tells the console what to draw) and a few verbs. Everything that crosses it is canonical
+ * (`dns/record.ts`); a vendor's habits (dots, quotes, TTL 1 = automatic) are undone inside the vendor's folder.
  */
 
 /** A zone as the provider knows it. */
@@ -25,7 +25,10 @@ export type Change =
   | { op: 'update'; before: RemoteRecord; after: DnsRecord }
   | { op: 'delete'; before: RemoteRecord };
 
-/** What came of one change. `remoteId` is the record's id from now on (many vendors change it on update), null after a delete. */
+/**
+ * What came of one change. `remoteId` is the record's id from now on (many vendors change it on update), null after a
+ * delete.
+ */
 export type Outcome = { ok: true; remoteId: string | null } | { ok: false; error: ProviderError };
 
 export interface DnsProvider {
@@ -33,12 +36,16 @@ export interface DnsProvider {
   check(): Promise<void>;
   /** All zones of the account, or an error: a list that was cut short throws. @throws ProviderError */
   listZones(): Promise<RemoteZone[]>;
-  /** All records of a zone (types that the server manages itself left out), or an error: never a part. @throws ProviderError */
+  /**
+   * All records of a zone (types that the server manages itself left out), or an error: never a part.
+   * @throws ProviderError
+   */
   listRecords(zone: RemoteZone): Promise<RemoteRecord[]>;
   /**
-   * Carries the changes out, in order, one outcome per change. Siblings of a record set are kept, disabled ones too. Creating what exists
-   * and deleting what is gone are successes. Does not throw for a refused change: it returns the error in its outcome.
-   * Vendors with ids per record get it from `eachRecord`, those that replace whole sets from `fromRrsets`.
+   * Carries the changes out, in order, one outcome per change. Siblings of a record set are kept, disabled ones too.
+   * Creating what exists and deleting what is gone are successes. Does not throw for a refused change: it returns the
+   * error in its outcome. Vendors with ids per record get it from `eachRecord`, those that replace whole sets from
+   * `fromRrsets`.
    */
   apply(zone: RemoteZone, changes: Change[]): Promise<Outcome[]>;
   /** Creates a zone with a usable SOA; only where `capabilities.createZone`. @throws ProviderError */
@@ -56,7 +63,10 @@ export interface CredentialField {
   default?: string;
   /** the only values allowed */
   values?: readonly string[];
-  /** says where the account's secrets are sent (host, port, region): who changes it sends the secrets again. Of URLs always true */
+  /**
+   * says where the account's secrets are sent (host, port, region): who changes it sends the secrets again. Of URLs
+   * always true
+   */
   address?: boolean;
   kind: 'text' | 'number' | 'url' | 'list';
 }
@@ -97,13 +107,19 @@ export interface Capabilities {
 export interface ProviderContext {
   /** the account's HTTP client: time limit, retries, rate and concurrency limit, outbound rules */
   http: Http;
-  /** resolves a host that an administrator named, under the outbound rules; connect only to what it returns. @throws ProviderError */
+  /**
+   * resolves a host that an administrator named, under the outbound rules; connect only to what it returns.
+   * @throws ProviderError
+   */
   resolve(host: string): Promise<string>;
   /** ms that one exchange with a server may take */
   timeoutMs: number;
   /** values that never may appear in a message: the account's secrets */
   redact(text: string): string;
-  /** zone files only: absolute directory under which all zone files live, and the command after a write (configuration, never the API) */
+  /**
+   * zone files only: absolute directory under which all zone files live, and the command after a write (configuration,
+   * never the API)
+   */
   zoneFiles: { root: string; reloadCommand: string | null };
 }
 
@@ -126,7 +142,9 @@ export interface ProviderDefinition {
     /** at most so many at once, per account */
     concurrency: number;
   };
-  /** what parallel writers must not do at once: change one name (default), or anything in the zone (whole-zone stores) */
+  /**
+   * what parallel writers must not do at once: change one name (default), or anything in the zone (whole-zone stores)
+   */
   lock: 'name' | 'zone';
   connect(credentials: Credentials, context: ProviderContext): DnsProvider;
 }

@@ -4,7 +4,10 @@ import { rdataOf } from '../dns/record.js';
 import { asProviderError, ProviderError } from './errors.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
 
-/** One value of a record set. `rdata` is the provider's own text of it, so that siblings are written back as they were read. */
+/**
+ * One value of a record set. `rdata` is the provider's own text of it, so that siblings are written back as they were
+ * read.
+ */
 export interface SetMember {
   remoteId: string;
   rdata: string;
@@ -23,16 +26,22 @@ export interface RecordSet {
 
 /** The verbs of a vendor that reads and replaces whole record sets. */
 export interface RrsetVerbs {
-  /** The set as the provider holds it at this moment (no cache), without members when it is absent. @throws ProviderError */
+  /**
+   * The set as the provider holds it at this moment (no cache), without members when it is absent.
+   * @throws ProviderError
+   */
   readSet(zone: RemoteZone, host: string, type: string): Promise<RecordSet>;
   /**
-   * Replaces the sets, all or none. `was` holds what `readSet` returned for each: vendors that can make the write conditional
-   * on it do so and return false when the set has changed meanwhile. @throws ProviderError
+   * Replaces the sets, all or none. `was` holds what `readSet` returned for each: vendors that can make the write
+   * conditional on it do so and return false when the set has changed meanwhile. @throws ProviderError
    */
   replaceSets(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean>;
 }
 
-/** Id of a record at a vendor without record ids: derived from type, host and canonical value, so it is the same at every sync. */
+/**
+ * Id of a record at a vendor without record ids: derived from type, host and canonical value, so it is the same at
+ * every sync.
+ */
 export const derivedId = (record: Pick<DnsRecord, 'type' | 'host' | 'value' | 'priority'>): string =>
   `rr-${sha256([record.type, record.host, record.priority ?? '', record.value].join('\0')).slice(0, 40)}`;
 
@@ -45,9 +54,10 @@ const member = (record: DnsRecord): SetMember => ({
 const ATTEMPTS = 5;
 
 /**
- * `apply` for vendors that replace whole sets: reads each touched set at the provider, changes the one member, and writes the sets back in one
- * call, siblings and disabled members included. Callers hold the lock of every name that is touched (`ProviderDefinition.lock`).
- * When the provider refuses a list of several changes, each is tried alone, so that the refused one does not take the others with it.
+ * `apply` for vendors that replace whole sets: reads each touched set at the provider, changes the one member, and
+ * writes the sets back in one call, siblings and disabled members included. Callers hold the lock of every name that is
+ * touched (`ProviderDefinition.lock`). When the provider refuses a list of several changes, each is tried alone, so
+ * that the refused one does not take the others with it.
  */
 export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
   async function together(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {

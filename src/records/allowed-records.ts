@@ -13,7 +13,10 @@ const BATCH = 500;
 /** ms of judging after which everybody else has a turn */
 const SLICE_MS = 10;
 
-/** The last turn that was asked for: of several long lists one works in each turn of the event loop, or they would hold it up together. */
+/**
+ * The last turn that was asked for: of several long lists one works in each turn of the event loop, or they would hold
+ * it up together.
+ */
 let last: Promise<unknown> = Promise.resolve();
 const breathe = (): Promise<unknown> => {
   last = last.then(() => nextTurn());

@@ -41,7 +41,10 @@ export const rowOf = (record: RemoteRecord): RowValues => ({
   read_only: record.readOnly,
 });
 
-/** Whether a row says what the provider says. Compared field by field: for a large zone, thousands of short-lived objects would be made otherwise. */
+/**
+ * Whether a row says what the provider says. Compared field by field: for a large zone, thousands of short-lived
+ * objects would be made otherwise.
+ */
 const agrees = (row: CacheRow, record: RemoteRecord): boolean =>
   row.remote_id === record.remoteId &&
   row.host === record.host &&
@@ -69,9 +72,11 @@ function group(map: Map<string, CacheRow[]>, key: string, row: CacheRow): void {
 }
 
 /**
- * Compares the cache of a zone with a complete list of the provider. Rows keep their ids while the provider's record is the same: by its id, else
- * by what an unfinished write meant to make of it, else by its content. Rows that exist only here (disabled where the provider cannot hold such) stay.
- * @param expected of unfinished writes: row id -> remote id afterwards, null for a row that was being disabled by removing it at the provider
+ * Compares the cache of a zone with a complete list of the provider. Rows keep their ids while the provider's record is
+ * the same: by its id, else by what an unfinished write meant to make of it, else by its content. Rows that exist only
+ * here (disabled where the provider cannot hold such) stay.
+ * @param expected of unfinished writes: row id -> remote id afterwards, null for a row that was being disabled by
+ * removing it at the provider
  */
 export function difference(
   rows: readonly CacheRow[],
@@ -126,8 +131,8 @@ export function difference(
 const MANY = 20;
 
 /**
- * The rows that a list of the provider takes away, when they are so many that the list may be wrong: more than half of at least twenty. What has another value
- * of the same name and type in its place was changed, not lost.
+ * The rows that a list of the provider takes away, when they are so many that the list may be wrong: more than half of
+ * at least twenty. What has another value of the same name and type in its place was changed, not lost.
  * @param except hosts that the service is changing itself, or may have changed
  */
 export function suspiciousLoss(

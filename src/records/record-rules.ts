@@ -18,8 +18,8 @@ import { recordView } from './record-view.js';
 const PROXIED_TYPES = ['A', 'AAAA', 'CNAME'];
 
 /**
- * The specification's rule: a proxied flag that was given wins and `line` is ignored; absent, `line` is converted at a proxy-capable provider
- * (`1` proxied, `0` DNS only). Elsewhere `0` is an older word for the default line.
+ * The specification's rule: a proxied flag that was given wins and `line` is ignored; absent, `line` is converted at a
+ * proxy-capable provider (`1` proxied, `0` DNS only). Elsewhere `0` is an older word for the default line.
  */
 export function proxyRule(
   capabilities: Pick<Capabilities, 'proxy'>,
@@ -33,7 +33,9 @@ export function proxyRule(
   return { line: line ?? undefined };
 }
 
-/** What the provider cannot hold, with what it can. `before`: a record that it holds already, whose TTL it has accepted. */
+/**
+ * What the provider cannot hold, with what it can. `before`: a record that it holds already, whose TTL it has accepted.
+ */
 function unsupported(
   { capabilities, label }: ProviderDefinition,
   record: DnsRecord,
@@ -82,7 +84,10 @@ function canonicalHost(host: string, zone: string): string {
   }
 }
 
-/** The record in the form that the provider will answer, when nothing is wrong with it. @throws InvalidRecord naming all fields that are wrong */
+/**
+ * The record in the form that the provider will answer, when nothing is wrong with it.
+ * @throws InvalidRecord naming all fields that are wrong
+ */
 function settled(
   definition: ProviderDefinition,
   { record, mistakes }: ReturnType<typeof readRecord>,
@@ -99,7 +104,10 @@ function settled(
   return record;
 }
 
-/** The record that a creation asks for; `defaultTtl` seconds, that of the settings, when it names none. @throws InvalidRecord */
+/**
+ * The record that a creation asks for; `defaultTtl` seconds, that of the settings, when it names none.
+ * @throws InvalidRecord
+ */
 export function newRecord(
   definition: ProviderDefinition,
   zone: string,
@@ -155,8 +163,8 @@ export function changesOf(patch: RecordPatch, row: StoredRecord): Set<string> {
 }
 
 /**
- * A stored record with what a partial update gives; what is left out, or given as it is shown, stays as it is, also where a provider holds what
- * nobody could enter. @throws InvalidRecord
+ * A stored record with what a partial update gives; what is left out, or given as it is shown, stays as it is, also
+ * where a provider holds what nobody could enter. @throws InvalidRecord
  */
 export function mergedRecord(
   definition: ProviderDefinition,

@@ -16,14 +16,20 @@ export const HOST_MISSING = fieldError('host', 'is required; use "@" for the roo
 const MAX_VALUE = 262_144;
 
 class RecordFields {
-  /** seconds; default: `default_ttl` of the settings (600), or the TTL of the set that the record joins where the TTL belongs to the set */
+  /**
+   * seconds; default: `default_ttl` of the settings (600), or the TTL of the set that the record joins where the TTL
+   * belongs to the set
+   */
   @IsOptional()
   @IsInt()
   // what a range is, the provider says: the rules of records check it, together with the rest
   @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_TTL })
   ttl?: number;
 
-  /** routing line of providers that have such; at a proxy-capable provider `1` means proxied and `0` DNS only, unless `proxied` is given */
+  /**
+   * routing line of providers that have such; at a proxy-capable provider `1` means proxied and `0` DNS only, unless
+   * `proxied` is given
+   */
   @IsOptional()
   @IsString()
   @MaxLength(64)
@@ -70,8 +76,8 @@ class RecordFields {
 
 export class RecordInput extends RecordFields {
   /**
-   * `@` for the root, `www`, `*.a`, `_dmarc`; IDN accepted. A full name inside the zone ends with a dot (`www.example.com.`): without it, one that ends with
-   * the zone's name is refused
+   * `@` for the root, `www`, `*.a`, `_dmarc`; IDN accepted. A full name inside the zone ends with a dot
+   * (`www.example.com.`): without it, one that ends with the zone's name is refused
    */
   @ApiProperty({ required: true })
   @IsOptional()
@@ -85,8 +91,9 @@ export class RecordInput extends RecordFields {
   type!: string;
 
   /**
-   * MX: the host; SRV: `weight port target`; CAA: `flags tag "value"`; TXT: the text itself, any length. A TXT that is well-formed quoted strings is taken for
-   * presentation form, and a text that is itself such is shown in it, so that what was read can be sent back
+   * MX: the host; SRV: `weight port target`; CAA: `flags tag "value"`; TXT: the text itself, any length. A TXT that is
+   * well-formed quoted strings is taken for presentation form, and a text that is itself such is shown in it, so that
+   * what was read can be sent back
    */
   @IsString()
   @MaxLength(MAX_VALUE)
@@ -143,7 +150,9 @@ export class RecordPatch extends RecordFields {
   enabled?: boolean;
 }
 
-/** What is wrong with the well-shaped fields of a body, as far as it can be said without its zone and what is stored. */
+/**
+ * What is wrong with the well-shaped fields of a body, as far as it can be said without its zone and what is stored.
+ */
 function mistakesOf({ host, name, type, value, ttl, priority }: RecordPatch): FieldError[] {
   const given = host ?? name;
   const unknown = {
@@ -167,8 +176,9 @@ export class StatusInput {
 
 export class RecordQuery extends PageQuery {
   /**
-   * part of the host, the remark or the value, any case; names are found as they are stored and as people write them. Host, remark and value are searched in
-   * their first 2 500 characters together, of which one that is not ASCII takes five: the end of a very long value is not found
+   * part of the host, the remark or the value, any case; names are found as they are stored and as people write them.
+   * Host, remark and value are searched in their first 2 500 characters together, of which one that is not ASCII takes
+   * five: the end of a very long value is not found
    */
   @IsOptional()
   @IsString()
@@ -182,7 +192,9 @@ export class RecordQuery extends PageQuery {
   @MaxLength(16)
   type?: string;
 
-  /** the host, `@` for the root, in any spelling that input may have: `API`, `bücher`, with a final dot the full name */
+  /**
+   * the host, `@` for the root, in any spelling that input may have: `API`, `bücher`, with a final dot the full name
+   */
   @IsOptional()
   @IsString()
   @MaxLength(300)

@@ -3,7 +3,9 @@ import { SEARCH_LENGTH } from '../common/search.js';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../database/columns.js';
 import { Domain } from '../domains/domain.entity.js';
 
-/** The cache of a provider's record, and the only home of records that are disabled where the provider cannot hold such. */
+/**
+ * The cache of a provider's record, and the only home of records that are disabled where the provider cannot hold such.
+ */
 @Entity('dns_records')
 @Index('dns_records_remote_uq', ['domain_id', 'remote_id'], { unique: true })
 @Index('dns_records_host_ix', ['domain_id', 'host', 'id'])
@@ -36,7 +38,10 @@ export class CachedRecord {
   @Str(SEARCH_LENGTH, { nullable: true, select: false }) search!: string | null;
 }
 
-/** How many records of a type a domain has: exact, kept in the transaction of every write. Counting most of a large zone would cost more than the page. */
+/**
+ * How many records of a type a domain has: exact, kept in the transaction of every write. Counting most of a large zone
+ * would cost more than the page.
+ */
 @Entity('record_counts')
 export class RecordCount {
   @PrimaryColumn({ type: Number }) domain_id!: number;
@@ -48,8 +53,8 @@ export class RecordCount {
 }
 
 /**
- * What is about to be done at a provider, stored before the call. `open` while the call runs; `unknown` when nobody can tell whether it was
- * applied; `done`, with the domain's revision, in the transaction that updates the cache.
+ * What is about to be done at a provider, stored before the call. `open` while the call runs; `unknown` when nobody can
+ * tell whether it was applied; `done`, with the domain's revision, in the transaction that updates the cache.
  */
 @Entity('record_intents')
 @Index('record_intents_state_ix', ['state', 'domain_id'])
@@ -63,7 +68,10 @@ export class RecordIntent {
   @Str(16) op!: string;
   /** the names that the change touches */
   @Json() hosts!: string[];
-  /** `[row id, remote id afterwards]` of the rows that it changes; a null id: the row stays here, disabled, when the provider's record goes */
+  /**
+   * `[row id, remote id afterwards]` of the rows that it changes; a null id: the row stays here, disabled, when the
+   * provider's record goes
+   */
   @Json() expected!: [number, string | null][];
   /** the process that is at it, see `database/leases.ts` */
   @Str(128) owner!: string;

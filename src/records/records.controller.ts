@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Fails, Makes, Me, OnDomain } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../common/access.js';
 import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
@@ -15,9 +16,10 @@ export class RecordsController {
   constructor(private readonly records: RecordsService) {}
 
   /**
-   * Records of a domain from the cache. Without `limit` all of them, up to 10 000; beyond that a `page` is required. With `refresh=true` the provider is read
-   * first (500002 when it fails); a list that lacks more than half of twenty or more known records changes nothing and is 409002 with what would go.
-   * `confirm=true` accepts it, and needs write permission on the whole domain (API tokens: no rules, and the scope `records:write`).
+   * Records of a domain from the cache. Without `limit` all of them, up to 10 000; beyond that a `page` is required.
+   * With `refresh=true` the provider is read first (500002 when it fails); a list that lacks more than half of twenty
+   * or more known records changes nothing and is 409002 with what would go. `confirm=true` accepts it, and needs write
+   * permission on the whole domain (API tokens: no rules, and the scope `records:write`).
    */
   @Get()
   @Access({ domain: 'read', scope: 'records:read' })
@@ -34,8 +36,9 @@ export class RecordsController {
   }
 
   /**
-   * Creates a record at the provider, then here. 409001 when it exists, 400001 when the provider cannot hold it or a CNAME is in the way, 500002 when the
-   * provider refuses. Where the TTL belongs to the record set, a TTL that is given changes that of the whole set.
+   * Creates a record at the provider, then here. 409001 when it exists, 400001 when the provider cannot hold it or a
+   * CNAME is in the way, 500002 when the provider refuses. Where the TTL belongs to the record set, a TTL that is given
+   * changes that of the whole set.
    */
   @Post()
   @Access({ domain: 'records', scope: 'records:write' })
@@ -53,7 +56,10 @@ export class RecordsController {
     return this.records.get(domain, id);
   }
 
-  /** Changes what is given; what is left out stays. The other values of the same name and type are kept. Failures as of `POST`: 409001, 500002. */
+  /**
+   * Changes what is given; what is left out stays. The other values of the same name and type are kept. Failures as of
+   * `POST`: 409001, 500002.
+   */
   @Put(':recordId')
   @Access({ domain: 'records', scope: 'records:write' })
   @Fails('conflict', 'provider')
@@ -68,8 +74,8 @@ export class RecordsController {
   }
 
   /**
-   * Deletes the record at the provider, then here; the other values of its name and type are kept; 409001 while others change them, 500002 when the
-   * provider fails.
+   * Deletes the record at the provider, then here; the other values of its name and type are kept; 409001 while others
+   * change them, 500002 when the provider fails.
    */
   @Delete(':recordId')
   @Access({ domain: 'records', scope: 'records:write' })
@@ -80,8 +86,8 @@ export class RecordsController {
   }
 
   /**
-   * Takes a record out of DNS, or puts it back. Where the provider cannot disable records it is removed there, kept here, and created again. Failures:
-   * 409001, 500002.
+   * Takes a record out of DNS, or puts it back. Where the provider cannot disable records it is removed there, kept
+   * here, and created again. Failures: 409001, 500002.
    */
   @Patch(':recordId/status')
   @Access({ domain: 'records', scope: 'records:write' })

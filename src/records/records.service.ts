@@ -20,7 +20,9 @@ import { recordView } from './record-view.js';
 import { RecordWriter } from './record-writer.service.js';
 import { SuspiciousList } from './suspicious.js';
 
-/** A list without `limit` is complete up to here; beyond it a page must be asked for, so that nothing is cut silently. */
+/**
+ * A list without `limit` is complete up to here; beyond it a page must be asked for, so that nothing is cut silently.
+ */
 const MAX_UNPAGED = 10_000;
 const SORTS = {
   id: 'id',
@@ -136,7 +138,10 @@ export class RecordsService {
     return { total, list: rows.map((row) => recordView(row, domain)), asked };
   }
 
-  /** How many match, when a page of them was read: one that is not full says so, and in the order of ids only what comes after it is left to count. */
+  /**
+   * How many match, when a page of them was read: one that is not full says so, and in the order of ids only what comes
+   * after it is left to count.
+   */
   private async total(
     [where, values]: [string, SqlValue[]],
     order: string,
@@ -170,7 +175,10 @@ function assertFitsOneAnswer(total: number): void {
   throw errors.field('page', `is required: ${total} records match, more than the ${MAX_UNPAGED} that fit one answer`);
 }
 
-/** The query of a page. A keyword is looked for in an index alone, and only what it finds is read: the rows are ten times as large. */
+/**
+ * The query of a page. A keyword is looked for in an index alone, and only what it finds is read: the rows are ten
+ * times as large.
+ */
 function pageSql(where: string, order: string, searching: boolean): string {
   if (!searching) return `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
   return `SELECT ${RECORD_COLUMNS} FROM dns_records JOIN (
@@ -178,7 +186,10 @@ function pageSql(where: string, order: string, searching: boolean): string {
            ORDER BY ${order}`;
 }
 
-/** What a filter names is made canonical as what is stored was; what is merely not there is not found. @throws AppError 400001 */
+/**
+ * What a filter names is made canonical as what is stored was; what is merely not there is not found.
+ * @throws AppError 400001
+ */
 function filter({ id, name, provider }: OpenDomain, query: RecordQuery): [string, SqlValue[]] {
   const where = ['domain_id = ?'];
   const values: SqlValue[] = [id];

@@ -2,7 +2,8 @@ import { Controller, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { SyncQuery, SyncResult } from '../accounts/account.dto.js';
-import { Access, Audited, type Caller, Fails, Me, Role } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
 import { IdPipe } from '../common/validation.js';
 import { AccountSyncService } from './account-sync.service.js';
 
@@ -13,10 +14,12 @@ export class SyncController {
   constructor(private readonly accounts: AccountSyncService) {}
 
   /**
-   * Reads the account's zones at the provider, whole or not at all, then the records of each. Answers 200 when all is read, 202 with `pending` when the
-   * reading of records goes on in the background; 409001 while another one runs, 500002 when the provider fails. A list without any zone, or with less than
-   * half of four or more known ones, changes nothing: 409002 with what would be marked as missing; `confirm=true` accepts it. A domain that would lose more
-   * than half of twenty or more records counts as failed, and is accepted by itself: `GET /api/domains/:id/records?refresh=true&confirm=true`.
+   * Reads the account's zones at the provider, whole or not at all, then the records of each. Answers 200 when all is
+   * read, 202 with `pending` when the reading of records goes on in the background; 409001 while another one runs,
+   * 500002 when the provider fails. A list without any zone, or with less than half of four or more known ones, changes
+   * nothing: 409002 with what would be marked as missing; `confirm=true` accepts it. A domain that would lose more than
+   * half of twenty or more records counts as failed, and is accepted by itself: `GET
+   * /api/domains/:id/records?refresh=true&confirm=true`.
    */
   @Post()
   @HttpCode(200)

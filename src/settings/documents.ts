@@ -87,8 +87,9 @@ let parsed:
   | undefined;
 
 /**
- * The security settings that bind who has this role, from a row's text: what an administrator set never binds a super administrator. `null`: strangers, who may
- * be anybody: what would let either of the two in lets them in so far. The guard needs them at each request, so the newest text is not parsed twice.
+ * The security settings that bind who has this role, from a row's text: what an administrator set never binds a super
+ * administrator. `null`: strangers, who may be anybody: what would let either of the two in lets them in so far. The
+ * guard needs them at each request, so the newest text is not parsed twice.
  */
 export function securityFrom(text: string | null | undefined, role: number | null): SecuritySettings {
   if (!text) return SECURITY;

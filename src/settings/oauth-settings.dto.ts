@@ -13,7 +13,10 @@ import { Check, NestedList } from '../common/validation.js';
 import { isHttpUrl } from './checks.js';
 import { Told } from './settings.dto.js';
 
-/** An OpenID provider (`issuer`), or a plain OAuth 2.0 provider (the three endpoints and `subject_field`), such as GitHub. */
+/**
+ * An OpenID provider (`issuer`), or a plain OAuth 2.0 provider (the three endpoints and `subject_field`), such as
+ * GitHub.
+ */
 export class OauthProvider {
   /** short name, used in addresses */
   @Matches(/^[a-z0-9][a-z0-9-]{0,31}$/, { message: '$property must be 1 to 32 of a-z, 0-9 and -' })
@@ -47,7 +50,10 @@ export class OauthProvider {
   @IsBoolean()
   auto_create?: boolean;
 
-  /** whether a sign-in there counts as second factor, because the provider asks for one itself; else accounts with an authenticator app are asked here, too */
+  /**
+   * whether a sign-in there counts as second factor, because the provider asks for one itself; else accounts with an
+   * authenticator app are asked here, too
+   */
   @IsOptional()
   @IsBoolean()
   trusted_2fa?: boolean;
@@ -108,8 +114,8 @@ export class OauthProviderView extends OauthProvider {
   /** whether a client secret is stored; it is never shown */
   client_secret_set!: boolean;
   /**
-   * whether a super administrator has set or confirmed its addresses, `subject_field`, `client_id` and whether it counts as second factor; until then nobody can sign in
-   * at it
+   * whether a super administrator has set or confirmed its addresses, `subject_field`, `client_id` and whether it
+   * counts as second factor; until then nobody can sign in at it
    */
   confirmed!: boolean;
 }

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, type PipeTransform, Post, Put } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Me, Role } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Me, Role } from '../common/access.js';
 import { errors } from '../common/errors.js';
 import { CONFIRMED_SECTIONS, type ConfirmedSection } from './confirmation.js';
 import { OauthInput, OauthView } from './oauth-settings.dto.js';
@@ -36,8 +37,8 @@ export class SettingsController {
   }
 
   /**
-   * Changes general settings. Fields that are left out stay. A `base_url` that an administrator sets waits until a super administrator saves or confirms it: mails,
-   * passkeys and OAuth go on with the one before.
+   * Changes general settings. Fields that are left out stay. A `base_url` that an administrator sets waits until a
+   * super administrator saves or confirms it: mails, passkeys and OAuth go on with the one before.
    */
   @Put()
   @Access({ role: Role.Admin, noTokens: true })
@@ -53,8 +54,9 @@ export class SettingsController {
   }
 
   /**
-   * Changes security settings. Fields that are left out stay, inside objects, too. Everything acts at the very next request. What an administrator sets binds
-   * administrators and users; super administrators are bound by what one of them set last (else the defaults).
+   * Changes security settings. Fields that are left out stay, inside objects, too. Everything acts at the very next
+   * request. What an administrator sets binds administrators and users; super administrators are bound by what one of
+   * them set last (else the defaults).
    */
   @Put('security')
   @Access({ role: Role.Admin, noTokens: true })
@@ -70,8 +72,9 @@ export class SettingsController {
   }
 
   /**
-   * Changes the mail server. A password that is left out stays, and must be sent again when host or port change or `security` becomes `none`. A server that an
-   * administrator sets serves tests and notifications until a super administrator saves or confirms it; links and codes go through the last confirmed one.
+   * Changes the mail server. A password that is left out stays, and must be sent again when host or port change or
+   * `security` becomes `none`. A server that an administrator sets serves tests and notifications until a super
+   * administrator saves or confirms it; links and codes go through the last confirmed one.
    */
   @Put('smtp')
   @Access({ role: Role.Admin, noTokens: true })
@@ -87,8 +90,9 @@ export class SettingsController {
   }
 
   /**
-   * Changes them. The list of providers is replaced as a whole; a client secret that is left out stays. Nobody can sign in at a provider whose addresses or client an
-   * administrator set, until a super administrator saves or confirms them.
+   * Changes them. The list of providers is replaced as a whole; a client secret that is left out stays. Nobody can sign
+   * in at a provider whose addresses or client an administrator set, until a super administrator saves or confirms
+   * them.
    */
   @Put('oauth')
   @Access({ role: Role.Admin, noTokens: true })
@@ -98,8 +102,8 @@ export class SettingsController {
   }
 
   /**
-   * Confirms whatever waits in `general`, `smtp` or `oauth` at this moment: from then on it serves for links, codes and sign-ins. To confirm no more than what was read, save
-   * the section as it was read instead.
+   * Confirms whatever waits in `general`, `smtp` or `oauth` at this moment: from then on it serves for links, codes and
+   * sign-ins. To confirm no more than what was read, save the section as it was read instead.
    */
   @Post(':section/confirm')
   @HttpCode(200)

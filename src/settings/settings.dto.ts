@@ -187,7 +187,10 @@ export class SecuritySettings {
   @Nested(() => PasswordPolicy)
   password_policy!: PasswordPolicy;
 
-  /** sessions of this role and above must have shown a second factor, and API tokens need a creator who has one; null: nobody must */
+  /**
+   * sessions of this role and above must have shown a second factor, and API tokens need a creator who has one; null:
+   * nobody must
+   */
   @IsOptional()
   @IsIn([1, 2, 3])
   require_2fa_role!: number | null;
@@ -228,14 +231,19 @@ export class SmtpSettings {
 }
 
 export class GeneralView extends GeneralSettings {
-  /** whether a super administrator has set or confirmed `base_url`; until then the last confirmed one serves mails, passkeys and OAuth */
+  /**
+   * whether a super administrator has set or confirmed `base_url`; until then the last confirmed one serves mails,
+   * passkeys and OAuth
+   */
   confirmed!: boolean;
   /** the fields that wait for that */
   waiting!: string[];
 }
 
 export class SecurityView extends SecuritySettings {
-  /** whether all of it binds super administrators, too: what an administrator sets binds administrators and users only */
+  /**
+   * whether all of it binds super administrators, too: what an administrator sets binds administrators and users only
+   */
   confirmed!: boolean;
   /** the fields that do not, such as `login_limit.max_failures`; they do when a super administrator saves them */
   waiting!: string[];
@@ -245,8 +253,9 @@ export class SmtpView extends SmtpSettings {
   /** whether a password is stored; it is never shown */
   password_set!: boolean;
   /**
-   * whether a super administrator has set or confirmed `host`, `port`, `security` and `username`; until then they serve tests and notifications only, and mails that
-   * carry a link or a code go through the last server that was confirmed, or are not sent
+   * whether a super administrator has set or confirmed `host`, `port`, `security` and `username`; until then they serve
+   * tests and notifications only, and mails that carry a link or a code go through the last server that was confirmed,
+   * or are not sent
    */
   confirmed!: boolean;
   /** the fields that wait for that */
@@ -297,7 +306,9 @@ export class SecurityInput extends IntersectionType(
 }
 
 export class SmtpInput extends IntersectionType(PartialType(SmtpSettings), Told) {
-  /** left out: the stored one stays, as long as `host` and `port` do and `security` does not become `none`; null: none */
+  /**
+   * left out: the stored one stays, as long as `host` and `port` do and `security` does not become `none`; null: none
+   */
   @IsOptional()
   @IsString()
   @IsNotEmpty()

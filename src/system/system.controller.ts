@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Fails, Me, Role } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
 import { LoginsService } from './logins.service.js';
 import { LoginStats, UnlockInput, UnlockResult } from './system.dto.js';
 
@@ -9,7 +10,10 @@ import { LoginStats, UnlockInput, UnlockResult } from './system.dto.js';
 export class SystemController {
   constructor(private readonly logins: LoginsService) {}
 
-  /** Logins and failures of the last 24 hours and 30 days, names that are locked now, and the networks with the most failures. */
+  /**
+   * Logins and failures of the last 24 hours and 30 days, names that are locked now, and the networks with the most
+   * failures.
+   */
   @Get('login-stats')
   @Access({ role: Role.Super })
   loginStats(): Promise<LoginStats> {

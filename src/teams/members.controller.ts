@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { MembersService } from './members.service.js';
@@ -27,8 +28,8 @@ export class MembersController {
   }
 
   /**
-   * Takes a user into the team, by `user_id` or `username`. For its owners and managers, who may try 30 times an hour (429001 then), and administrators; 409001 for who is a
-   * member already.
+   * Takes a user into the team, by `user_id` or `username`. For its owners and managers, who may try 30 times an hour
+   * (429001 then), and administrators; 409001 for who is a member already.
    */
   @Post()
   @Fails('conflict')

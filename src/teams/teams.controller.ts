@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Makes, Me, signedIn } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { TeamDetail, TeamInput, TeamPatch, TeamView } from './team.dto.js';
@@ -46,7 +47,10 @@ export class TeamsController {
     return this.teams.update(me, id, body);
   }
 
-  /** Deletes a team with its members and permissions. Its accounts stay, without team. For its owners, and administrators. */
+  /**
+   * Deletes a team with its members and permissions. Its accounts stay, without team. For its owners, and
+   * administrators.
+   */
   @Delete(':id')
   @Audited('team.delete')
   remove(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<void> {

@@ -14,7 +14,8 @@ export function presetRules({ name, host }: PresetInput): TokenRule[] {
   const actions = [...EVERYTHING];
   switch (name) {
     case 'acme': {
-      // RFC 8555, section 8.4: the challenge is a TXT record at _acme-challenge below the name; a certificate of *.example.com asks there, too
+      // RFC 8555, section 8.4: the challenge is a TXT record at _acme-challenge below the name; a certificate of
+      // *.example.com asks there, too
       const base = (given ?? '@').replace(/^\*\./, '');
       const challenge = base === '@' || base === '*' ? '_acme-challenge' : `_acme-challenge.${base}`;
       return [{ effect: 'allow', hosts: [challenge], types: ['TXT'], actions }];

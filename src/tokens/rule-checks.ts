@@ -7,7 +7,8 @@ import { TARGETS, type TokenRule } from '../common/token-rules.js';
 type Add = (path: string, message: string, code: FieldError['code'], params?: FieldError['params']) => void;
 
 /**
- * What the rules of one token may not be although each field is well-formed: more than a decision may cost, or an allow that nothing can meet.
+ * What the rules of one token may not be although each field is well-formed: more than a decision may cost, or an allow
+ * that nothing can meet.
  * @param allowed ids that the token is narrowed to; empty: all
  * @throws AppError 400001 naming every such field
  */
@@ -101,7 +102,9 @@ function contradictions(rule: TokenRule, path: string, allowed: readonly number[
 /** One of each that `values` may speak of. */
 const ANY_TYPE = ['A', 'AAAA', 'CNAME', 'TXT'];
 
-/** Whether some value of this type can be met. An AAAA may hold an IPv4 address (mapped, NAT64, 6to4), an A no other. */
+/**
+ * Whether some value of this type can be met. An AAAA may hold an IPv4 address (mapped, NAT64, 6to4), an A no other.
+ */
 function speaksOf({ cidrs, suffixes, text }: NonNullable<TokenRule['values']>, type: string): boolean {
   if (type === 'A')
     return cidrs?.some((cidr) => ipaddr.parse(cidr.trim().split('/')[0] as string).kind() === 'ipv4') ?? false;

@@ -49,7 +49,10 @@ export class TextRule {
   @Max(66000)
   max_length?: number;
 
-  /** regular expression (RE2 syntax) for the whole text, of at most 500 compiled steps; `.` is any character, a line break, too */
+  /**
+   * regular expression (RE2 syntax) for the whole text, of at most 500 compiled steps; `.` is any character, a line
+   * break, too
+   */
   @IsOptional()
   @IsString()
   @MaxLength(MAX_PATTERN)
@@ -58,7 +61,9 @@ export class TextRule {
 
 /** Speaks only of the types that it fits; a rule with `values` does not match others. */
 export class ValuesRule {
-  /** of A and AAAA: networks that the address must lie in, or the IPv4 address that it leads to (mapped, NAT64, 6to4) */
+  /**
+   * of A and AAAA: networks that the address must lie in, or the IPv4 address that it leads to (mapped, NAT64, 6to4)
+   */
   @IsOptional()
   @IsArray()
   @ArrayMinSize(1)
@@ -96,8 +101,9 @@ export class TtlRule {
 }
 
 /**
- * What is left out matches everything. An update must be allowed for the old and the new state of the record. The rules of a token together hold at most
- * 500 hosts, networks and suffixes; what a text is tried against is bounded, and beyond the bound a deny is met and an allow is not.
+ * What is left out matches everything. An update must be allowed for the old and the new state of the record. The rules
+ * of a token together hold at most 500 hosts, networks and suffixes; what a text is tried against is bounded, and
+ * beyond the bound a deny is met and an allow is not.
  */
 export class RuleInput {
   @IsIn(['allow', 'deny'])
@@ -114,8 +120,8 @@ export class RuleInput {
   domains?: number[];
 
   /**
-   * globs: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets. The wildcard record `*.dev` is `\*.dev`; of the globs of
-   * an allow only `**` meets it
+   * globs: `*` does not cross a dot, `**` does; the apex is `@`, which of the globs only `**` meets. The wildcard
+   * record `*.dev` is `\*.dev`; of the globs of an allow only `**` meets it
    */
   @IsOptional()
   @IsArray()

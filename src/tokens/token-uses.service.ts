@@ -14,7 +14,10 @@ export interface TokenUse {
   count: number;
 }
 
-/** Counts uses in memory and adds them to the database every few seconds: a write at each request would cost more than the request. */
+/**
+ * Counts uses in memory and adds them to the database every few seconds: a write at each request would cost more than
+ * the request.
+ */
 @Injectable()
 export class TokenUses implements OnApplicationShutdown {
   private counts = new Map<string, { tokenId: number; day: string; network: string; count: number }>();

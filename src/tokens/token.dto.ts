@@ -32,7 +32,10 @@ export class PresetInput {
   @IsIn(PRESETS)
   name!: PresetName;
 
-  /** acme: the host that wants a certificate (default `@`); ddns: the host (needed); read-only: a glob of hosts (default: all) */
+  /**
+   * acme: the host that wants a certificate (default `@`); ddns: the host (needed); read-only: a glob of hosts
+   * (default: all)
+   */
   @IsOptional()
   @IsString()
   @IsNotEmpty()
@@ -79,7 +82,10 @@ export class TokenInput {
   @Max(3650)
   max_unused_days?: number | null;
 
-  /** what it may do with records; left out: everything that its creator may. With rules, what none allows is denied, and deny beats allow */
+  /**
+   * what it may do with records; left out: everything that its creator may. With rules, what none allows is denied, and
+   * deny beats allow
+   */
   @IsOptional()
   @ArrayMaxSize(RULE_LIMITS.rules)
   @NestedList(() => RuleInput)
@@ -218,7 +224,10 @@ export class Explanation {
   reason!: string;
   /** index of the rule that decided; null: none did */
   rule!: number | null;
-  /** which limit decided: token (its state, domains or rules), creator (the person's own right), scope, window (times) or network */
+  /**
+   * which limit decided: token (its state, domains or rules), creator (the person's own right), scope, window (times)
+   * or network
+   */
   @ApiProperty({ enum: ['token', 'network', 'window', 'creator', 'scope'] })
   source!: 'token' | 'creator' | 'scope' | 'window' | 'network';
 }

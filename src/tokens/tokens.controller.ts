@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { ExplainService } from './explain.service.js';
@@ -74,7 +75,10 @@ export class TokensController {
     return this.tokens.usesOf(me, id);
   }
 
-  /** A new secret, shown this once. The old one works for `overlap_minutes` more (default 0); 409001 when it was rotated just now. */
+  /**
+   * A new secret, shown this once. The old one works for `overlap_minutes` more (default 0); 409001 when it was rotated
+   * just now.
+   */
   @Post(':id/rotate')
   @HttpCode(200)
   @Fails('conflict')

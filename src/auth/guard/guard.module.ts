@@ -9,6 +9,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { AccessGuard } from './access.guard.js';
 import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
+import { UnknownQueryGuard } from './unknown-query.guard.js';
 
 @Module({ providers: [RateStorage], exports: [RateStorage] })
 class RateStorageModule {}
@@ -30,9 +31,10 @@ class RateStorageModule {}
   providers: [
     JwtStrategy,
     ApiTokenStrategy,
-    // in this order: who is asking, then how often
+    // in this order: who is asking, how often, and whether the query says what nobody reads
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: RateGuard },
+    { provide: APP_GUARD, useClass: UnknownQueryGuard },
   ],
 })
 export class GuardModule {}

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Fails, Me, Role } from '../../common/access.js';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Fails, Me, Role } from '../../common/access.js';
 import { alsoJudge } from '../../common/validation.js';
 import { UserView } from '../../users/user.dto.js';
 import { UsersService } from '../../users/users.service.js';
@@ -25,9 +26,10 @@ export class AuthController {
   }
 
   /**
-   * Password login. Answers 401001 for a wrong name, password or code, 403001 in a network that may not sign in, 423001 while the name is locked in your
-   * network, 429001 over the rate limit. When the second factor is on and no code was sent, the answer is HTTP 200 with `code` -2 and `data.types`: send
-   * the same again with `totpCode` or `recoveryCode`.
+   * Password login. Answers 401001 for a wrong name, password or code, 403001 in a network that may not sign in, 423001
+   * while the name is locked in your network, 429001 over the rate limit. When the second factor is on and no code was
+   * sent, the answer is HTTP 200 with `code` -2 and `data.types`: send the same again with `totpCode` or
+   * `recoveryCode`.
    */
   @Post('login')
   @HttpCode(200)
@@ -39,8 +41,9 @@ export class AuthController {
   }
 
   /**
-   * Ends a sign-in at a provider that answered `code` -2, with the `challenge_id` of that answer and a code. Answers 401001 for a challenge that is unknown, used or older
-   * than five minutes, and for a wrong code, which counts as a failed login: 423001 while the name is locked in your network, 429001 over the rate limit.
+   * Ends a sign-in at a provider that answered `code` -2, with the `challenge_id` of that answer and a code. Answers
+   * 401001 for a challenge that is unknown, used or older than five minutes, and for a wrong code, which counts as a
+   * failed login: 423001 while the name is locked in your network, 429001 over the rate limit.
    */
   @Post('second-factor')
   @HttpCode(200)
@@ -51,7 +54,10 @@ export class AuthController {
     return this.oauth.secondFactor(body, me);
   }
 
-  /** Makes an account (role 1) for oneself, where the settings allow it. Answers 403001 where they do not, 409001 when the name or the address is taken. */
+  /**
+   * Makes an account (role 1) for oneself, where the settings allow it. Answers 403001 where they do not, 409001 when
+   * the name or the address is taken.
+   */
   @Post('register')
   @Access({ public: true, rate: 'public' })
   @Fails('forbidden', 'conflict')
@@ -86,8 +92,9 @@ export class AuthController {
   }
 
   /**
-   * Changes one's own password and ends all other sessions. A wrong old password is 401001 and counts as a failed login; 423001 after too many. Who has none
-   * yet sets the first one within five minutes of signing in (`old_password` may then be anything), else 403001.
+   * Changes one's own password and ends all other sessions. A wrong old password is 401001 and counts as a failed
+   * login; 423001 after too many. Who has none yet sets the first one within five minutes of signing in (`old_password`
+   * may then be anything), else 403001.
    */
   @Post('password')
   @HttpCode(200)
@@ -98,7 +105,10 @@ export class AuthController {
     return this.passwords.change(body, me);
   }
 
-  /** Mails a link to a new password, when the account exists, has an address, and a mail server is set up. The answer is always the same. */
+  /**
+   * Mails a link to a new password, when the account exists, has an address, and a mail server is set up. The answer is
+   * always the same.
+   */
   @Post('password-reset')
   @HttpCode(200)
   @Access({ public: true, rate: 'login' })
@@ -107,7 +117,10 @@ export class AuthController {
     return this.passwords.requestReset(body, me);
   }
 
-  /** Sets a new password with the token of the mail, which works once and for 30 minutes, and ends all sessions. Answers 401001 for any other token. */
+  /**
+   * Sets a new password with the token of the mail, which works once and for 30 minutes, and ends all sessions. Answers
+   * 401001 for any other token.
+   */
   @Post('password-reset/confirm')
   @HttpCode(200)
   @Access({ public: true, rate: 'public' })

@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, type PipeTransform, Post, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Access, Audited, type Caller, Fails, Me, signedIn } from '../../common/access.js';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Fails, Me, signedIn } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -35,8 +36,9 @@ export class BindingController {
   }
 
   /**
-   * Begins to bind a sign-in at a provider to one's own account. Send the browser to `auth_url`, and what comes back to `POST /api/auth/oauth/callback`,
-   * which answers `{bound: true}` while this session lives. Needs a session that is younger than five minutes (403001). Answers 404001 for an unknown provider and 500002 when it does not answer.
+   * Begins to bind a sign-in at a provider to one's own account. Send the browser to `auth_url`, and what comes back to
+   * `POST /api/auth/oauth/callback`, which answers `{bound: true}` while this session lives. Needs a session that is
+   * younger than five minutes (403001). Answers 404001 for an unknown provider and 500002 when it does not answer.
    */
   @Post()
   @HttpCode(200)

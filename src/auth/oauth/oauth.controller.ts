@@ -2,7 +2,8 @@ import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common'
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { AuditService } from '../../audit/audit.service.js';
-import { Access, Audited, type Caller, Fails, Me } from '../../common/access.js';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { browserOf, markBrowser, unmarkBrowser } from './browser.js';
 import { AuthorizationUrl, OauthCallback, OauthStart, OauthStatus } from './oauth.dto.js';
@@ -28,9 +29,9 @@ export class OauthController {
   }
 
   /**
-   * Begins a sign-in at a provider (OpenID Connect or OAuth 2.0, authorization code with PKCE). Send the browser to `auth_url`. It comes back to
-   * `redirect` with `code` and `state` for `callback`. Sets a cookie, without which the callback is refused. Answers 404001 for an unknown provider and
-   * 500002 when it does not answer.
+   * Begins a sign-in at a provider (OpenID Connect or OAuth 2.0, authorization code with PKCE). Send the browser to
+   * `auth_url`. It comes back to `redirect` with `code` and `state` for `callback`. Sets a cookie, without which the
+   * callback is refused. Answers 404001 for an unknown provider and 500002 when it does not answer.
    */
   @Post('start')
   @HttpCode(200)
@@ -45,16 +46,18 @@ export class OauthController {
   ): Promise<AuthorizationUrl> {
     const browser = markBrowser(request, response, await this.settings.publicUrl());
     const auth_url = await this.oauth.start(body, browser, null);
-    // nothing is changed for anybody yet, and strangers must not fill the log: what comes of it is logged by the callback
+    // nothing is changed for anybody yet, and strangers must not fill the log: what comes of it is logged by the
+    // callback
     this.audit.notNeeded(me);
     return { auth_url };
   }
 
   /**
-   * Finishes what `start` began, in the same browser and once. Answers `token` and `user`, or `bound` when it was begun by `POST /api/security/bind-oauth`. When
-   * the account has an authenticator app and the provider no `trusted_2fa`, the answer is HTTP 200 with `code` -2 and `data: {types, challenge_id}`: send the
-   * code to `POST /api/auth/second-factor`. Answers 401001 for whatever cannot be verified, 403001 in a network that may not sign in, 404001 when the provider
-   * is gone, 409001 when a binding is taken, and 500002 when the provider does not answer.
+   * Finishes what `start` began, in the same browser and once. Answers `token` and `user`, or `bound` when it was begun
+   * by `POST /api/security/bind-oauth`. When the account has an authenticator app and the provider no `trusted_2fa`,
+   * the answer is HTTP 200 with `code` -2 and `data: {types, challenge_id}`: send the code to `POST
+   * /api/auth/second-factor`. Answers 401001 for whatever cannot be verified, 403001 in a network that may not sign in,
+   * 404001 when the provider is gone, 409001 when a binding is taken, and 500002 when the provider does not answer.
    */
   @Post('callback')
   @HttpCode(200)

@@ -19,8 +19,9 @@ export class OauthStatus {
 
 export class OauthRedirect {
   /**
-   * where the provider sends the browser back to: an absolute address below the public address of the service, or a path below it that starts with one slash;
-   * without query and fragment. The provider must know it. Default: `/oauth/callback`
+   * where the provider sends the browser back to: an absolute address below the public address of the service, or a
+   * path below it that starts with one slash; without query and fragment. The provider must know it. Default:
+   * `/oauth/callback`
    */
   @IsOptional()
   @IsString()

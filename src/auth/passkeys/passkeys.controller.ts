@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Fails, Me } from '../../common/access.js';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { IdPipe } from '../../common/validation.js';
 import { FreshnessService } from '../second-factor/freshness.service.js';
 import { Proof } from '../second-factor/second-factor.dto.js';
@@ -38,10 +39,12 @@ export class PasskeysController {
   }
 
   /**
-   * Begins adding a passkey: options for `navigator.credentials.create`. A session that began more than five minutes ago needs `password`, `totpCode` or
-   * `recoveryCode` (403001 without, 401001 for wrong ones, which count as failed logins, 423001 after too many); who has an authenticator app and did not show
-   * a second factor in it always needs a code.
-   * Answers 409001 when one has 25 already. A login that lacks the second factor which its role must show may add the first passkey, no further ones (403001).
+   * Begins adding a passkey: options for `navigator.credentials.create`. A session that began more than five minutes
+   * ago needs `password`, `totpCode` or `recoveryCode` (403001 without, 401001 for wrong ones, which count as failed
+   * logins, 423001 after too many); who has an authenticator app and did not show a second factor in it always needs a
+   * code.
+   * Answers 409001 when one has 25 already. A login that lacks the second factor which its role must show may add the
+   * first passkey, no further ones (403001).
    */
   @Post('register/start')
   @HttpCode(200)
@@ -54,8 +57,9 @@ export class PasskeysController {
   }
 
   /**
-   * Stores the passkey. The challenge must come from the same session and works once, also when this call fails. Answers 400001 for a response that does not
-   * verify, 409001 for a passkey that is stored already. The session counts as having shown a second factor from then on.
+   * Stores the passkey. The challenge must come from the same session and works once, also when this call fails.
+   * Answers 400001 for a response that does not verify, 409001 for a passkey that is stored already. The session counts
+   * as having shown a second factor from then on.
    */
   @Post('register/finish')
   @Access({ noTokens: true, unproven: true })
@@ -83,9 +87,10 @@ export class PasskeysController {
   }
 
   /**
-   * Begins a login: options for `navigator.credentials.get`. Without a name the passkey says who it is; with one, only a passkey of that user is taken at
-   * `finish`. The options never name passkeys (all of them are discoverable), so that the answer is the same whether there is such a user or not.
-   * Answers 409001 where the public address is no host name.
+   * Begins a login: options for `navigator.credentials.get`. Without a name the passkey says who it is; with one, only
+   * a passkey of that user is taken at `finish`. The options never name passkeys (all of them are discoverable), so
+   * that the answer is the same whether there is such a user or not. Answers 409001 where the public address is no host
+   * name.
    */
   @Post('login/start')
   @HttpCode(200)
@@ -97,8 +102,9 @@ export class PasskeysController {
   }
 
   /**
-   * Login with a passkey, which stands for both factors. Answers one and the same 401001 whatever is wrong, 403001 in a network that may not sign in. The
-   * challenge works once, also when this call fails. Answers 409001 where the public address is no host name.
+   * Login with a passkey, which stands for both factors. Answers one and the same 401001 whatever is wrong, 403001 in a
+   * network that may not sign in. The challenge works once, also when this call fails. Answers 409001 where the public
+   * address is no host name.
    */
   @Post('login/finish')
   @HttpCode(200)

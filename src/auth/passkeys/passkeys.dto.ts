@@ -8,7 +8,10 @@ export class PasskeyStart {
   /** to be sent back at `finish`; good for five minutes, once */
   challenge_id!: string;
 
-  /** for `navigator.credentials`, in the JSON form of WebAuthn Level 3 (`parseCreationOptionsFromJSON`, `parseRequestOptionsFromJSON`) */
+  /**
+   * for `navigator.credentials`, in the JSON form of WebAuthn Level 3 (`parseCreationOptionsFromJSON`,
+   * `parseRequestOptionsFromJSON`)
+   */
   options!: Record<string, unknown>;
 }
 

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Fails, Me } from '../../common/access.js';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { EmailCodeInput, ProfileInput, ProfileView } from './profile.dto.js';
 import { ProfileService } from './profile.service.js';
 
@@ -16,7 +17,10 @@ export class ProfileController {
     return this.profile.get(me);
   }
 
-  /** Changes one's own profile. Fields that are left out stay. Another e-mail address needs the code that was mailed to it; 409001 when somebody has it. */
+  /**
+   * Changes one's own profile. Fields that are left out stay. Another e-mail address needs the code that was mailed to
+   * it; 409001 when somebody has it.
+   */
   @Put('profile')
   @Fails('conflict')
   @Audited('profile.update')
@@ -24,7 +28,10 @@ export class ProfileController {
     return this.profile.update(body, me);
   }
 
-  /** Mails a code of six digits to an address: valid for 10 minutes and 5 tries, the newest only. Answers 501001 when no mail server is set up. */
+  /**
+   * Mails a code of six digits to an address: valid for 10 minutes and 5 tries, the newest only. Answers 501001 when no
+   * mail server is set up.
+   */
   @Post('email-code')
   @HttpCode(200)
   @Fails('unsupported')

@@ -27,7 +27,9 @@ export class ProfileInput {
   @Matches(ONE_LINE, { message: '$property must be one line' })
   nickname?: string;
 
-  /** another address needs `email_code`, and a session that is younger than five minutes (403001); null takes it away */
+  /**
+   * another address needs `email_code`, and a session that is younger than five minutes (403001); null takes it away
+   */
   @IsOptional()
   @Check(isEmail, 'must be an e-mail address')
   email?: string | null;

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Audited, type Caller, Fails, Me } from '../../common/access.js';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { FreshnessService } from './freshness.service.js';
 import { CodeInput, DisableInput, Proof, RecoveryCodes, TotpSetup } from './second-factor.dto.js';
 import { SecondFactorService } from './second-factor.service.js';
@@ -14,8 +15,9 @@ export class SecondFactorController {
   ) {}
 
   /**
-   * A fresh seed for an authenticator app. Nothing changes until `verify` gets its first code. A session that began more than five minutes ago needs `password`
-   * (403001 without, 401001 for a wrong one, 423001 after too many). Answers 409001 when it is on already.
+   * A fresh seed for an authenticator app. Nothing changes until `verify` gets its first code. A session that began
+   * more than five minutes ago needs `password` (403001 without, 401001 for a wrong one, 423001 after too many).
+   * Answers 409001 when it is on already.
    */
   @Post('setup')
   @HttpCode(200)
@@ -28,7 +30,8 @@ export class SecondFactorController {
   }
 
   /**
-   * Turns the second factor on with a first code. The session counts as having shown it. Answers 401001 for a wrong code, 409001 when no seed waits for it.
+   * Turns the second factor on with a first code. The session counts as having shown it. Answers 401001 for a wrong
+   * code, 409001 when no seed waits for it.
    */
   @Post('verify')
   @HttpCode(200)
@@ -40,8 +43,9 @@ export class SecondFactorController {
   }
 
   /**
-   * Turns the second factor off. Needs the password and a code; wrong ones are 401001 and count as failed logins (423001 after too many); 409001 when it
-   * is off. No session counts as having shown it any more: where the role must show one, all of them reach only what sets one up.
+   * Turns the second factor off. Needs the password and a code; wrong ones are 401001 and count as failed logins
+   * (423001 after too many); 409001 when it is off. No session counts as having shown it any more: where the role must
+   * show one, all of them reach only what sets one up.
    */
   @Post('disable')
   @HttpCode(200)

@@ -1,7 +1,8 @@
 import { Controller, Delete, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { AuditService } from '../../audit/audit.service.js';
-import { Access, Audited, type Caller, Me, signedIn } from '../../common/access.js';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Me, signedIn } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
 import { IdPipe } from '../../common/validation.js';
 import { Db } from '../../database/db.js';

@@ -19,8 +19,8 @@ export class SessionView {
   /** how it began */
   method!: 'password' | 'passkey' | 'oauth';
   /**
-   * what was shown in it and still counts: password, totp, recovery, passkey, oauth; `mfa` stands for the second factor of a provider with `trusted_2fa`. One that
-   * was switched off since is left out
+   * what was shown in it and still counts: password, totp, recovery, passkey, oauth; `mfa` stands for the second factor
+   * of a provider with `trusted_2fa`. One that was switched off since is left out
    */
   amr!: Shown[];
   /** whether it is the one of this request */

@@ -4,8 +4,9 @@ import { addColumns, columns, creator, foreign, index } from '../columns.js';
 const TABLES = ['second_factors', 'recovery_codes', 'passkeys', 'identities', 'challenges', 'mails'];
 
 /**
- * Second factors, passkeys, identities at OpenID providers, short-lived challenges, the outbox of mails. Sessions get a number of their own and limits say whom
- * they are about: both tables are made anew, so everybody logs in once more and locks are forgotten. Safe to repeat.
+ * Second factors, passkeys, identities at OpenID providers, short-lived challenges, the outbox of mails. Sessions get a
+ * number of their own and limits say whom they are about: both tables are made anew, so everybody logs in once more and
+ * locks are forgotten. Safe to repeat.
  */
 export class Identity1763700000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

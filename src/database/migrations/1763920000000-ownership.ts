@@ -20,9 +20,9 @@ interface Entry {
 }
 
 /**
- * Who gave a team its right on a domain. Rights that were given by somebody who neither owned the domain nor was an administrator are ended: until now `write`
- * was enough to hand it on. The audit log tells who gave; a right that it does not tell of is kept, and so is one of somebody who is gone or whose role was
- * once higher. Safe to repeat.
+ * Who gave a team its right on a domain. Rights that were given by somebody who neither owned the domain nor was an
+ * administrator are ended: until now `write` was enough to hand it on. The audit log tells who gave; a right that it
+ * does not tell of is kept, and so is one of somebody who is gone or whose role was once higher. Safe to repeat.
  */
 export class Ownership1763920000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -4,8 +4,8 @@ import { addColumns, columns } from '../columns.js';
 const PASSKEY = 'EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = sessions.user_id)';
 
 /**
- * Sessions say what was shown in them, in place of a yes or no. A yes was a code or a passkey; which one is seen from what the user has, and where nothing is left of
- * it, it counts no more. Safe to repeat.
+ * Sessions say what was shown in them, in place of a yes or no. A yes was a code or a passkey; which one is seen from
+ * what the user has, and where nothing is left of it, it counts no more. Safe to repeat.
  */
 export class ShownFactors1763930000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -47,8 +47,8 @@ function upgraded(name: string, { values, by_role = 3 }: OldRow): object {
 }
 
 /**
- * Settings remember field by field what waits for a super administrator, in place of one role for a whole document; limits get bounds. What was stored last by an
- * administrator waits. Safe to repeat.
+ * Settings remember field by field what waits for a super administrator, in place of one role for a whole document;
+ * limits get bounds. What was stored last by an administrator waits. Safe to repeat.
  */
 export class ConfirmedSettings1763940000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * An example for the body of every request, by the name of its class. Each works when it is sent to a fresh service, in the order of
- * `test/api/openapi-examples.test.ts`, or fails there as the description says.
+ * An example for the body of every request, by the name of its class. Each works when it is sent to a fresh service, in
+ * the order of `test/api/openapi-examples.test.ts`, or fails there as the description says.
  */
 export const EXAMPLES: Record<string, object> = {
   DatabaseInput: { type: 'sqlite', sqlite: { path: 'zoneward.db' } },

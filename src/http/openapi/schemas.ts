@@ -67,11 +67,15 @@ function named(name: string, schema: unknown): unknown {
   return format ? { ...(schema as Json), format } : schema;
 }
 
+/** A comment's lines end where the source's do: only an empty line, or a list, begins a new one for readers. */
+const unwrapped = (text: string): string => text.replace(/(?<!\n)\n(?!\n|- )/g, ' ');
+
 /** What the generator gets wrong for 3.1, or cannot know, mended everywhere in a document. */
 export function modern(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(modern);
   if (node === null || typeof node !== 'object') return node;
   const out = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, modern(value)])) as Json;
+  for (const key of ['description', 'summary']) if (typeof out[key] === 'string') out[key] = unwrapped(out[key]);
   // the API has no fractions
   if (out.type === 'number') out.type = 'integer';
   if (Array.isArray(out.type)) out.type = out.type.map((t) => (t === 'number' ? 'integer' : t));

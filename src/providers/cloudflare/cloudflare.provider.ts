@@ -23,8 +23,8 @@ const ZONES_PER_PAGE = 50;
 const RECORDS_PER_PAGE = 1000;
 
 /**
- * Cloudflare API v4: records with ids, proxied or not. TTL 1 means "automatic" and is shown and taken as 1; proxied records always
- * have it. Cloudflare itself refuses 2 to 59 (Enterprise zones: 2 to 29).
+ * Cloudflare API v4: records with ids, proxied or not. TTL 1 means "automatic" and is shown and taken as 1; proxied
+ * records always have it. Cloudflare itself refuses 2 to 59 (Enterprise zones: 2 to 29).
  */
 export const cloudflare = defineProvider({
   kind: 'cloudflare',
@@ -55,7 +55,10 @@ export const cloudflare = defineProvider({
       throw new ProviderError(kind(body) ?? 'rejected', context.redact(why));
     }
 
-    /** All pages of a list. @throws ProviderError `unavailable` when a page is missing or the list is shorter than announced */
+    /**
+     * All pages of a list.
+     * @throws ProviderError `unavailable` when a page is missing or the list is shorter than announced
+     */
     async function list<T extends { id: string }>(path: string, perPage: number, query = {}): Promise<T[]> {
       // by id: when something is added meanwhile, the next page repeats an entry
       const all = new Map<string, T>();

@@ -4,7 +4,8 @@ import { quoteBytes, tokens, txtFromInput, txtPresentation } from '../../dns/tex
 import { ProviderError } from '../errors.js';
 
 /**
- * Types that are written. NAPTR and LOC are shown only: how their text and their `data` escape and round is not documented.
+ * Types that are written. NAPTR and LOC are shown only: how their text and their `data` escape and round is not
+ * documented.
  */
 export const TYPES = [
   ...['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'],

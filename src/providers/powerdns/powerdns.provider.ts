@@ -110,7 +110,8 @@ export const powerdns = defineProvider({
           },
           async replaceSets(_zone, sets) {
             whole = undefined;
-            // sets that go come first: the server checks one after the other, and a CNAME cannot come before what it replaces has gone
+            // sets that go come first: the server checks one after the other, and a CNAME cannot come before what it
+            // replaces has gone
             const ordered = sets.toSorted((a, b) => Math.min(a.members.length, 1) - Math.min(b.members.length, 1));
             await write(
               zone,
@@ -159,8 +160,9 @@ const remoteZone = (zone: ApiZone): RemoteZone => ({
 });
 
 /**
- * Whether the server can answer single sets. Servers before 4.6 ignore the filter, those before 5.0 leave out disabled records when
- * it is given (PowerDNS issue 11473; seen on 4.7), and writing such a set back would lose them. Failing to tell means no.
+ * Whether the server can answer single sets. Servers before 4.6 ignore the filter, those before 5.0 leave out disabled
+ * records when it is given (PowerDNS issue 11473; seen on 4.7), and writing such a set back would lose them. Failing to
+ * tell means no.
  */
 async function filters(http: Http): Promise<boolean> {
   const server = await http.get<{ version?: string } | undefined>('').catch(() => undefined);
@@ -168,8 +170,8 @@ async function filters(http: Http): Promise<boolean> {
 }
 
 /**
- * One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. Over SQLite the server answers 500 to a write that meets
- * another one (seen on 4.7), and nothing is changed: tried again after a moment.
+ * One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. Over SQLite the server answers 500 to a
+ * write that meets another one (seen on 4.7), and nothing is changed: tried again after a moment.
  */
 async function patch(http: Http, zone: RemoteZone, rrsets: unknown[]): Promise<void> {
   for (let attempt = 0; ; attempt++) {

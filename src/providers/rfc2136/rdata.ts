@@ -4,8 +4,9 @@ import ipaddr from 'ipaddr.js';
 import { quoteBytes, tokens } from '../../dns/text.js';
 
 /**
- * Names and rdata between presentation form (RFC 1035 section 5.1) and wire form (section 3). dns-packet is not used for it: it reads labels and
- * strings as UTF-8 and does not escape dots inside labels, so that what it read could not be written back octet for octet.
+ * Names and rdata between presentation form (RFC 1035 section 5.1) and wire form (section 3). dns-packet is not used
+ * for it: it reads labels and strings as UTF-8 and does not escape dots inside labels, so that what it read could not
+ * be written back octet for octet.
  */
 
 type Field = 'u8' | 'u16' | 'u32' | 'ipv4' | 'ipv6' | 'name' | 'tag' | 'string' | 'strings' | 'text' | Rest;
@@ -73,7 +74,10 @@ export function typeNumber(name: string): number {
   return number;
 }
 
-/** Wire form of a name in presentation form, uncompressed; the final dot is optional. @throws RangeError on a broken name */
+/**
+ * Wire form of a name in presentation form, uncompressed; the final dot is optional.
+ * @throws RangeError on a broken name
+ */
 export function nameToWire(name: string): Buffer {
   const out: number[] = [];
   let label: number[] = [];
@@ -118,8 +122,9 @@ export function slice(message: Buffer, start: number, end: number): Buffer {
 }
 
 /**
- * The name at `offset` in presentation form, absolute with final dot, compression (RFC 1035 section 4.1.4) undone, and where the next field starts.
- * Pointers must lead backwards, so that a hostile message cannot make a loop. @throws RangeError
+ * The name at `offset` in presentation form, absolute with final dot, compression (RFC 1035 section 4.1.4) undone, and
+ * where the next field starts. Pointers must lead backwards, so that a hostile message cannot make a loop. @throws
+ * RangeError
  */
 export function readName(message: Buffer, offset: number): { name: string; end: number } {
   let name = '';
@@ -144,7 +149,11 @@ export function readName(message: Buffer, offset: number): { name: string; end: 
   }
 }
 
-/** Rdata of a message in presentation form, names absolute; `\# length hex` (RFC 3597) for types that are not understood. @throws RangeError */
+/**
+ * Rdata of a message in presentation form, names absolute; `\# length hex` (RFC 3597) for types that are not
+ * understood.
+ * @throws RangeError
+ */
 export function rdataToText(type: string, message: Buffer, start: number, end: number): string {
   const rdata = slice(message, start, end);
   const fields = TYPES[type]?.slice(1) as Field[] | undefined;
@@ -188,7 +197,10 @@ const typesIn = (window: number, bitmap: Buffer): string[] =>
 
 const WORD = /"(?:[^"\\]|\\[\s\S])*"|(?:[^\s"\\]|\\[\s\S])+/g;
 
-/** Wire form, uncompressed, of rdata in presentation form (names absolute). @throws RangeError when it is not valid for the type */
+/**
+ * Wire form, uncompressed, of rdata in presentation form (names absolute).
+ * @throws RangeError when it is not valid for the type
+ */
 export function rdataToWire(type: string, rdata: string): Buffer {
   const words = rdata.match(WORD) ?? [];
   if (words[0] === '\\#') return Buffer.from(words.slice(2).join(''), 'hex');

@@ -105,7 +105,10 @@ interface Tsig {
   at: number;
 }
 
-/** The TSIG record of a message, which must be its last one (RFC 8945 section 5.1). @throws RangeError when it is broken */
+/**
+ * The TSIG record of a message, which must be its last one (RFC 8945 section 5.1).
+ * @throws RangeError when it is broken
+ */
 function tsigOf({ sections }: Message): Tsig | null {
   const record = sections[2].at(-1);
   if (record?.type !== TYPE.TSIG) return null;
@@ -140,8 +143,10 @@ export class TsigVerifier {
   ) {}
 
   /**
-   * Takes the next message. Unsigned ones are only let through between signed ones of a transfer: after the last, ask `complete`.
-   * @throws ProviderError `auth` when the server refused the key or the signature is wrong, `unavailable` when an answer should be signed and is not
+   * Takes the next message. Unsigned ones are only let through between signed ones of a transfer: after the last, ask
+   * `complete`.
+   * @throws ProviderError `auth` when the server refused the key or the signature is wrong, `unavailable` when an
+   * answer should be signed and is not
    */
   accept(raw: Buffer, message: Message): void {
     const tsig = tsigOf(message);
@@ -156,7 +161,8 @@ export class TsigVerifier {
       if (this.first || this.unsigned.length > MAX_UNSIGNED) throw unsignedAnswer();
       return;
     }
-    // the server says why it did not accept the request; such an answer is not signed (RFC 8945 section 5.2), BADTIME is
+    // the server says why it did not accept the request; such an answer is not signed (RFC 8945 section 5.2), BADTIME
+    // is
     if (tsig.error !== 0) {
       throw new ProviderError(
         'auth',

@@ -1,7 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { nameToWire, rdataToText, readName, slice, typeName } from './rdata.js';
 
-/** DNS messages (RFC 1035 section 4.1) with what UPDATE (RFC 2136) and TSIG (RFC 8945) need besides: any class, any type, raw rdata. */
+/**
+ * DNS messages (RFC 1035 section 4.1) with what UPDATE (RFC 2136) and TSIG (RFC 8945) need besides: any class, any
+ * type, raw rdata.
+ */
 
 export const CLASS = { IN: 1, NONE: 254, ANY: 255 } as const;
 export const TYPE = { SOA: 6, TSIG: 250, AXFR: 252 } as const;
@@ -57,7 +60,8 @@ export function encodeRecord(record: WireRecord): Buffer {
 }
 
 /**
- * Wire form of a request: one question (in an UPDATE the zone), all flags clear, RD too, since only authoritative data is asked for.
+ * Wire form of a request: one question (in an UPDATE the zone), all flags clear, RD too, since only authoritative data
+ * is asked for.
  * @param sections answer and authority; in an UPDATE the prerequisites and the updates
  * @throws RangeError when a name, a number or a count does not fit
  */

@@ -3,8 +3,8 @@ import { ProviderError } from '../errors.js';
 import { type Line, logicalLines, type Word } from './tokens.js';
 
 /**
- * Master files (RFC 1035 section 5, `$TTL` of RFC 2308 section 4) as a list of entries that keep their own text, so that what is not touched is
- * written back byte for byte. Text is latin1: each character is one octet of the file.
+ * Master files (RFC 1035 section 5, `$TTL` of RFC 2308 section 4) as a list of entries that keep their own text, so
+ * that what is not touched is written back byte for byte. Text is latin1: each character is one octet of the file.
  */
 
 /** A disabled record is a comment that starts so, then a record in one line with absolute names. */
@@ -95,8 +95,8 @@ const isAbsolute = (name: string): boolean => /(^|[^\\])(\\\\)*\.$/.test(name);
 /**
  * Reads a whole file.
  * @param zone the origin at its start, without final dot
- * @throws ProviderError naming file and line: `rejected` for `$INCLUDE` and `$GENERATE`, `unavailable` for what is not a master file. Nothing
- * is skipped: a file that is not understood in full must not be written.
+ * @throws ProviderError naming file and line: `rejected` for `$INCLUDE` and `$GENERATE`, `unavailable` for what is not
+ * a master file. Nothing is skipped: a file that is not understood in full must not be written.
  */
 export function parseMasterFile(text: string, zone: string, fileName = `${zone}.zone`): Entry[] {
   const parser = new Parser(zone, fileName);

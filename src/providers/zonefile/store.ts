@@ -24,8 +24,8 @@ import { randomHex } from '../../common/hash.js';
 import { ProviderError } from '../errors.js';
 
 /**
- * The files of one account. Calls are synchronous on purpose: between the comparison and the rename nothing else of this process may run.
- * Text is latin1, each character one octet of the file.
+ * The files of one account. Calls are synchronous on purpose: between the comparison and the rename nothing else of
+ * this process may run. Text is latin1, each character one octet of the file.
  */
 
 const SUFFIX = '.zone';
@@ -62,7 +62,10 @@ export class ZoneFiles {
     this.walk(true);
   }
 
-  /** Names of the zones that have a file, sorted. @throws ProviderError when the directory cannot be read: it may not be mounted */
+  /**
+   * Names of the zones that have a file, sorted.
+   * @throws ProviderError when the directory cannot be read: it may not be mounted
+   */
   names(): string[] {
     const folder = this.walk(false);
     try {
@@ -96,7 +99,8 @@ export class ZoneFiles {
   }
 
   /**
-   * Puts a new text in place of the one that was read: in a file of its own first, on disk, then renamed, so that readers see one or the other.
+   * Puts a new text in place of the one that was read: in a file of its own first, on disk, then renamed, so that
+   * readers see one or the other.
    * @param was what the new text was made from; null to create the file
    * @returns false when the file is not (any more) what it was; nothing is changed then
    * @throws ProviderError when nothing was changed

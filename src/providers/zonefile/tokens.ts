@@ -70,7 +70,10 @@ export function logicalLines(file: string, fail: (message: string, line: number)
   return lines;
 }
 
-/** Where the word at `start` ends. A quote at its start makes it end at the closing quote, a quote inside (`key="a b"`) is part of it. */
+/**
+ * Where the word at `start` ends. A quote at its start makes it end at the closing quote, a quote inside (`key="a b"`)
+ * is part of it.
+ */
 function wordEnd(file: string, start: number, fail: (message: string) => never): number {
   let inQuotes = false;
   let at = start;

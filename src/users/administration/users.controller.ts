@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, Audited, type Caller, Fails, Makes, Me, Role } from '../../common/access.js';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Fails, Makes, Me, Role } from '../../common/access.js';
 import { pageHeaders, pageOf } from '../../common/paging.dto.js';
 import { IdPipe } from '../../common/validation.js';
 import { UserView } from '../user.dto.js';
@@ -39,7 +40,10 @@ export class UsersController {
     return this.users.get(id);
   }
 
-  /** Changes what is given. With a new password the answer lists in `holds` what else opens the account. 409001 for what would leave no active super administrator. */
+  /**
+   * Changes what is given. With a new password the answer lists in `holds` what else opens the account. 409001 for what
+   * would leave no active super administrator.
+   */
   @Put(':id')
   @Access({ role: Role.Super, noTokens: true })
   @Fails('conflict')
@@ -49,8 +53,9 @@ export class UsersController {
   }
 
   /**
-   * Takes away everything that opens an account besides its password: ends all sessions and what was begun (mailed links, sign-ins that wait for a code), deletes API
-   * tokens and passkeys, unbinds sign-ins at providers. Answers 409001 when no active super administrator would have a way to sign in.
+   * Takes away everything that opens an account besides its password: ends all sessions and what was begun (mailed
+   * links, sign-ins that wait for a code), deletes API tokens and passkeys, unbinds sign-ins at providers. Answers
+   * 409001 when no active super administrator would have a way to sign in.
    */
   @Post(':id/revoke-all')
   @HttpCode(200)
@@ -61,7 +66,10 @@ export class UsersController {
     return this.users.revokeAll(me, id, body);
   }
 
-  /** Deletes a user with its sessions and API tokens. Its domains stay, without owner; 409001 for the last active super administrator. */
+  /**
+   * Deletes a user with its sessions and API tokens. Its domains stay, without owner; 409001 for the last active super
+   * administrator.
+   */
   @Delete(':id')
   @Access({ role: Role.Super, noTokens: true })
   @Fails('conflict')

@@ -34,12 +34,17 @@ export class Holdings {
 }
 
 export class UserUpdated extends UserView {
-  /** with a new password only: what goes on opening the account; `POST /api/users/:id/revoke-all` takes all of it away */
+  /**
+   * with a new password only: what goes on opening the account; `POST /api/users/:id/revoke-all` takes all of it away
+   */
   holds?: Holdings;
 }
 
 export class RevokeInput {
-  /** whether the authenticator app and the recovery codes go, too: then the password alone opens the account, so set a new one with it. Default: false */
+  /**
+   * whether the authenticator app and the recovery codes go, too: then the password alone opens the account, so set a
+   * new one with it. Default: false
+   */
   @IsOmittable()
   @IsBoolean()
   second_factor?: boolean;
@@ -126,7 +131,10 @@ export class UserPatch {
   @IsIn([0, 1])
   status?: number;
 
-  /** a new one, 10 to 128 characters that are not easy to guess; ends all sessions of the user, however they were opened; the answer lists what else opens the account */
+  /**
+   * a new one, 10 to 128 characters that are not easy to guess; ends all sessions of the user, however they were
+   * opened; the answer lists what else opens the account
+   */
   @IsOmittable()
   @IsString()
   @MaxLength(LONGEST)

@@ -1,10 +1,9 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import type { Observable } from 'rxjs';
-import type { ZoneRequest } from '../common/access.js';
-import { errors } from '../common/errors.js';
-import { unknownField } from '../common/validation.js';
+import type { ZoneRequest } from '../../common/access.js';
+import { errors } from '../../common/errors.js';
+import { unknownField } from '../../common/validation.js';
 
 const known = new WeakMap<object, boolean>();
 
@@ -20,15 +19,14 @@ function takesQuery(handler: object, controller: object): boolean {
   return takes;
 }
 
-/** Refuses query fields on routes that have none, where no pipe does. Guards come first: who may, and how often. */
+/** Refuses query fields on routes that have none, where no pipe does. */
 @Injectable()
-export class UnknownQueryInterceptor implements NestInterceptor {
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+export class UnknownQueryGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
     const { url, query } = context.switchToHttp().getRequest<ZoneRequest>();
-    if (url.includes('?') && !takesQuery(context.getHandler(), context.getClass())) {
-      const fields = Object.keys(query).map(unknownField);
-      if (fields.length) throw errors.validation(fields);
-    }
-    return next.handle();
+    if (!url.includes('?') || takesQuery(context.getHandler(), context.getClass())) return true;
+    const fields = Object.keys(query).map(unknownField);
+    if (fields.length) throw errors.validation(fields);
+    return true;
   }
 }
