@@ -30,7 +30,7 @@ export interface Verdict {
 }
 
 /** Whether one state of a record may be touched so: the one decision for every change and every reading of records. */
-export function judge(access: DomainAccess, domainId: number, action: Action, state: RecordState): Verdict {
+export function judgeRecord(access: DomainAccess, domainId: number, action: Action, state: RecordState): Verdict {
   const whole = action === 'read' ? access.level >= READ : access.level >= WRITE;
   // what hands names on to somebody else is for who may write all of the domain
   const delegates = DELEGATING.has(state.type);
@@ -61,7 +61,7 @@ export const rightOf = (action: Action, { type, host }: RecordState): string => 
 
 /** @throws AppError 403001 naming the missing right */
 export function assertMay(access: DomainAccess, domainId: number, action: Action, state: RecordState): void {
-  const verdict = judge(access, domainId, action, state);
+  const verdict = judgeRecord(access, domainId, action, state);
   if (!verdict.allowed) throw refusal(verdict, rightOf(action, state));
 }
 

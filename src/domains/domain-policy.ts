@@ -69,7 +69,7 @@ export class DomainPolicy {
    */
   async open(me: Principal, id: number, need: Right): Promise<OpenDomain> {
     const domain = await this.look(me, id);
-    const verdict = this.judge(me, id, domain, need);
+    const verdict = this.judgeDomain(me, id, domain, need);
     if (verdict.allowed) return domain as OpenDomain;
     if (!domain && me.role >= Role.Admin && verdict.source === 'creator') throw errors.notFound('Domain');
     throw errors.forbidden(verdict.reason, { required: `domain:${id}:${need === 'records' ? 'write' : need}` });
@@ -96,7 +96,7 @@ export class DomainPolicy {
   }
 
   /** Whether this right on a domain that was looked at is held, and why (not). */
-  judge(me: Principal, id: number, domain: OpenDomain | null, need: Right): Verdict {
+  judgeDomain(me: Principal, id: number, domain: OpenDomain | null, need: Right): Verdict {
     const no = (source: Verdict['source'], reason: string): Verdict => ({ allowed: false, reason, rule: null, source });
     const only = ofToken(me);
     if (only && !only.includes(id)) return no('token', TOKEN_DENIED);

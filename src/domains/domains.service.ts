@@ -205,7 +205,7 @@ export class DomainsService {
     const deletes = !me.token || hasScope(me.token.allowedServices, '*');
     return {
       ...domainView(domain, writable(me, domain.id, access)),
-      can_delete: deletes && this.policy.judge(me, domain.id, domain, 'own').allowed,
+      can_delete: deletes && this.policy.judgeDomain(me, domain.id, domain, 'own').allowed,
       capabilities: capabilitiesView(this.connections.definition(domain.provider).capabilities),
     };
   }

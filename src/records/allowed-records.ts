@@ -3,7 +3,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { errors } from '../common/errors.js';
 import type { TokenRule } from '../common/token-rules.js';
 import { Db, type SqlValue } from '../database/db.js';
-import { judge } from '../domains/access-rights.js';
+import { judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { RECORD_COLUMNS, type StoredRecord, stored } from './record-cache.js';
 import { readableSql } from './rules-sql.js';
@@ -81,7 +81,7 @@ export class AllowedRecords implements OnModuleDestroy {
           since = performance.now();
           if (this.stopping || gone()) throw errors.notReady('The service is stopping', 5);
         }
-        if (!judge(domain.access, domain.id, 'read', row).allowed) continue;
+        if (!judgeRecord(domain.access, domain.id, 'read', row).allowed) continue;
         if (total >= wanted.skip && rows.length < wanted.take) rows.push(row);
         total += 1;
       }

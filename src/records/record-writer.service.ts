@@ -8,7 +8,7 @@ import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import { shownValue } from '../dns/record.js';
-import { assertMay, judge } from '../domains/access-rights.js';
+import { assertMay, judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { ProviderError } from '../providers/errors.js';
 import type { Change, Outcome } from '../providers/provider.js';
@@ -107,7 +107,8 @@ export class RecordWriter {
     { provider, definition }: Connection,
   ): Promise<Result[]> {
     const rows = await this.cache.all(domain.id, hosts);
-    const mayRead = (row: StoredRecord) => readsRecords(actor) && judge(domain.access, domain.id, 'read', row).allowed;
+    const mayRead = (row: StoredRecord) =>
+      readsRecords(actor) && judgeRecord(domain.access, domain.id, 'read', row).allowed;
     const plans = edits.map((edit) => planEdit(edit, definition, domain, rows, mayRead));
     if (plans.every((plan) => plan.idle)) {
       this.audit.notNeeded(actor);

@@ -7,7 +7,7 @@ import type { RecordState } from '../common/token-rules.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
 import { unknownSort } from '../database/lists.js';
 import { relativeName, toAscii } from '../dns/names.js';
-import { assertMay, judge, WRITE } from '../domains/access-rights.js';
+import { assertMay, judgeRecord, WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { PROVIDERS } from '../providers/registry.js';
@@ -63,7 +63,7 @@ export class RecordsService {
     if (query.confirm) assertMayConfirm(me, domain);
     if (query.refresh) {
       await this.sync.refresh(domain, me, query.confirm).catch((error) => {
-        const mayRead = (row: RecordState) => judge(domain.access, domain.id, 'read', row).allowed;
+        const mayRead = (row: RecordState) => judgeRecord(domain.access, domain.id, 'read', row).allowed;
         throw error instanceof SuspiciousList ? error.told(mayRead) : error;
       });
       domain = { ...(await this.domains.reload(domain.id)), access: opened.access };

@@ -5,7 +5,7 @@ import type { RecordState } from '../common/token-rules.js';
 import { Db } from '../database/db.js';
 import { hostName } from '../dns/names.js';
 import { dnsRecord } from '../dns/record.js';
-import { judge, type Verdict } from '../domains/access-rights.js';
+import { judgeRecord, type Verdict } from '../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
@@ -71,9 +71,9 @@ export class ExplainService {
   private async inDomain(me: Principal, question: ExplainInput): Promise<Verdict> {
     const { domain_id, action } = question;
     const domain = await this.policy.look(me, domain_id);
-    const opened = this.policy.judge(me, domain_id, domain, action === 'read' ? 'read' : 'records');
+    const opened = this.policy.judgeDomain(me, domain_id, domain, action === 'read' ? 'read' : 'records');
     if (!opened.allowed || !domain) return opened;
-    return judge(domain.access, domain_id, action, await this.state(question, domain));
+    return judgeRecord(domain.access, domain_id, action, await this.state(question, domain));
   }
 
   /** The question's record in canonical form. @throws AppError 400001 */

@@ -5,7 +5,7 @@ import { hasScope, Role } from '../../src/common/access.js';
 import { now } from '../../src/common/clock.js';
 import type { Action, RecordState, TokenRule } from '../../src/common/token-rules.js';
 import type { Db } from '../../src/database/db.js';
-import { judge } from '../../src/domains/access-rights.js';
+import { judgeRecord } from '../../src/domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../src/domains/domain-policy.js';
 import { judgeToken, type TokenRow, tokenPrincipal } from '../../src/tokens/token-access.js';
 
@@ -72,8 +72,8 @@ function allowed(rights: Rights, { domain, action, state, ip }: Request): boolea
     rules: me.token?.rules ?? null,
   };
   const opened = { id: domain, access } as unknown as OpenDomain;
-  if (!policy.judge(me, domain, opened, action === 'read' ? 'read' : 'records').allowed) return false;
-  return judge(access, domain, action, state).allowed;
+  if (!policy.judgeDomain(me, domain, opened, action === 'read' ? 'read' : 'records').allowed) return false;
+  return judgeRecord(access, domain, action, state).allowed;
 }
 
 const list = <T>(values: T[]) => fc.subarray(values, { minLength: 1 });
