@@ -1,6 +1,7 @@
-// The benchmark: `npm run bench`, on SQLite, or `DATABASE_URL=postgres://… npm run bench` on a server (a database of its own is made there and dropped).
-// Everything listens on loopback and is thrown away at the end. Machines are noisy: what is compared runs in turns, several times; medians are printed.
-//   BENCH_SECONDS   length of one measurement, default 2
+// The benchmark: `npm run bench`, on SQLite, or `DATABASE_URL=postgres://… npm run bench` on a server (a database of
+// its own is made there and dropped). Everything listens on loopback and is thrown away at the end. Machines are noisy:
+// what is compared runs in turns, several times; medians are printed. BENCH_SECONDS length of one measurement, default
+// 2
 //   BENCH_ROUNDS    how often each is repeated, default 5
 //   BENCH_PROFILE   directory for CPU profiles of the service (open them in the developer tools of a browser)
 import { fork } from 'node:child_process';
@@ -86,7 +87,10 @@ const post = async (service, path, body) => {
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-/** Processor time of a process so far in microseconds, NaN where there is no /proc: unlike the clock it does not count what others do to the machine. */
+/**
+ * Processor time of a process so far in microseconds, NaN where there is no /proc: unlike the clock it does not count
+ * what others do to the machine.
+ */
 function cpuOf(pid) {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return Number.NaN;

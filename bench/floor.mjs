@@ -1,5 +1,6 @@
-// The floor: what the same answers cost with node:http and the driver's prepared statements alone. Same token look-up, same check of the
-// domain, same queries and the same JSON as the service; no framework, no validation, no headers but the necessary ones.
+// The floor: what the same answers cost with node:http and the driver's prepared statements alone. Same token look-up,
+// same check of the domain, same queries and the same JSON as the service; no framework, no validation, no headers but
+// the necessary ones.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { open } from './sql.mjs';

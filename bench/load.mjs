@@ -1,7 +1,11 @@
-// Load generator, a process of its own: keep-alive connections that each wait for their answer, over plain sockets so that measuring costs little.
+// Load generator, a process of its own: keep-alive connections that each wait for their answer, over plain sockets so
+// that measuring costs little.
 import { connect } from 'node:net';
 
-/** One request after the other until `until()` says stop, each on the same connection while the server keeps it. Answers must have a Content-Length. */
+/**
+ * One request after the other until `until()` says stop, each on the same connection while the server keeps it. Answers
+ * must have a Content-Length.
+ */
 function worker({ port }, request, until, seen) {
   return new Promise((resolve, reject) => {
     let socket;
@@ -77,7 +81,10 @@ function renderer({ method = 'GET', path, headers = {}, body, first = 0 }) {
   };
 }
 
-/** @param job `{port, method, path, headers, body, first, connections, ms, count}`: it ends after `ms` or `count` requests, whichever comes first */
+/**
+ * @param job `{port, method, path, headers, body, first, connections, ms, count}`: it ends after `ms` or `count`
+ * requests, whichever comes first
+ */
 async function measure(job) {
   const times = [];
   const request = renderer(job);

@@ -1,5 +1,5 @@
-// Logins beside everything else, a process of its own: `fork('logins.mjs', [port])`. Requests leave at a fixed rate, whether answers come or not.
-// Tells its parent {idle, busy, accepted, turned, withoutRetryAfter, known, unknown}: ms.
+// Logins beside everything else, a process of its own: `fork('logins.mjs', [port])`. Requests leave at a fixed rate,
+// whether answers come or not. Tells its parent {idle, busy, accepted, turned, withoutRetryAfter, known, unknown}: ms.
 import { Agent, request } from 'node:http';
 
 const port = Number(process.argv[2]);
@@ -60,7 +60,8 @@ async function paced(every, work, ms = PHASE_MS) {
 
 const { data } = await login(ADMIN.username, ADMIN.password);
 const me = () => call('GET', '/api/auth/me', { token: data.token });
-// the compilers of V8, and memory that the machine has put aside, need both kinds of requests before times mean anything
+// the compilers of V8, and memory that the machine has put aside, need both kinds of requests before times mean
+// anything
 await Promise.all([paced(EVERY_MS.me, me, WARM_MS), paced(EVERY_MS.login, () => login('nobody', 'wrong'), WARM_MS)]);
 const idle = await paced(EVERY_MS.me, me);
 const [busy, logins] = await Promise.all([

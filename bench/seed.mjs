@@ -17,7 +17,9 @@ async function insert(db, table, columns, rows) {
 const token = () => `svc_${randomBytes(32).toString('hex')}`;
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
-/** Records of every type that a filter is tried on: hosts of two records, the first one's name in the second one's text. */
+/**
+ * Records of every type that a filter is tried on: hosts of two records, the first one's name in the second one's text.
+ */
 const mixed = (bool, id, domain, i) => {
   const [type, value] =
     i % 10 < 7
@@ -31,8 +33,9 @@ const mixed = (bool, id, domain, i) => {
 };
 
 /**
- * `domains` domains, the first with `records` records, the second and third with as many as `filtered` says; one ordinary user for each number in `permissions`, in a team that may read so many domains.
- * Explicit ids: the database is empty but for the administrator (id 1) and is thrown away afterwards.
+ * `domains` domains, the first with `records` records, the second and third with as many as `filtered` says; one
+ * ordinary user for each number in `permissions`, in a team that may read so many domains. Explicit ids: the database
+ * is empty but for the administrator (id 1) and is thrown away afterwards.
  * @returns the tokens: of the administrator, narrowed to the first domain; of each user
  */
 export async function seed(url, { domains, records, permissions, filtered = [] }) {

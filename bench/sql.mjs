@@ -11,8 +11,8 @@ export const kindOf = (url) =>
   url.startsWith('sqlite:') ? 'sqlite' : /^(mysql|mariadb):/.test(url) ? 'mysql' : 'postgresql';
 
 /**
- * Opens a database. `prepare(sql)` gives a function `(values) => rows`, a prepared statement on every kind; on SQLite it answers at once, not by a promise.
- * `?` are the placeholders.
+ * Opens a database. `prepare(sql)` gives a function `(values) => rows`, a prepared statement on every kind; on SQLite
+ * it answers at once, not by a promise. `?` are the placeholders.
  */
 export function open(url) {
   const kind = kindOf(url);
@@ -58,7 +58,10 @@ export function open(url) {
   };
 }
 
-/** A database of our own beside the one that the URL names, which is not touched. @returns its URL, and how to drop it */
+/**
+ * A database of our own beside the one that the URL names, which is not touched.
+ * @returns its URL, and how to drop it
+ */
 export async function besides(url) {
   const name = `zoneward_bench_${randomBytes(4).toString('hex')}`;
   const run = async (sql) => {

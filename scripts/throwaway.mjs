@@ -1,4 +1,5 @@
-// A throw-away instance of the built service, for the tour and the benchmark: data directory of its own, a free loopback port, nothing of the caller's environment.
+// A throw-away instance of the built service, for the tour and the benchmark: data directory of its own, a free
+// loopback port, nothing of the caller's environment.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

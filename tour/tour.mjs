@@ -1,5 +1,5 @@
-// The guided tour: the whole main job on a throw-away instance with the embedded database and zone files. Every request is shown as a curl command that
-// can be copied, every answer as it came.
+// The guided tour: the whole main job on a throw-away instance with the embedded database and zone files. Every request
+// is shown as a curl command that can be copied, every answer as it came.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startThrowaway } from '../scripts/throwaway.mjs';
@@ -37,7 +37,10 @@ function pretty(value) {
   return cut.map((line) => (line.length > 160 ? `${line.slice(0, 160)} …` : line)).join('\n');
 }
 
-/** One request: printed, sent, printed. `as` names the shell variable that holds the credential. @returns the answer's data */
+/**
+ * One request: printed, sent, printed. `as` names the shell variable that holds the credential.
+ * @returns the answer's data
+ */
 async function call(title, method, path, { as, body, expect = 200, holds = () => true } = {}) {
   const curl = [
     `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$URL${path}"`,

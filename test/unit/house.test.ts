@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from '@jest/globals';
+
+const ROOT = process.cwd();
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const filesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file));
+
+/** Lines of a source that are a comment and are wider than 120 columns, by number. */
+const wideComments = (text: string): number[] =>
+  text.split('\n').flatMap((line, i) => (line.length > 120 && /^\s*(\/\/|\/?\*)|[^:]\/\/ /.test(line) ? [i + 1] : []));
+
+describe('the house', () => {
+  it('keeps its comments within 120 columns', () => {
+    const sources = ['src', 'test', 'bench', 'tour', 'scripts']
+      .flatMap(filesIn)
+      .filter((file) => /\.(ts|mjs|cjs)$/.test(file));
+    assert.ok(sources.length > 300);
+    const wide = sources.flatMap((file) => wideComments(read(file)).map((line) => `${file}:${line}`));
+    assert.deepEqual(wide, []);
+    const words = 'word '.repeat(30);
+    assert.deepEqual(wideComments(`// ${words}\n * ${words}\nconst a = 1; // ${words}\n'${words}'`), [1, 2, 3]);
+  });
+
+  const page = read('docs/architecture.md');
+  /** cells of the table of rooms: names, and the tables of each line */
+  const rows = [...page.matchAll(/^\| (`.+?) \|.*\| ([a-z_, ]*)\|$/gm)].map(([, rooms, tables]) => ({
+    rooms: (rooms as string).match(/[a-z-]+(\/[a-z-]+)?(?=\/`)/g) ?? [],
+    tables: (tables as string).match(/\w+/g) ?? [],
+  }));
+
+  it('names on its page only what is there', () => {
+    const named = [...page.matchAll(/`((?:src|test)\/[\w./-]+|\.[\w-]+\.cjs)`/g)].map(([, path]) => path as string);
+    assert.ok(named.length > 15);
+    assert.deepEqual(
+      named.filter((path) => !existsSync(join(ROOT, path))),
+      [],
+    );
+  });
+
+  it('has a line on its page for each room and each table', () => {
+    const rooms = [...read('.dependency-cruiser.cjs').matchAll(/^ {2}'([\w/-]+)',$/gm)].map(
+      ([, room]) => room as string,
+    );
+    assert.ok(rooms.length > 25);
+    const shown = rows.flatMap((row) => row.rooms);
+    const short = rooms.map((room) => (shown.includes(room) ? room : (room.split('/')[1] ?? room)));
+    assert.deepEqual(
+      short.filter((room) => !shown.includes(room)),
+      [],
+    );
+    const tables = filesIn('src')
+      .filter((file) => file.endsWith('.entity.ts'))
+      .flatMap((file) => [...read(file).matchAll(/@Entity\('(\w+)'\)/g)].map(([, table]) => table as string));
+    assert.deepEqual(rows.flatMap((row) => row.tables).sort(), tables.sort());
+  });
+});
