@@ -3,12 +3,16 @@ import { afterAll, beforeAll, describe, it, jest } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
-import { hashPassword } from '../../src/users/passwords.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Answer, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, each, refused } from '../support/world.js';
+
+// no limit depends on what a hash costs; for unknown names the service goes on comparing with its own, costly one
+const { hash } = bcrypt;
+const cheap = jest.spyOn(bcrypt, 'hash').mockImplementation((text: string | Buffer) => hash(text, 4));
+afterAll(() => cheap.mockRestore());
 
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`lockout on ${kind}`, () => {
@@ -120,6 +124,8 @@ describe('attacks on the login', () => {
       LOG_LEVEL: 'error',
     });
     ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
+    // what a power failure would leave is not asked here
+    await db.run('PRAGMA synchronous = OFF');
     for (const username of ['ada', 'ben']) await addUser(db, { username, password: `${username}-secret` });
   });
   afterAll(async () => {
@@ -127,23 +133,24 @@ describe('attacks on the login', () => {
     await service.stop();
   });
 
-  it('10 000 attempts on one name from many networks do not lock its owner out elsewhere', async () => {
+  it('500 attempts on one name from many networks do not lock its owner out elsewhere', async () => {
     done(await attempt('ada', 'ada-secret', '203.0.113.9'));
-    const networks = Array.from({ length: 10_000 }, (_none, i) => `10.${1 + (i % 40)}.${Math.floor(i / 40) % 250}.1`);
+    const networks = Array.from({ length: 500 }, (_none, i) => `10.${1 + (i % 40)}.${Math.floor(i / 40)}.1`);
     const seen = new Map<number, number>();
     let inBetween: Answer | undefined;
     await each(networks, 16, async (ip, i) => {
       const { status } = await attempt('ada', 'wrong', ip);
       seen.set(status, (seen.get(status) ?? 0) + 1);
       // in the middle of it the owner comes from where the owner was before
-      if (i === 5000) inBetween = await attempt('ada', 'ada-secret', '203.0.113.9');
+      if (i === 250) inBetween = await attempt('ada', 'ada-secret', '203.0.113.9');
     });
-    assert.equal(
-      [...seen.keys()].every((status) => [401, 429, 423].includes(status)),
-      true,
-      JSON.stringify([...seen]),
+    const counts = JSON.stringify([...seen]);
+    assert.ok(
+      [...seen.keys()].every((status) => [401, 429].includes(status)),
+      counts,
     );
-    assert.ok((seen.get(401) ?? 0) > 0);
+    // more failures than fill any limit: 5 of a name, 100 of a network
+    assert.ok((seen.get(401) ?? 0) > 100, counts);
     done(inBetween as Answer);
     done(await attempt('ada', 'ada-secret', '203.0.113.9'));
     done(await attempt('ada', 'ada-secret', '192.0.2.44'));
@@ -170,15 +177,11 @@ describe('attacks on the login', () => {
   });
 
   it('surplus logins are turned away at once instead of waiting for seconds', async () => {
-    await db.run('UPDATE users SET password_hash = ? WHERE username_key = ?', [
-      await hashPassword('ada-secret', true),
-      'ada',
-    ]);
     const answers = await Promise.all(
-      Array.from({ length: 60 }, (_none, i) => attempt('nobody', 'wrong', `10.200.${i}.1`)),
+      Array.from({ length: 30 }, (_none, i) => attempt('nobody', 'wrong', `10.200.${i}.1`)),
     );
     const turned = answers.filter((answer) => answer.status === 429);
-    assert.ok(turned.length > 0 && turned.length < 60, `${turned.length} of 60`);
+    assert.ok(turned.length > 0 && turned.length < 30, `${turned.length} of 30`);
     for (const answer of turned) assert.ok(Number(refused(answer, 429, 429001).headers.get('retry-after')) > 0);
     // being turned away is no failure: nobody is locked by it
     done(await attempt('ada', 'ada-secret', '10.200.0.1'));
@@ -213,7 +216,7 @@ describe('a forged X-Forwarded-For', () => {
   it('is worth nothing without a trusted proxy: all attempts count for the socket', async () => {
     service = await startService('sqlite');
     const attempt = (i: number) =>
-      service.server.call('POST', '/api/auth/login', { username: 'x', password: 'wrong' }, undefined, {
+      service.server.call('POST', '/api/auth/login', { username: 'admin', password: 'wrong' }, undefined, {
         'x-forwarded-for': `192.0.2.${i}`,
         'x-real-ip': `192.0.2.${i}`,
         forwarded: `for=192.0.2.${i}`,
