@@ -10,8 +10,8 @@ import { type Client, startService } from '../support/server.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
 const TOKENS = 480;
-const REQUESTS = 20;
-const USER_REQUESTS = 400;
+const REQUESTS = 3;
+const USER_REQUESTS = 160;
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);
 
 const RECORDS = [
@@ -110,6 +110,8 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
     service = await startService('sqlite', { TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'error' });
     const { admin, server } = service;
     ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
+    // what a power failure would leave is not asked here
+    await db.run('PRAGMA synchronous = OFF');
     done(await admin.put('/api/settings/security', { rate_limits: { login: 100 } }));
     const account = await addAccount(admin, 'zonefile', {});
     domains = [
@@ -117,6 +119,9 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
       await addDomain(admin, account, 'two.example', true),
     ];
     for (const record of RECORDS) ids.push(made(await admin.post(records(), record)).id);
+    // beside a CNAME nothing can be: here, as at `api`, being allowed to rename ends in a conflict, and nothing has to be put back
+    for (const host of ['www2', 'new.dev'])
+      made(await admin.post(records(), { host, type: 'CNAME', value: 'target.example.com' }));
     for (const name of CREATORS) {
       const login = { username: name, password: `${name}-secret` };
       const id = await addUser(db, login, name === 'super' ? 3 : name === 'deputy' ? 2 : 1);
@@ -214,7 +219,7 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
       await db.run('DELETE FROM api_tokens WHERE id = ?', [id]);
     }
     // neither answer may be all there is
-    assert.ok(seen.true > 500 && seen.false > 500, JSON.stringify(seen));
+    assert.ok(seen.true > 100 && seen.false > 100, JSON.stringify(seen));
   });
 
   it(`agree for ${USER_REQUESTS} pairs of a user and a request`, async () => {
