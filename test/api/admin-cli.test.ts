@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
-import { ServerProcess, startService } from '../support/server.js';
+import { LocalServer, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { enrol } from '../support/totp.js';
 import { done, made, refused } from '../support/world.js';
 
 const ENTRY = join(import.meta.dirname, '../../dist/src/admin.js');
+const HOST = join(import.meta.dirname, '../support/admin-host.mjs');
 
-/** Runs a command as the one who holds the machine would, beside the running service. */
-function admin(env: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
+interface Outcome {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs a command as the one who holds the machine would, in a process of its own. */
+function admin(env: Record<string, string>, ...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,
@@ -24,23 +32,43 @@ function admin(env: Record<string, string>, ...args: string[]): Promise<{ code: 
   });
 }
 
-// each command is a process of its own, and slow to start: two kinds tell enough
+/** Runs commands one after the other in a process beside the service. */
+function adminHost(env: Record<string, string>) {
+  const child = fork(HOST, { env: { PATH: process.env.PATH, ...env }, cwd: env.DATA_DIR });
+  return {
+    async run(...args: string[]): Promise<Outcome> {
+      child.send(args);
+      const ended = once(child, 'exit').then(() => assert.fail(`the process ended over ${args.join(' ')}`));
+      const [outcome] = await Promise.race([once(child, 'message'), ended]);
+      return outcome;
+    },
+    async stop(): Promise<void> {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`administration commands on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
-    const run = (...args: string[]) =>
-      admin({ DATABASE_URL: service.databaseUrl, DATA_DIR: service.server.dataDir }, ...args);
+    let host: ReturnType<typeof adminHost>;
+    const run = (...args: string[]) => host.run(...args);
     const login = (username: string, password: string) =>
       service.server.call('POST', '/api/auth/login', { username, password });
     const last = async (action: string) =>
       done(await service.admin.get(`/api/audit/logs?action=${action}&limit=1`)).list[0];
     beforeAll(async () => {
       service = await startService(kind);
+      host = adminHost({ DATABASE_URL: service.databaseUrl, DATA_DIR: service.server.dataDir });
       done(await service.admin.put('/api/settings', { registration_enabled: true }));
       const ada = { username: 'ada', password: 'violet-harbour-92', email: 'ada@example.com' };
       made(await service.server.call('POST', '/api/auth/register', ada));
     });
-    afterAll(() => service.stop());
+    afterAll(async () => {
+      await host.stop();
+      await service.stop();
+    });
 
     it('reset-password prints a new password and ends all sessions', async () => {
       const token = done(await login('ada', 'violet-harbour-92')).token;
@@ -125,8 +153,9 @@ describe('create-admin on an empty installation', () => {
   it('makes the first user, who can sign in', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-admin-'));
     const env = { DATABASE_URL: 'sqlite:zoneward.db', DATA_DIR: dataDir };
-    const { out } = await admin(env, 'create-admin', 'first');
-    const server = await ServerProcess.start(env, dataDir);
+    const { code, out } = await admin(env, 'create-admin', 'first');
+    assert.equal(code, 0);
+    const server = await LocalServer.start(env, dataDir);
     try {
       await server.login({ username: 'first', password: /: (\S+)\n/.exec(out)?.[1] as string });
     } finally {

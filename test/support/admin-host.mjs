@@ -1,0 +1,20 @@
+// A process that runs administration commands one after the other, each as on a command line: what takes long is to load it all, so that is done once.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ENTRY = pathToFileURL(join(import.meta.dirname, '../../dist/src/admin.js')).href;
+let runs = 0;
+
+process.on('message', async (args) => {
+  const said = { out: '', err: '' };
+  const into = (stream) => (text) => {
+    said[stream] += text;
+    return true;
+  };
+  process.stdout.write = into('out');
+  process.stderr.write = into('err');
+  process.argv.splice(2, Infinity, ...args);
+  process.exitCode = 0;
+  await import(`${ENTRY}?run=${runs++}`);
+  process.send({ code: process.exitCode, ...said });
+});
