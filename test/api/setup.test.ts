@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { freePort } from '../support/bind.js';
 import { databases, freshDatabase, type Kind } from '../support/databases.js';
-import { ADMIN, type Server, ServerProcess } from '../support/server.js';
+import { ADMIN, LocalServer, type Server, ServerProcess } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
@@ -19,16 +19,17 @@ function choice(kind: Kind, url: string | null, more: object = {}) {
   return { type: kind, [kind]: server, ...more };
 }
 
-// processes of their own: the choice is for the next start, and the environment is part of it
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`setup on ${kind}`, () => {
     let server: Server;
+    /** whoever became the administrator */
+    let winner: string;
     let database: { url: string; drop(): Promise<void> } | null = null;
     const body = (more = {}) => choice(kind, database?.url ?? null, more);
     const post = (path: string, data?: unknown) => server.call('POST', `/api/init/${path}`, data);
     beforeAll(async () => {
       database = kind === 'sqlite' ? null : await freshDatabase(kind);
-      server = await ServerProcess.start();
+      server = await LocalServer.start();
     });
     afterAll(async () => {
       await server.kill();
@@ -89,7 +90,7 @@ for (const { kind, skip } of databases()) {
       const names = ['admin', 'ada', 'ben', 'cleo'];
       const answers = await Promise.all(names.map((username) => post('admin', { ...ADMIN, username })));
       assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 403, 403, 403]);
-      const winner = names[answers.findIndex((answer) => answer.status === 200)] as string;
+      winner = names[answers.findIndex((answer) => answer.status === 200)] as string;
       assert.deepEqual(answers.find((answer) => answer.status === 200)?.data, { success: true });
       const token = await server.login({ ...ADMIN, username: winner });
       const me = done(await server.call('GET', '/api/auth/me', undefined, token));
@@ -108,18 +109,18 @@ for (const { kind, skip } of databases()) {
     });
 
     it('survives a restart: same users, same signing secret, nothing to choose', async () => {
-      const { username } = (await server.call('GET', '/api/auth/me', undefined, await loginAny(server))).data;
-      const token = await server.login({ ...ADMIN, username });
+      const token = await server.login({ ...ADMIN, username: winner });
       await server.stop();
+      // a process of its own: nothing of the first one is left but what is stored
       server = await ServerProcess.start({}, server.dataDir);
-      assert.equal(done(await server.call('GET', '/api/auth/me', undefined, token)).username, username);
+      assert.equal(done(await server.call('GET', '/api/auth/me', undefined, token)).username, winner);
       refused(await post('admin', ADMIN), 403, 403001);
     });
 
     if (kind === 'sqlite') return;
 
     it('finds existing data, and keeps it', async () => {
-      const other = await ServerProcess.start();
+      const other = await LocalServer.start();
       try {
         const result = done(await other.call('POST', '/api/init/test-db', body()));
         assert.deepEqual([result.success, result.hasExistingData], [true, true]);
@@ -132,7 +133,7 @@ for (const { kind, skip } of databases()) {
     });
 
     it('says in plain words why a database cannot be used', async () => {
-      const fresh = await ServerProcess.start();
+      const fresh = await LocalServer.start();
       try {
         const good = (body() as Record<string, unknown>)[kind] as Record<string, unknown>;
         const port = await freePort();
@@ -167,22 +168,18 @@ for (const { kind, skip } of databases()) {
   });
 }
 
-/** A login of whichever of the names won the race. */
-async function loginAny(server: Server): Promise<string> {
-  for (const username of ['admin', 'ada', 'ben', 'cleo']) {
-    const answer = await server.call('POST', '/api/auth/login', { ...ADMIN, username });
-    if (answer.code === 0) return answer.data.token;
-  }
-  throw new Error('nobody is the administrator');
-}
-
 describe('setup of the embedded database', () => {
   const servers: Server[] = [];
+  /** nothing is ever chosen here */
+  let empty: Server;
   const start = async (env: Record<string, string> = {}, dataDir?: string) => {
-    const server = await ServerProcess.start(env, dataDir);
+    const server = await LocalServer.start(env, dataDir);
     servers.push(server);
     return server;
   };
+  beforeAll(async () => {
+    empty = await start({ OUTBOUND_DENY: '127.0.0.2/32' });
+  });
   afterAll(async () => {
     for (const server of servers) {
       await server.kill();
@@ -191,7 +188,6 @@ describe('setup of the embedded database', () => {
   });
 
   it('takes file names inside the data directory only', async () => {
-    const server = await start();
     const outside = [
       '../x.db',
       '/tmp/x.db',
@@ -205,7 +201,7 @@ describe('setup of the embedded database', () => {
     ];
     for (const path of [...outside, 5, null]) {
       for (const route of ['test-db', 'database']) {
-        const answer = await server.call('POST', `/api/init/${route}`, { type: 'sqlite', sqlite: { path } });
+        const answer = await empty.call('POST', `/api/init/${route}`, { type: 'sqlite', sqlite: { path } });
         refused(answer, 400, 400001);
         assert.deepEqual(answer.data.errors.map((e: { path: string }) => e.path).slice(0, 1), ['sqlite.path']);
       }
@@ -213,13 +209,12 @@ describe('setup of the embedded database', () => {
   });
 
   it('tells a file that is no database', async () => {
-    const server = await start();
-    writeFileSync(join(server.dataDir, 'notes.txt'), 'just some text, which is no database at all\n'.repeat(30));
+    writeFileSync(join(empty.dataDir, 'notes.txt'), 'just some text, which is no database at all\n'.repeat(30));
     const data = { type: 'sqlite', sqlite: { path: 'notes.txt' } };
-    const result = done(await server.call('POST', '/api/init/test-db', data));
+    const result = done(await empty.call('POST', '/api/init/test-db', data));
     assert.deepEqual([result.success, result.message], [false, 'The file is not an SQLite database']);
-    refused(await server.call('POST', '/api/init/database', data), 400, 400001);
-    assert.match(readFileSync(join(server.dataDir, 'notes.txt'), 'utf8'), /^just some text/);
+    refused(await empty.call('POST', '/api/init/database', data), 400, 400001);
+    assert.match(readFileSync(join(empty.dataDir, 'notes.txt'), 'utf8'), /^just some text/);
   });
 
   it('keeps the choice that won when two differ', async () => {
@@ -277,21 +272,20 @@ describe('setup of the embedded database', () => {
     const listener = createServer(() => arrived++).listen(0, '127.0.0.2');
     await once(listener, 'listening');
     const { port } = listener.address() as AddressInfo;
-    const server = await start({ OUTBOUND_DENY: '127.0.0.2/32' });
     const login = { port, database: 'x', user: 'x', password: 'x' };
     try {
       for (const type of ['postgresql', 'mysql'])
         for (const host of ['127.0.0.2', '::ffff:127.0.0.2', '169.254.169.254', '100.100.100.200', 'fd00:ec2::254'])
           for (const ssl of [false, true]) {
             const body = { type, [type]: { ...login, host, ssl } };
-            const result = done(await server.call('POST', '/api/init/test-db', body));
+            const result = done(await empty.call('POST', '/api/init/test-db', body));
             assert.deepEqual([result.success, /outbound rules/.test(result.message)], [false, true], result.message);
-            assert.match(refused(await server.call('POST', '/api/init/database', body), 400, 400001).msg, /outbound/);
+            assert.match(refused(await empty.call('POST', '/api/init/database', body), 400, 400001).msg, /outbound/);
           }
       for (const host of ['/var/run/postgresql', 'a/b', '\\\\.\\pipe\\MySQL', '@socket', ''])
         for (const type of ['postgresql', 'mysql'])
           for (const route of ['test-db', 'database']) {
-            const answer = await server.call('POST', `/api/init/${route}`, { type, [type]: { ...login, host } });
+            const answer = await empty.call('POST', `/api/init/${route}`, { type, [type]: { ...login, host } });
             assert.equal(refused(answer, 400, 400001).data.errors[0].path, `${type}.host`);
           }
       assert.equal(arrived, 0);
@@ -301,7 +295,9 @@ describe('setup of the embedded database', () => {
   });
 
   it('keeps its files to their owner, those that are there already, too', async () => {
-    const server = await start({ ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password });
+    // a process, since it is killed: after an orderly end there is no journal
+    const server = await ServerProcess.start({ ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password });
+    servers.push(server);
     const modes = () =>
       Object.fromEntries(
         ['zoneward.db', 'zoneward.db-wal', 'zoneward.db-shm', 'database.json', 'secret.key'].map((name) => [
