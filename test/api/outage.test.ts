@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { freePort } from '../support/bind.js';
 import { databases, freshDatabase } from '../support/databases.js';
-import { ADMIN, type Server, ServerProcess } from '../support/server.js';
+import { ADMIN, LocalServer, type Server, ServerProcess } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, made, refused, until } from '../support/world.js';
 
@@ -38,7 +38,6 @@ async function door(target: number) {
   };
 }
 
-// a process of its own: it has to start, and to end in order, without its database
 for (const { kind, skip } of databases()) {
   if (kind === 'sqlite') continue;
   describeUnless(skip)(`a ${kind} server that is away`, () => {
@@ -76,7 +75,7 @@ for (const { kind, skip } of databases()) {
       url.port = String(gate.port);
       await gate.open();
       env = { DATABASE_URL: url.href, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password };
-      server = await ServerProcess.start(env);
+      server = await LocalServer.start(env);
       token = await server.login();
       svc = made(await server.call('POST', '/api/tokens', { name: 'ci' }, token)).token;
     });
@@ -106,6 +105,7 @@ for (const { kind, skip } of databases()) {
     it('at the start means 503, never the setup flow, until it is back', async () => {
       await gate.shut();
       await server.stop();
+      // a process of its own from here on: it has to start, and to end in order, without its database
       server = await ServerProcess.start(env, server.dataDir);
       await everythingIsDown();
       for (const [path, body] of [
