@@ -1,14 +1,72 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll } from '@jest/globals';
 
-const run = promisify(execFile);
+/** A line of master-file text. */
+export interface Line {
+  /** absolute, with its final dot */
+  owner: string;
+  ttl: number;
+  type: string;
+  /** presentation form */
+  rdata: string;
+}
+
+/** The lines of master-file text as dig and named-checkzone write it. */
+export const linesOf = (text: string): Line[] =>
+  text.split('\n').flatMap((line) => {
+    const [, owner, ttl, type, rdata] = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s*(.*)$/.exec(line) ?? [];
+    return owner ? [{ owner, ttl: Number(ttl), type: type as string, rdata: (rdata as string).trim() }] : [];
+  });
+
+/** One `dig` for all questions of a test file: a process for each takes thirty times as long as its answer. */
+let started: ChildProcessWithoutNullStreams | undefined;
+let last: Promise<unknown> = Promise.resolve();
+
+afterAll(async () => {
+  if (!started || started.exitCode !== null) return;
+  started.stdin.end();
+  await once(started, 'exit');
+});
 
 /**
- * What a name server on loopback answers, asked with `dig +short`: lines of rdata in presentation form.
+ * What a name server on loopback answers to dig.
  * @param name absolute, final dot optional
+ * @param sections of the answer, `+answer` for one
+ * @throws Error when it does not answer
  */
-export async function dig(port: number, name: string, type: string): Promise<string[]> {
-  const target = ['@127.0.0.1', '-p', String(port), '-q', `${name.replace(/\.$/, '')}.`, type];
-  const { stdout } = await run('dig', [...target, '+short', '+norecurse', '+time=2', '+tries=3']);
-  return stdout.split('\n').filter((line) => line !== '');
+export function digLines(port: number, name: string, type: string, ...sections: string[]): Promise<Line[]> {
+  const question = ['-p', String(port), '-q', `${name.replace(/\.$/, '')}.`, type, '+noall', ...sections].join(' ');
+  const answer = last.then(() => asked(question));
+  last = answer.catch(() => undefined);
+  return answer;
 }
+
+function asked(question: string): Promise<Line[]> {
+  started ??= spawn('dig', ['-f', '-']);
+  const { stdout, stderr, stdin } = started;
+  return new Promise<Line[]>((resolve, reject) => {
+    let text = '';
+    const end = (finish: () => void) => {
+      stdout.off('data', read);
+      stderr.off('data', read);
+      started?.off('exit', failed);
+      finish();
+    };
+    const failed = () => end(() => reject(new Error(`dig ${question}: ${text}`)));
+    const read = (chunk: Buffer) => {
+      text += chunk;
+      if (/^;; .*no servers could be reached/m.test(text)) failed();
+      // the last line of its statistics
+      else if (/^;; MSG SIZE .*\n/m.test(text)) end(() => resolve(linesOf(text)));
+    };
+    stdout.on('data', read);
+    stderr.on('data', read);
+    started?.on('exit', failed);
+    stdin.write(`@127.0.0.1 ${question} +stats +norecurse +time=2 +tries=3\n`);
+  });
+}
+
+/** The rdata that a name server on loopback answers, as `dig +short` shows it. */
+export const dig = async (port: number, name: string, type: string): Promise<string[]> =>
+  (await digLines(port, name, type, '+answer')).map((line) => line.rdata);

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Kind } from './databases.js';
+import { digLines, type Line, linesOf } from './dig.js';
 import { type Powerdns, type RawZone, startPowerdns } from './powerdns.js';
 import { type HttpProxy, startProxy } from './proxy.js';
 import { type Answer, type Client, type Service, startService } from './server.js';
-
-const run = promisify(execFile);
 
 /** A record as a name server publishes it. */
 export interface Published {
@@ -16,24 +13,17 @@ export interface Published {
   rdata: string;
 }
 
-/** Lines of master-file text (dig's, named-checkzone's) that are about one name and type. */
-export const published = (lines: string, name: string, type: string): Published[] =>
-  lines.split('\n').flatMap((line) => {
-    const [, owner, ttl, kind, rdata] = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s*(.*)$/.exec(line) ?? [];
-    const mine = owner?.toLowerCase() === `${name}.` && kind === type;
-    return mine ? [{ ttl: Number(ttl), rdata: (rdata as string).trim() }] : [];
-  });
+const about = (lines: Line[], name: string, type: string): Published[] =>
+  lines
+    .filter((line) => line.owner.toLowerCase() === `${name}.` && line.type === type)
+    .map(({ ttl, rdata }) => ({ ttl, rdata }));
+
+/** What master-file text says about one name and type. */
+export const published = (text: string, name: string, type: string): Published[] => about(linesOf(text), name, type);
 
 /** What a name server on loopback says about exactly this name: in its answer, or, for delegations, in the authority section. */
-export async function ask(port: number, name: string, type: string): Promise<Published[]> {
-  const server = ['@127.0.0.1', '-p', String(port), `${name}.`, type];
-  const { stdout } = await run(
-    'dig',
-    [...server, '+norecurse', '+noall', '+answer', '+authority', '+time=2', '+tries=3'],
-    { maxBuffer: 10_000_000 },
-  );
-  return published(stdout, name, type);
-}
+export const ask = async (port: number, name: string, type: string): Promise<Published[]> =>
+  about(await digLines(port, name, type, '+answer', '+authority'), name, type);
 
 /** The text of TXT rdata in presentation form. */
 export function txtOf(rdata: string): string {
