@@ -14,6 +14,7 @@ module.exports = {
   resolver: '<rootDir>/test/support/resolver.cjs',
   testEnvironment: '<rootDir>/test/support/one-realm.cjs',
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 300_000,
   maxWorkers: 2,

@@ -1,16 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { basename } from 'node:path';
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect } from '@jest/globals';
-import mysql from 'mysql2/promise';
+import mysql, { type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
+import { parseDatabaseUrl } from '../../src/config/config.js';
+import { AppDataSource } from '../../src/database/app-data-source.js';
 
 export type Kind = 'sqlite' | 'postgresql' | 'mysql';
 
 /** What `global-setup.cjs` found out: where the servers are, and why their suites are left out. */
-const { TEST_POSTGRES_URL, TEST_MYSQL_URL, TEST_NO_POSTGRES, TEST_NO_MYSQL, TEST_DATABASES } = process.env as Record<
-  string,
-  string
->;
+const {
+  TEST_POSTGRES_URL,
+  TEST_MYSQL_URL,
+  TEST_NO_POSTGRES,
+  TEST_NO_MYSQL,
+  TEST_DATABASES,
+  TEST_SCHEMAS,
+  JEST_WORKER_ID,
+} = process.env as Record<string, string>;
 const ABSENT: Record<Kind, string | undefined> = {
   sqlite: undefined,
   postgresql: TEST_NO_POSTGRES,
@@ -76,28 +84,97 @@ const SUITES: Record<string, Kind[]> = {
   'records-sent-back': SQLITE,
 };
 
-async function run(kind: Kind, sql: string): Promise<void> {
+type ServerKind = Exclude<Kind, 'sqlite'>;
+
+/** A database of a server kind: its URL for `DATABASE_URL`, and how to drop it. */
+export interface Database {
+  url: string;
+  name: string;
+  drop(): Promise<void>;
+}
+
+async function run(kind: ServerKind, sql: string, database?: string): Promise<unknown> {
   if (kind === 'postgresql') {
     const client = new pg.Client({ connectionString: TEST_POSTGRES_URL });
     await client.connect();
-    await client.query(sql).finally(() => client.end());
-  } else {
-    const client = await mysql.createConnection({ uri: TEST_MYSQL_URL as string });
-    await client.query(sql).finally(() => client.end());
+    return client.query(sql).finally(() => client.end());
   }
+  const uri = database ? urlOf(kind, database) : (TEST_MYSQL_URL as string);
+  const client = await mysql.createConnection({ uri, multipleStatements: true, dateStrings: true });
+  return client
+    .query(sql)
+    .then(([rows]) => rows)
+    .finally(() => client.end());
 }
 
-/** An empty database of a server kind. @returns its URL for `DATABASE_URL`, and how to drop it */
-export async function freshDatabase(
-  kind: Exclude<Kind, 'sqlite'>,
-): Promise<{ url: string; name: string; drop(): Promise<void> }> {
-  const name = `zoneward_${randomBytes(6).toString('hex')}`;
-  await run(kind, `CREATE DATABASE ${name}`);
+function urlOf(kind: ServerKind, name: string): string {
   const url = new URL(kind === 'postgresql' ? (TEST_POSTGRES_URL as string) : (TEST_MYSQL_URL as string));
   url.pathname = `/${name}`;
-  const drop = () => run(kind, `DROP DATABASE IF EXISTS ${name}${kind === 'postgresql' ? ' WITH (FORCE)' : ''}`);
-  return { url: url.href, name, drop };
+  return url.href;
 }
+
+async function createDatabase(kind: ServerKind, options = ''): Promise<Database> {
+  const name = `zoneward_${randomBytes(6).toString('hex')}`;
+  await run(kind, `CREATE DATABASE ${name} ${options}`);
+  // what a service has committed survives its crash; that of the machine nobody tests
+  if (kind === 'postgresql') await run(kind, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+  const drop = () => run(kind, `DROP DATABASE IF EXISTS ${name}${kind === 'postgresql' ? ' WITH (FORCE)' : ''}`);
+  return { url: urlOf(kind, name), name, drop: async () => void (await drop()) };
+}
+
+/** An empty database of a server kind. */
+export const freshDatabase = (kind: ServerKind): Promise<Database> => createDatabase(kind);
+
+async function migrate(url: string, dataDir = ''): Promise<void> {
+  const source = new AppDataSource([]);
+  await source.open(parseDatabaseUrl(url, dataDir));
+  await source.destroy();
+}
+
+/** All of a migrated MySQL database as statements. */
+async function statementsOf({ name }: Database): Promise<string> {
+  const rows = async (sql: string) => (await run('mysql', sql, name)) as RowDataPacket[];
+  const statements = ['SET foreign_key_checks = 0'];
+  for (const row of await rows('SHOW TABLES')) {
+    const table = Object.values(row)[0] as string;
+    const [made] = await rows(`SHOW CREATE TABLE ${table}`);
+    statements.push(made?.['Create Table']);
+    for (const content of await rows(`SELECT * FROM ${table}`))
+      statements.push(mysql.format('INSERT INTO ?? VALUES (?)', [table, Object.values(content)]));
+  }
+  return statements.join(';\n');
+}
+
+/**
+ * The schema as the migrations make it from nothing, made once by each worker, for there it takes seconds: a file of SQLite, the name of a template of
+ * PostgreSQL (which `global-teardown.cjs` drops), or the statements of MySQL. @returns the file that has it
+ */
+async function schema(kind: Kind): Promise<string> {
+  const file = join(TEST_SCHEMAS as string, `${kind}-${JEST_WORKER_ID}`);
+  if (existsSync(file)) return file;
+  if (kind === 'sqlite') {
+    await migrate('sqlite:new.db', TEST_SCHEMAS as string);
+    renameSync(join(TEST_SCHEMAS as string, 'new.db'), file);
+    return file;
+  }
+  const database = await createDatabase(kind);
+  await migrate(database.url);
+  writeFileSync(file, kind === 'mysql' ? await statementsOf(database) : database.name);
+  if (kind === 'mysql') await database.drop();
+  return file;
+}
+
+/** A database of a server kind with the schema of the service, and nothing in it. */
+export async function migratedDatabase(kind: ServerKind): Promise<Database> {
+  const text = readFileSync(await schema(kind), 'utf8');
+  if (kind === 'postgresql') return createDatabase(kind, `TEMPLATE ${text}`);
+  const database = await createDatabase(kind);
+  await run(kind, text, database.name);
+  return database;
+}
+
+/** The same as a file of SQLite. */
+export const migratedFile = async (path: string): Promise<void> => copyFileSync(await schema('sqlite'), path);
 
 /** The kinds that the file which asks is tested on: `for (const { kind, skip } of databases()) describeUnless(skip)(…)`. */
 export function databases(): { kind: Kind; skip: string | undefined }[] {

@@ -1,9 +1,13 @@
 // Once before all files: is the service built, and which servers answer? In CI a missing server is a failure, not a skip.
-const { existsSync, statfsSync } = require('node:fs');
+const { spawnSync } = require('node:child_process');
+const { existsSync, mkdtempSync, statfsSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
 const { Redis } = require('ioredis');
 const mysql = require('mysql2/promise');
 const pg = require('pg');
 
+const KINDS = ['sqlite', 'postgresql', 'mysql'];
 const connectTimeout = 2000;
 
 /** Temporary files go where nothing waits for a disk, if there is room: SQLite syncs at the end of every transaction. */
@@ -29,12 +33,16 @@ const PROBES = {
 };
 
 module.exports = async () => {
-  if (!existsSync('dist/src/main.js')) throw new Error('the tests run the built service: npm run build');
+  const { status } = spawnSync(process.execPath, ['scripts/build-when-needed.mjs'], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('the tests run the built service, and the build failed');
   if (existsSync(MEMORY) && free(MEMORY) > ROOM) process.env.TMPDIR ??= MEMORY;
-  process.env.TEST_DATABASES ??= 'sqlite,postgresql,mysql';
+  process.env.TEST_DATABASES ??= KINDS.join(',');
+  const unknown = process.env.TEST_DATABASES.split(',').filter((kind) => !KINDS.includes(kind));
+  if (unknown.length) throw new Error(`TEST_DATABASES names ${unknown}; there are ${KINDS}`);
   process.env.TEST_POSTGRES_URL ??= 'postgres://postgres@127.0.0.1:5432/postgres';
   process.env.TEST_MYSQL_URL ??= 'mysql://root@127.0.0.1:3306/mysql';
   process.env.TEST_REDIS_URL ??= 'redis://127.0.0.1:6379';
+  process.env.TEST_SCHEMAS = mkdtempSync(join(tmpdir(), 'zoneward-schemas-'));
   for (const [name, probe] of Object.entries(PROBES)) {
     try {
       await probe(process.env[`TEST_${name}_URL`]);

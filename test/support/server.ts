@@ -9,7 +9,7 @@ import { configureLogger } from '../../src/common/logger.js';
 import { parseConfig } from '../../src/config/config.js';
 import { createApp } from '../../src/create-app.js';
 import { DatabaseService } from '../../src/database/database.service.js';
-import { freshDatabase, type Kind } from './databases.js';
+import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 
 const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
 
@@ -262,14 +262,12 @@ async function initialised<S extends Server>(
   kind: Kind,
   env: Record<string, string>,
 ): Promise<Service<S>> {
-  const database = kind === 'sqlite' ? null : await freshDatabase(kind);
+  const dataDir = newDataDir();
+  const database = kind === 'sqlite' ? null : await migratedDatabase(kind);
+  if (!database) await migratedFile(join(dataDir, 'zoneward.db'));
   const databaseUrl = database?.url ?? 'sqlite:zoneward.db';
-  const server = await start({
-    DATABASE_URL: databaseUrl,
-    ADMIN_USERNAME: ADMIN.username,
-    ADMIN_PASSWORD: ADMIN.password,
-    ...env,
-  });
+  const preset = { DATABASE_URL: databaseUrl, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password };
+  const server = await start({ ...preset, ...env }, dataDir);
   const token = await server.login();
   const stop = async () => {
     await server.kill();
@@ -279,7 +277,7 @@ async function initialised<S extends Server>(
   return { server, admin: server.as(token), token, databaseUrl, stop };
 }
 
-/** An initialised service on an empty database of a kind, in the test's process, with an administrator who is logged in. */
+/** An initialised service on a database of a kind without anything in it, in the test's process, with an administrator who is logged in. */
 export const startService = (kind: Kind, env: Record<string, string> = {}): Promise<Service> =>
   initialised(LocalServer, kind, env);
 
