@@ -1,9 +1,10 @@
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
+import { Events } from '../../src/events/events.js';
 import { freePort } from './bind.js';
 import { addUser, openDatabase } from './database.js';
 import type { Kind } from './databases.js';
-import { type Server, startService } from './server.js';
+import { applicationOf, type Server, startService } from './server.js';
 import { type Smtp, type SmtpOptions, startSmtp } from './smtp.js';
 import { done, until } from './world.js';
 
@@ -65,7 +66,7 @@ export class MailWorld {
   }
 
   /** Asks for a reset mail, each time from another network. */
-  async ask(username: string, server = this.current): Promise<void> {
+  async ask(username: string, server: Server = this.current): Promise<void> {
     const headers = { 'x-forwarded-for': `198.51.100.${++this.requests % 250}` };
     done(await server.call('POST', '/api/auth/password-reset', { username }, undefined, headers));
   }
@@ -82,9 +83,10 @@ export class MailWorld {
     });
   }
 
-  /** The waiting times pass. */
-  later(): Promise<number> {
-    return this.db.run(`UPDATE mails SET next_at = ? WHERE state = 'waiting'`, [now()]);
+  /** The waiting times pass. A service in this process looks at once, another one at its next look. */
+  async later(): Promise<void> {
+    await this.db.run(`UPDATE mails SET next_at = ? WHERE state = 'waiting'`, [now()]);
+    await applicationOf(this.service.server.dataDir)?.get(Events).emit('mail.queued');
   }
 
   async stop(): Promise<void> {
