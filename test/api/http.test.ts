@@ -9,7 +9,6 @@ import {
   type Client,
   LocalServer,
   type Server,
-  ServerProcess,
   startProcess,
   startService,
 } from '../support/server.js';
@@ -374,7 +373,7 @@ describe('shutdown', () => {
     late.end(body.slice(5));
     assert.equal(await status, 201);
     assert.equal(await exit, 0);
-    const again = await ServerProcess.start({ DATABASE_URL: service.databaseUrl }, service.server.dataDir);
+    const again = await LocalServer.start({ DATABASE_URL: service.databaseUrl }, service.server.dataDir);
     const names = done(await again.call('GET', '/api/tokens', undefined, service.token)).map(
       (x: { name: string }) => x.name,
     );
