@@ -1,4 +1,5 @@
-// The tests are compiled to CommonJS, as Jest likes it best; what they test is the service as `nest build` made it, loaded by Node as it is.
+// The tests are compiled to CommonJS, as Jest likes it best; what they test is the service as `nest build` made it,
+// loaded by Node as it is.
 const tests = {
   swcrc: false,
   jsc: { parser: { syntax: 'typescript', decorators: true }, target: 'es2023' },
@@ -8,7 +9,6 @@ const tests = {
 
 module.exports = {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/build/'],
   injectGlobals: false,
   transform: { '\\.ts$': ['@swc/jest', tests] },
   resolver: '<rootDir>/test/support/resolver.cjs',

@@ -100,7 +100,7 @@ export class LimitsService {
     const name = keyOf(counted);
     return this.db.transaction(async (manager) => {
       // locks the row, so that of two failures at once one begins the block
-      if (!(await this.db.run('UPDATE limits SET hits = hits WHERE name = ?', [name], manager))) return 0;
+      if (!(await this.db.lock(manager, 'limits', { name }))) return 0;
       const row = await this.read(name, manager);
       return row.hits < rule.max || row.blocked_until ? 0 : this.blockNow(name, row, rule, manager);
     });

@@ -6,19 +6,7 @@ import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { Events } from '../events/events.js';
 import { SettingsService } from '../settings/settings.service.js';
-
-/** What mails there are, and the values that their texts need. */
-export interface Templates {
-  /** a code that proves that an address can be read */
-  code: { code: string; minutes: number };
-  /** the link to a new password */
-  reset: { username: string; url: string; minutes: number };
-  /** somebody signed in from a device that was not seen before */
-  'new-device': { username: string; time: string; ip: string; userAgent: string };
-  /** the account was locked in a network after too many failures */
-  locked: { username: string; time: string; ip: string; minutes: number };
-}
-export type TemplateName = keyof Templates;
+import { SECRET, type TemplateName, type Templates } from './templates.js';
 
 /** The encrypted part of a mail in the outbox. */
 export interface MailContent {
@@ -27,12 +15,6 @@ export interface MailContent {
 }
 
 export const MAIL_CONTEXT = 'mails.content';
-
-/**
- * What holds a secret that lives for its `minutes`, and only goes through a mail server that a super administrator set
- * or confirmed.
- */
-export const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
 
 /** Puts mails into the outbox. Another part sends them. */
 @Injectable()

@@ -11,8 +11,8 @@ import { Events } from '../events/events.js';
 import type { Documents } from '../settings/documents.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { MailError } from './mail-error.js';
-import { MAIL_CONTEXT, type MailContent, SECRET, type TemplateName, type Templates } from './mailer.service.js';
-import { writeLetter } from './templates.js';
+import { MAIL_CONTEXT, type MailContent } from './mailer.service.js';
+import { SECRET, type TemplateName, type Templates, writeLetter } from './templates.js';
 import { deliver } from './transport.js';
 
 const TICK_MS = 2_000;

@@ -1,4 +1,21 @@
-import type { Templates } from './mailer.service.js';
+/** What mails there are, and the values that their texts need. */
+export interface Templates {
+  /** a code that proves that an address can be read */
+  code: { code: string; minutes: number };
+  /** the link to a new password */
+  reset: { username: string; url: string; minutes: number };
+  /** somebody signed in from a device that was not seen before */
+  'new-device': { username: string; time: string; ip: string; userAgent: string };
+  /** the account was locked in a network after too many failures */
+  locked: { username: string; time: string; ip: string; minutes: number };
+}
+export type TemplateName = keyof Templates;
+
+/**
+ * What holds a secret that lives for its `minutes`, and only goes through a mail server that a super administrator set
+ * or confirmed.
+ */
+export const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
 
 /** What can be written: the mails of the outbox, and the one that tries the settings. */
 export interface Letters extends Templates {

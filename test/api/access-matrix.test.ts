@@ -7,7 +7,8 @@ import { startService } from '../support/server.js';
 import { addAccount, addDomain, made } from '../support/world.js';
 
 /**
- * Who asks. Users: what they have on the one domain. Tokens: of the super administrator, or of the reader, narrowed in one way each.
+ * Who asks. Users: what they have on the one domain. Tokens: of the super administrator, or of the reader, narrowed in
+ * one way each.
  */
 const ACTORS = [
   'stranger',
@@ -83,7 +84,10 @@ const CLASSES: Record<string, readonly Actor[]> = {
   'of a team': [...ADMINS, 'user who owns', 'token *', 'token * of role 2'],
 };
 
-/** Every route, and what it demands. A route without a row fails the test. `{team}`: a team that the owner of the domain leads. */
+/**
+ * Every route, and what it demands. A route without a row fails the test. `{team}`: a team that the owner of the domain
+ * leads.
+ */
 const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /health/live': 'everybody',
   'GET /health/ready': 'everybody',
@@ -339,7 +343,8 @@ describe('every route, for everybody', () => {
         const may = (CLASSES[demand] as readonly Actor[]).includes(actor);
         const cell = `${actor}: ${status} ${msg}`;
         if (demand === 'nobody') assert.equal(status, 403, cell);
-        // an answer of the route itself: done, or what is wrong with the request; public routes refuse wrong secrets with 401
+        // an answer of the route itself: done, or what is wrong with the request; public routes refuse wrong secrets
+        // with 401
         else if (may)
           assert.ok(demand === 'everybody' ? status < 500 : ![401, 403].includes(status) && status < 500, cell);
         else assert.equal(status, actor === 'stranger' ? 401 : 403, cell);

@@ -110,7 +110,8 @@ for (const { kind, skip } of databases()) {
       await stored('older', await bcrypt.hash(plain, 4));
       for (const digest of [plain, createHash('sha256').update(long).digest('hex')])
         refused(await attempt('fresh', digest, elsewhere()), 401, 401001);
-      // an older hash may be of that very text, as `openssl rand -base64 32` prints such: it opens, but does not take the place of the longer password
+      // an older hash may be of that very text, as `openssl rand -base64 32` prints such: it opens, but does not take
+      // the place of the longer password
       done(await attempt('older', plain, elsewhere()));
       assert.match(await hashOf('older'), /^\$2b\$04/);
       const hash = jest.spyOn(bcrypt, 'hash');

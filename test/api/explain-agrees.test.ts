@@ -119,7 +119,8 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
       await addDomain(admin, account, 'two.example', true),
     ];
     for (const record of RECORDS) ids.push(made(await admin.post(records(), record)).id);
-    // beside a CNAME nothing can be: here, as at `api`, being allowed to rename ends in a conflict, and nothing has to be put back
+    // beside a CNAME nothing can be: here, as at `api`, being allowed to rename ends in a conflict, and nothing has to
+    // be put back
     for (const host of ['www2', 'new.dev'])
       made(await admin.post(records(), { host, type: 'CNAME', value: 'target.example.com' }));
     for (const name of CREATORS) {

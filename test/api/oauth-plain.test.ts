@@ -9,7 +9,10 @@ import { done, refused } from '../support/world.js';
 const CLIENT = { client_id: 'Iv1.8a61f9b3a7aba766', client_secret: 'plain-client-secret-2c9e' };
 const TOKEN = 'gho_16C7e42F292c6912E7710c838347Ae178B4a';
 
-/** Answers as GitHub gives them: a form unless it is asked for JSON, errors with status 200, numbers as ids, nobody without a user agent. */
+/**
+ * Answers as GitHub gives them: a form unless it is asked for JSON, errors with status 200, numbers as ids, nobody
+ * without a user agent.
+ */
 describe('sign-in with plain OAuth 2.0', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let github: Awaited<ReturnType<typeof startStandIn>>;

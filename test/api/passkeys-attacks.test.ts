@@ -196,7 +196,8 @@ describe('passkeys under attack', () => {
   });
 
   it('are taken whatever an authenticator says of its maker, which nobody looks at', async () => {
-    const statement = new Map<string, number | Uint8Array>([['alg', -7], ['sig', randomBytes(70)], ['x5c', randomBytes(500)]]); // biome-ignore format: a map
+    // biome-ignore format: a map
+    const statement = new Map<string, number | Uint8Array>([['alg', -7], ['sig', randomBytes(70)], ['x5c', randomBytes(500)]]);
     for (const format of ['packed', 'tpm', 'android-key', 'apple', 'fido-u2f', 'of-next-year']) {
       const person = await world.person();
       const key = new SoftAuthenticator(ORIGIN);

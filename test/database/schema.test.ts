@@ -15,7 +15,7 @@ import { describeUnless } from '../support/suites.js';
 
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`schema on ${kind}`, () => {
-    const folder = mkdtempSync(join(tmpdir(), 'zoneward-schema-'));
+    const folder = skip ? '' : mkdtempSync(join(tmpdir(), 'zoneward-schema-'));
     const sources: AppDataSource[] = [];
     let url = 'sqlite:zoneward.db';
     let drop: (() => Promise<void>) | undefined;

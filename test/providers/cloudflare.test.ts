@@ -34,7 +34,8 @@ describeUnless(noRecordings)('Cloudflare: recorded traffic of 2025', () => {
   if (noRecordings) return;
   const { zone: zoneName, scenarios } = recording('cloudflare');
 
-  // The recording client paged by 100, listed by name, sent TXT unquoted, `data: null`, no `proxied`, and PUT. None of that matters.
+  // The recording client paged by 100, listed by name, sent TXT unquoted, `data: null`, no `proxied`, and PUT. None of
+  // that matters.
   const essence: Essence = ({ method, path, body }) => {
     const { type, name, content, ttl } = (body ?? {}) as Partial<Recorded>;
     const sent = method === 'GET' || method === 'DELETE' ? null : { type, name, ttl, content: bare(content ?? '') };

@@ -59,7 +59,10 @@ const VALUES: Record<RecordType, [Given, Given]> = {
 
 const COMMON: readonly string[] = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'];
 
-/** Where the eight types are tried. A CNAME cannot stand at the apex; NS at a wildcard has no defined meaning (RFC 4592 4.2). */
+/**
+ * Where the eight types are tried. A CNAME cannot stand at the apex; NS at a wildcard has no defined meaning (RFC 4592
+ * 4.2).
+ */
 const hostsFor = (type: string): string[] =>
   ['@', 'name', '*', '_name', 'deep.er'].filter(
     (h) => !(type === 'CNAME' && h === '@') && !(type === 'NS' && h === '*'),
@@ -78,8 +81,8 @@ const TEXTS: [string, string][] = [
 ];
 
 /**
- * What `provider.ts` promises, checked against a live provider. Every check leaves the zone as it found it. Types, toggling and the owner of
- * the TTL follow `definition.capabilities`. Call it at the top level of a test file.
+ * What `provider.ts` promises, checked against a live provider. Every check leaves the zone as it found it. Types,
+ * toggling and the owner of the TTL follow `definition.capabilities`. Call it at the top level of a test file.
  * @param open starts the provider; called once
  * @param skip a reason not to run
  */

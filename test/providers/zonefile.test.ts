@@ -38,7 +38,10 @@ providerContract('zonefile', async () => {
   return { provider: open(root), definition: zonefile, zone, stop: () => rm(root, { recursive: true }) };
 });
 
-/** Comments, groups, relative names, a TTL and an owner taken from the line before: all of it must survive an edit elsewhere. */
+/**
+ * Comments, groups, relative names, a TTL and an owner taken from the line before: all of it must survive an edit
+ * elsewhere.
+ */
 const WRITTEN_BY_HAND = `; the zone of the example company
 $TTL 1h
 @\tIN SOA ns1 hostmaster (

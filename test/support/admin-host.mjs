@@ -1,4 +1,5 @@
-// A process that runs administration commands one after the other, each as on a command line: what takes long is to load it all, so that is done once.
+// A process that runs administration commands one after the other, each as on a command line: what takes long is to
+// load it all, so that is done once.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

@@ -10,8 +10,9 @@ const WAITING: Record<Exclude<Kind, 'sqlite'>, string> = {
 };
 
 /**
- * Sends changes so that all of them are past the guard and inside their transactions before any is through: the end of the audit chain, which each change
- * needs, is held until all wait for something. SQLite lets nobody in meanwhile, and its one process takes turns anyway: there they are just sent together.
+ * Sends changes so that all of them are past the guard and inside their transactions before any is through: the end of
+ * the audit chain, which each change needs, is held until all wait for something. SQLite lets nobody in meanwhile, and
+ * its one process takes turns anyway: there they are just sent together.
  */
 export async function atOnce(db: Db, kind: Kind, requests: (() => Promise<Answer>)[]): Promise<Answer[]> {
   if (kind === 'sqlite') return Promise.all(requests.map((send) => send()));

@@ -62,7 +62,10 @@ interface Program {
   command(configurationFile: string): [string, string[]];
 }
 
-/** Starts a name server in a temporary folder and waits until it answers for its first zone. @throws Error with the server's log */
+/**
+ * Starts a name server in a temporary folder and waits until it answers for its first zone.
+ * @throws Error with the server's log
+ */
 export async function startNameServer({ zones, configuration, command }: Program): Promise<NameServer> {
   const folder = await mkdtemp(join(tmpdir(), 'zoneward-dns-'));
   const port = await freePort();

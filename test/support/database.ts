@@ -7,8 +7,8 @@ import { hashPassword } from '../../src/users/passwords.js';
 import { applicationOf } from './server.js';
 
 /**
- * SQL on the database of a running service, past the service. SQLite lets one connection write at a time, and a second one of the same process would wait for
- * the first without letting it go on: there the service's own is used.
+ * SQL on the database of a running service, past the service. SQLite lets one connection write at a time, and a second
+ * one of the same process would wait for the first without letting it go on: there the service's own is used.
  */
 export async function openDatabase(url: string, dataDir: string): Promise<{ db: Db; close(): Promise<void> }> {
   if (url.startsWith('sqlite:') && applicationOf(dataDir)) {
@@ -26,7 +26,9 @@ export async function openDatabase(url: string, dataDir: string): Promise<{ db: 
   return { db: new Db(source), close: () => source.destroy() };
 }
 
-/** Takes all rates away, past the API: there the rate of logins has bounds, and some tests sign in more often than that. */
+/**
+ * Takes all rates away, past the API: there the rate of logins has bounds, and some tests sign in more often than that.
+ */
 export async function withoutRates(db: Db): Promise<void> {
   const values = { rate_limits: { login: 0, public: 0, user: 0, token: 0 } };
   await db.run("DELETE FROM settings WHERE name = 'security'");

@@ -146,8 +146,9 @@ async function statementsOf({ name }: Database): Promise<string> {
 }
 
 /**
- * The schema as the migrations make it from nothing, made once by each worker, for there it takes seconds: a file of SQLite, the name of a template of
- * PostgreSQL (which `global-teardown.cjs` drops), or the statements of MySQL. @returns the file that has it
+ * The schema as the migrations make it from nothing, made once by each worker, for there it takes seconds: a file of
+ * SQLite, the name of a template of PostgreSQL (which `global-teardown.cjs` drops), or the statements of MySQL.
+ * @returns the file that has it
  */
 async function schema(kind: Kind): Promise<string> {
   const file = join(TEST_SCHEMAS as string, `${kind}-${JEST_WORKER_ID}`);
@@ -176,7 +177,9 @@ export async function migratedDatabase(kind: ServerKind): Promise<Database> {
 /** The same as a file of SQLite. */
 export const migratedFile = async (path: string): Promise<void> => copyFileSync(await schema('sqlite'), path);
 
-/** The kinds that the file which asks is tested on: `for (const { kind, skip } of databases()) describeUnless(skip)(…)`. */
+/**
+ * The kinds that the file which asks is tested on: `for (const { kind, skip } of databases()) describeUnless(skip)(…)`.
+ */
 export function databases(): { kind: Kind; skip: string | undefined }[] {
   const suite = basename(expect.getState().testPath ?? '', '.test.ts');
   const kinds = SUITES[suite];

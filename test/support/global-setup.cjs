@@ -1,4 +1,5 @@
-// Once before all files: is the service built, and which servers answer? In CI a missing server is a failure, not a skip.
+// Once before all files: is the service built, and which servers answer? In CI a missing server is a failure, not a
+// skip.
 const { spawnSync } = require('node:child_process');
 const { existsSync, mkdtempSync, statfsSync } = require('node:fs');
 const { tmpdir } = require('node:os');
@@ -10,7 +11,9 @@ const pg = require('pg');
 const KINDS = ['sqlite', 'postgresql', 'mysql'];
 const connectTimeout = 2000;
 
-/** Temporary files go where nothing waits for a disk, if there is room: SQLite syncs at the end of every transaction. */
+/**
+ * Temporary files go where nothing waits for a disk, if there is room: SQLite syncs at the end of every transaction.
+ */
 const MEMORY = '/dev/shm';
 const ROOM = 2 ** 30;
 const free = (folder) => {

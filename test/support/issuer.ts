@@ -44,7 +44,9 @@ export async function startStandIn(): Promise<{
 export const CLIENT = { id: 'zoneward', secret: 'issuer-client-secret-4b1c-long-enough-for-hs256' };
 export const ACCESS_TOKEN = 'access-token-of-the-issuer-91d2';
 
-/** An OpenID provider that says whatever a test wants. Its discovery document promises every algorithm, bad ones, too. */
+/**
+ * An OpenID provider that says whatever a test wants. Its discovery document promises every algorithm, bad ones, too.
+ */
 export async function startIssuer() {
   const standIn = await startStandIn();
   const { url, routes } = standIn;

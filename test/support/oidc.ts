@@ -13,7 +13,10 @@ export interface Idp {
   clientId: string;
   clientSecret: string;
   people: People;
-  /** Goes through the provider's pages as a person would; null: denies. @returns the query that it sends the browser back with */
+  /**
+   * Goes through the provider's pages as a person would; null: denies.
+   * @returns the query that it sends the browser back with
+   */
   visit(authUrl: string, login: string | null): Promise<Record<string, string>>;
   stop(): Promise<void>;
 }

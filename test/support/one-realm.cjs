@@ -2,9 +2,10 @@ const vm = require('node:vm');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
-// Jest's own environment compiles everything in a second realm and anew for each file. There a RangeError of Node's Buffer is no `RangeError`, and an array of
-// `readdirSync` no `Array`: the service would not do what it does when it is started. So all is in the realm of the process, and what is no test, the built
-// service and the packages, is left to Node: loaded as it is, once for all files of a worker.
+// Jest's own environment compiles everything in a second realm and anew for each file. There a RangeError of Node's
+// Buffer is no `RangeError`, and an array of `readdirSync` no `Array`: the service would not do what it does when it is
+// started. So all is in the realm of the process, and what is no test, the built service and the packages, is left to
+// Node: loaded as it is, once for all files of a worker.
 const LEFT_TO_NODE = /\/dist\/src\/|\/node_modules\/(?!@jest\/|jest-|expect\/|pretty-format\/|source-map-support\/)/;
 const { compileFunction } = vm;
 vm.compileFunction = (code, parameters, { parsingContext, ...options }) => {
@@ -15,7 +16,8 @@ vm.compileFunction = (code, parameters, { parsingContext, ...options }) => {
   };
 };
 
-// Passwords of tests deserve no work: a hash that a service in this process makes, and each sign-in with it, takes 1 ms instead of 250.
+// Passwords of tests deserve no work: a hash that a service in this process makes, and each sign-in with it, takes 1 ms
+// instead of 250.
 const bcrypt = require('bcrypt');
 const { hash } = bcrypt;
 bcrypt.hash = (text) => hash(text, 4);

@@ -39,7 +39,10 @@ export interface Powerdns {
   stop(): Promise<void>;
 }
 
-/** Starts a real `pdns_server` in a folder of its own, with its caches off so that `dig` sees each write at once, not waiting for the disk. */
+/**
+ * Starts a real `pdns_server` in a folder of its own, with its caches off so that `dig` sees each write at once, not
+ * waiting for the disk.
+ */
 export async function startPowerdns(options: { backend?: 'sqlite' | 'lmdb' } = {}): Promise<Powerdns> {
   for (let attempt = 1; ; attempt++) {
     const started = await tryStart(options.backend ?? 'sqlite');

@@ -75,7 +75,10 @@ async function send(target: string, { method, path, body }: Passing, headers: In
 
 export interface TcpProxy {
   port: number;
-  /** what becomes of a DNS message of a client: `before` breaks the connection at once, `after` when the server has answered */
+  /**
+   * what becomes of a DNS message of a client: `before` breaks the connection at once, `after` when the server has
+   * answered
+   */
   fault: (message: { update: boolean }) => 'pass' | 'before' | 'after';
   stop(): Promise<void>;
 }

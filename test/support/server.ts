@@ -277,7 +277,10 @@ async function initialised<S extends Server>(
   return { server, admin: server.as(token), token, databaseUrl, stop };
 }
 
-/** An initialised service on a database of a kind without anything in it, in the test's process, with an administrator who is logged in. */
+/**
+ * An initialised service on a database of a kind without anything in it, in the test's process, with an administrator
+ * who is logged in.
+ */
 export const startService = (kind: Kind, env: Record<string, string> = {}): Promise<Service> =>
   initialised(LocalServer, kind, env);
 

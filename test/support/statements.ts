@@ -10,7 +10,10 @@ interface Statement {
 }
 type Sent = string | { text?: string; sql?: string; values?: SqlValue[] };
 
-/** Listens to the statements that this process sends to its databases. @returns how to stop listening, and what they were */
+/**
+ * Listens to the statements that this process sends to its databases.
+ * @returns how to stop listening, and what they were
+ */
 export function tellStatements(): () => Statement[] {
   const spies = [
     jest.spyOn(BetterSqlite3QueryRunner.prototype, 'query'),

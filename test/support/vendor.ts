@@ -144,7 +144,8 @@ export const recording = (provider: string): Recording =>
 export type Essence = (request: Pick<Received, 'method' | 'path' | 'query' | 'body'>) => unknown;
 
 /**
- * A handler that plays a scenario: among the recorded requests with the same essence the first one not yet served, else the last.
+ * A handler that plays a scenario: among the recorded requests with the same essence the first one not yet served, else
+ * the last.
  * @param base the part of recorded paths that the endpoint stands for
  * @param misses receives every request that matched nothing; a test fails when it is not empty
  */
@@ -180,7 +181,10 @@ export interface Expectations {
   listed(records: RemoteRecord[]): void;
 }
 
-/** Does with an adapter what the recording client was asked to do. A change that fails, or finds nothing to change, throws. */
+/**
+ * Does with an adapter what the recording client was asked to do. A change that fails, or finds nothing to change,
+ * throws.
+ */
 export async function playSteps(
   provider: DnsProvider,
   zoneName: string,

@@ -21,7 +21,10 @@ const about = (lines: Line[], name: string, type: string): Published[] =>
 /** What master-file text says about one name and type. */
 export const published = (text: string, name: string, type: string): Published[] => about(linesOf(text), name, type);
 
-/** What a name server on loopback says about exactly this name: in its answer, or, for delegations, in the authority section. */
+/**
+ * What a name server on loopback says about exactly this name: in its answer, or, for delegations, in the authority
+ * section.
+ */
 export const ask = async (port: number, name: string, type: string): Promise<Published[]> =>
   about(await digLines(port, name, type, '+answer', '+authority'), name, type);
 

@@ -26,7 +26,6 @@ class RateStorageModule {}
     SessionsModule,
     DomainsModule,
     TokensModule,
-    UsersModule,
   ],
   providers: [
     JwtStrategy,

@@ -3,7 +3,6 @@ import { log } from '../../common/logger.js';
 import { DatabaseService } from '../../database/database.service.js';
 import { LimitsModule } from '../../limits/limits.module.js';
 import { LimitsService } from '../../limits/limits.service.js';
-
 import { ChallengesService } from './challenges.service.js';
 import { SessionsModule } from './sessions.module.js';
 import { SessionsService } from './sessions.service.js';
