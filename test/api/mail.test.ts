@@ -147,7 +147,7 @@ for (const { kind, skip } of databases()) {
       done(await world.service.admin.put('/api/settings/smtp', { enabled: false }));
       const { mails } = await world.up();
       await world.later();
-      await sleep(300); // time for a look at the outbox, which finds the mail due
+      await sleep(1_000); // time for a look at the outbox, which finds the mail due
       assert.equal(mails.length, 0);
       assert.equal((await world.rowTo(username))?.state, 'waiting');
       done(await world.service.admin.put('/api/settings/smtp', { enabled: true }));
