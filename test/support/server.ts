@@ -9,6 +9,7 @@ import { configureLogger } from '../../src/common/logger.js';
 import { parseConfig } from '../../src/config/config.js';
 import { createApp } from '../../src/create-app.js';
 import { DatabaseService } from '../../src/database/database.service.js';
+import type { DataOf } from './answers.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 
 const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
@@ -19,13 +20,13 @@ const START_MS = 60_000;
 export const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 
 /** One answer of the API. */
-export interface Answer {
+export interface Answer<T = unknown> {
   status: number;
   headers: Headers;
   code: number;
   msg: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  data: any;
+  data: T;
 }
 
 /** Headers as `fetch` gives them, each cookie by itself. */
@@ -82,13 +83,13 @@ export abstract class Server {
   abstract kill(): Promise<number | null>;
 
   /** One call; `body` is sent as JSON (text as it is). */
-  async call(
-    method: string,
-    path: string,
+  async call<M extends string, P extends string>(
+    method: M,
+    path: P,
     body?: unknown,
     token?: string,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<Answer<DataOf<M, P>>> {
     let call = request(this.url)[method.toLowerCase() as 'get'](path).set('user-agent', 'node');
     if (body !== undefined) call = call.set('content-type', 'application/json');
     if (token) call = call.set('authorization', `Bearer ${token}`);
@@ -119,7 +120,10 @@ export abstract class Server {
 
   /** A client that sends this credential. */
   as(token: string) {
-    const call = (method: string) => (path: string, body?: unknown) => this.call(method, path, body, token);
+    const call =
+      <M extends string>(method: M) =>
+      <P extends string>(path: P, body?: unknown): Promise<Answer<DataOf<M, P>>> =>
+        this.call(method, path, body, token);
     return { get: call('GET'), post: call('POST'), put: call('PUT'), patch: call('PATCH'), delete: call('DELETE') };
   }
 

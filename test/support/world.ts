@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Failure } from './answers.js';
 import type { Kind } from './databases.js';
 import { digLines, type Line, linesOf } from './dig.js';
 import { type Powerdns, type RawZone, startPowerdns } from './powerdns.js';
@@ -39,23 +40,23 @@ export function txtOf(rdata: string): string {
 }
 
 /** The created thing's data. */
-export function made(answer: Answer): Answer['data'] {
+export function made<T>(answer: Answer<T>): T {
   assert.equal(answer.status, 201, `${answer.status} ${answer.msg} ${JSON.stringify(answer.data)}`);
   assert.equal(answer.code, 0);
   return answer.data;
 }
 
 /** The data of a success. */
-export function done(answer: Answer): Answer['data'] {
+export function done<T>(answer: Answer<T>): T {
   assert.equal(answer.status, 200, `${answer.status} ${answer.msg} ${JSON.stringify(answer.data)}`);
   assert.equal(answer.code, 0);
   return answer.data;
 }
 
 /** That a call failed with this status and code. @returns the answer */
-export function refused(answer: Answer, status: number, code: number): Answer {
+export function refused(answer: Answer, status: number, code: number): Answer<Failure> {
   assert.deepEqual([answer.status, answer.code], [status, code], `${answer.msg} ${JSON.stringify(answer.data)}`);
-  return answer;
+  return answer as Answer<Failure>;
 }
 
 /** That the provider's failure was told, in these words. */
@@ -120,7 +121,7 @@ export interface World extends Service {
   domain: number;
   zone: string;
   /** path of the domain's records */
-  records: string;
+  records: `/api/domains/${number}/records`;
   /** that the cache holds exactly what PowerDNS holds */
   agree(client?: Client): Promise<void>;
 }

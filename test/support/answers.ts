@@ -1,0 +1,172 @@
+import type { AccountView, SyncResult } from '../../src/accounts/account.dto.js';
+import type { AuditList, AuditVerdict, AuditView } from '../../src/audit/audit.dto.js';
+import type { TokenResult } from '../../src/auth/login/login.dto.js';
+import type { AuthorizationUrl, BoundIdentity, OauthStatus } from '../../src/auth/oauth/oauth.dto.js';
+import type { OauthResult } from '../../src/auth/oauth/oauth-login.dto.js';
+import type { PasskeyCreated, PasskeyStart, PasskeyView } from '../../src/auth/passkeys/passkeys.dto.js';
+import type { ProfileView } from '../../src/auth/profile/profile.dto.js';
+import type { RecoveryCodes, TotpSetup } from '../../src/auth/second-factor/second-factor.dto.js';
+import type { EndedSessions, LoginResult, SessionView } from '../../src/auth/sessions/sessions.dto.js';
+import type { FieldError } from '../../src/common/errors.js';
+import type { DomainDetail, DomainView } from '../../src/domains/domain.dto.js';
+import type { PermissionView } from '../../src/domains/permission.dto.js';
+import type { Health } from '../../src/http/health.dto.js';
+import type { Done, InitStatus, TestResult } from '../../src/init/init.dto.js';
+import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
+import type { ProviderView } from '../../src/providers/provider.dto.js';
+import type { RecordId, RecordList, RecordView } from '../../src/records/record.dto.js';
+import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
+import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
+import type { LoginStats, UnlockResult } from '../../src/system/system.dto.js';
+import type { MemberView, TeamDetail, TeamView } from '../../src/teams/team.dto.js';
+import type {
+  Explanation,
+  GrantableDomain,
+  TokenCreated,
+  TokenSelf,
+  TokenUseView,
+  TokenView,
+} from '../../src/tokens/token.dto.js';
+import type { Revoked, UserUpdated } from '../../src/users/administration/users.dto.js';
+import type { UserView } from '../../src/users/user.dto.js';
+
+/** What the data of a success is, by route: the classes that the handlers answer with. */
+interface Answers {
+  'GET /health/live': Health;
+  'GET /health/ready': Health;
+  'GET /api/audit/logs': AuditList;
+  'GET /api/audit/logs/{id}': AuditView;
+  'GET /api/audit/verify': AuditVerdict;
+  'GET /api/settings': GeneralView;
+  'PUT /api/settings': GeneralView;
+  'GET /api/settings/security': SecurityView;
+  'PUT /api/settings/security': SecurityView;
+  'GET /api/settings/smtp': SmtpView;
+  'PUT /api/settings/smtp': SmtpView;
+  'GET /api/settings/oauth': OauthView;
+  'PUT /api/settings/oauth': OauthView;
+  'POST /api/settings/{section}/confirm': Confirmed;
+  'POST /api/settings/smtp/test': SmtpTestResult;
+  'GET /api/auth/sessions': SessionView[];
+  'DELETE /api/auth/sessions/others': EndedSessions;
+  'DELETE /api/auth/sessions/{id}': null;
+  'GET /api/domains': DomainView[];
+  'POST /api/domains': DomainDetail;
+  'GET /api/domains/{id}': DomainDetail;
+  'PUT /api/domains/{id}': DomainDetail;
+  'DELETE /api/domains/{id}': null;
+  'GET /api/teams/{id}/permissions': PermissionView[];
+  'POST /api/teams/{id}/permissions': PermissionView;
+  'DELETE /api/teams/{id}/permissions/{permissionId}': null;
+  'GET /api/accounts': AccountView[];
+  'POST /api/accounts': AccountView;
+  'GET /api/accounts/{id}': AccountView;
+  'PUT /api/accounts/{id}': AccountView;
+  'DELETE /api/accounts/{id}': null;
+  'GET /api/teams': TeamView[];
+  'POST /api/teams': TeamView;
+  'GET /api/teams/{id}': TeamDetail;
+  'PUT /api/teams/{id}': TeamDetail;
+  'DELETE /api/teams/{id}': null;
+  'GET /api/teams/{id}/members': MemberView[];
+  'POST /api/teams/{id}/members': MemberView;
+  'PUT /api/teams/{id}/members/{userId}': MemberView;
+  'DELETE /api/teams/{id}/members/{userId}': null;
+  'GET /api/tokens': TokenView[];
+  'POST /api/tokens': TokenCreated;
+  'GET /api/tokens/domains': GrantableDomain[];
+  'GET /api/tokens/self': TokenSelf;
+  'GET /api/tokens/{id}/uses': TokenUseView[];
+  'POST /api/tokens/{id}/rotate': TokenCreated;
+  'POST /api/tokens/{id}/explain': Explanation;
+  'DELETE /api/tokens/{id}': null;
+  'PATCH /api/tokens/{id}/status': TokenView;
+  'POST /api/users/{id}/explain': Explanation;
+  'POST /api/auth/login': LoginResult;
+  'POST /api/auth/second-factor': LoginResult;
+  'POST /api/auth/register': UserView;
+  'GET /api/auth/me': UserView;
+  'POST /api/auth/logout': null;
+  'POST /api/auth/refresh': TokenResult;
+  'POST /api/auth/password': null;
+  'POST /api/auth/password-reset': null;
+  'POST /api/auth/password-reset/confirm': null;
+  'POST /api/auth/2fa/setup': TotpSetup;
+  'POST /api/auth/2fa/verify': RecoveryCodes;
+  'POST /api/auth/2fa/disable': null;
+  'GET /api/auth/oauth/status': OauthStatus;
+  'POST /api/auth/oauth/start': AuthorizationUrl;
+  'POST /api/auth/oauth/callback': OauthResult;
+  'GET /api/security/bind-oauth': BoundIdentity[];
+  'POST /api/security/bind-oauth': AuthorizationUrl;
+  'DELETE /api/security/bind-oauth/{provider}': null;
+  'GET /api/auth/webauthn': PasskeyView[];
+  'POST /api/auth/webauthn/register/start': PasskeyStart;
+  'POST /api/auth/webauthn/register/finish': PasskeyCreated;
+  'PATCH /api/auth/webauthn/{id}': PasskeyView;
+  'DELETE /api/auth/webauthn/{id}': null;
+  'POST /api/auth/webauthn/login/start': PasskeyStart;
+  'POST /api/auth/webauthn/login/finish': LoginResult;
+  'GET /api/security/profile': ProfileView;
+  'PUT /api/security/profile': ProfileView;
+  'POST /api/security/email-code': null;
+  'GET /api/users': UserView[];
+  'POST /api/users': UserView;
+  'GET /api/users/{id}': UserView;
+  'PUT /api/users/{id}': UserUpdated;
+  'DELETE /api/users/{id}': null;
+  'POST /api/users/{id}/revoke-all': Revoked;
+  'GET /api/init/status': InitStatus;
+  'POST /api/init/test-db': TestResult;
+  'POST /api/init/database': Done;
+  'POST /api/init/admin': Done;
+  'GET /api/providers': ProviderView[];
+  'GET /api/domains/{id}/records': RecordList;
+  'POST /api/domains/{id}/records': RecordId;
+  'GET /api/domains/{id}/records/{recordId}': RecordView;
+  'PUT /api/domains/{id}/records/{recordId}': RecordView;
+  'DELETE /api/domains/{id}/records/{recordId}': null;
+  'PATCH /api/domains/{id}/records/{recordId}/status': RecordView;
+  'POST /api/accounts/{id}/sync': SyncResult;
+  'GET /api/system/login-stats': LoginStats;
+  'POST /api/system/unlock-account': UnlockResult;
+}
+
+type Split<S extends string> = S extends `${infer First}/${infer Rest}` ? [First, ...Split<Rest>] : [S];
+type Bare<P extends string> = P extends `${infer Path}?${string}` ? Path : P;
+type Fits<Route extends unknown[], Path extends unknown[]> = Route extends [infer R, ...infer Routes]
+  ? Path extends [infer P, ...infer Paths]
+    ? R extends `{${string}}`
+      ? Fits<Routes, Paths>
+      : [P] extends [R]
+        ? Fits<Routes, Paths>
+        : false
+    : false
+  : Path extends []
+    ? true
+    : false;
+type Route<Call extends string> = Call extends keyof Answers
+  ? Call
+  : { [R in keyof Answers]: Fits<Split<R>, Split<Call>> extends true ? R : never }[keyof Answers];
+
+/** The data that a route answers; of a path that is known at run time only, whatever the test says. */
+export type DataOf<Method extends string, Path extends string> = [Route<`${Method} ${Bare<Path>}`>] extends [never]
+  ? unknown
+  : Answers[Route<`${Method} ${Bare<Path>}`>];
+
+/** What a failure may say for programs. Which fields there are depends on its code; a test that asks for one expects it. */
+export interface Failure {
+  errors: FieldError[];
+  required: string;
+  rule: number;
+  id: number;
+  count: number;
+  of: number;
+  names: string[];
+  records: { id: number; host: string; type: string }[];
+  methods: string[];
+  provider: string | null;
+  kind: string;
+  retryable: boolean;
+  applied: 'no' | 'unknown';
+}
