@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import type { Query } from '../support/answers.js';
 import { type Answer, startService } from '../support/server.js';
 import { type StandIn, startStandIn } from '../support/vendor.js';
 import { done, made, refused } from '../support/world.js';
@@ -20,9 +21,9 @@ describe('the secrets of an account', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let thief: StandIn;
   const ids: Record<string, number> = {};
-  const path = (kind: keyof typeof ACCOUNTS) => `/api/accounts/${ids[kind]}`;
-  const put = (kind: keyof typeof ACCOUNTS, credentials: object, query = '') =>
-    service.admin.put(path(kind) + query, { credentials });
+  const path = (kind: keyof typeof ACCOUNTS) => `/api/accounts/${ids[kind] as number}` as const;
+  const put = (kind: keyof typeof ACCOUNTS, credentials: object, query: Query = '') =>
+    service.admin.put(`${path(kind)}${query}`, { credentials });
   beforeAll(async () => {
     thief = await startStandIn(() => ({ status: 500, body: {} }));
     service = await startService('sqlite', { PROVIDER_TIMEOUT_MS: '1000' });
@@ -40,7 +41,7 @@ describe('the secrets of an account', () => {
     const before = done(await service.admin.get(path(kind)));
     const answer = refused(await work(), 400, 400001);
     assert.deepEqual(
-      answer.data.errors.map((e: { path: string; code: string }) => [e.path, e.code]),
+      answer.data.errors.map((e) => [e.path, e.code]),
       ACCOUNTS[kind].secrets.map((key) => [`credentials.${key}`, 'required']),
     );
     assert.deepEqual(done(await service.admin.get(path(kind))), before, 'nothing changed');
@@ -49,7 +50,7 @@ describe('the secrets of an account', () => {
   };
 
   it('are sent nowhere else by who does not know them', async () => {
-    for (const query of ['', '?check=false']) {
+    for (const query of ['', '?check=false'] as const) {
       await assertKept('cloudflare', () => put('cloudflare', { endpoint: thief.url }, query));
       await assertKept('cloudflare', () => put('cloudflare', { endpoint: thief.url, api_token: '***' }, query));
       await assertKept('powerdns', () => put('powerdns', { url: thief.url }, query));
@@ -89,9 +90,9 @@ describe('the secrets of an account', () => {
     const kinds = done(await service.admin.get('/api/providers'));
     const addresses = (kind: string) =>
       kinds
-        .find((k: { kind: string }) => k.kind === kind)
-        .credentials[0].filter((f: { address?: boolean }) => f.address)
-        .map((f: { key: string }) => f.key);
+        .find((k) => k.kind === kind)
+        ?.credentials[0].filter((f) => f.address)
+        .map((f) => f.key);
     assert.deepEqual(addresses('rfc2136'), ['server', 'port', 'endpoint']);
     assert.deepEqual(addresses('powerdns'), ['url', 'endpoint']);
     assert.deepEqual(addresses('cloudflare'), ['endpoint']);

@@ -54,7 +54,7 @@ function suite(kind: Kind): void {
     assert.deepEqual(await accounts(), before);
     const { id } = made(await admin.post('/api/accounts?check=false', wrong));
     providerFailed(await admin.post(`/api/accounts/${id}/sync`), /401/);
-    assert.match(done(await admin.get(`/api/accounts/${id}`)).last_error, /401/);
+    assert.match(done(await admin.get(`/api/accounts/${id}`)).last_error ?? '', /401/);
     providerFailed(await admin.put(`/api/accounts/${id}`, { credentials: { api_key: 'nor-is-this' } }), /401/);
     done(await admin.put(`/api/accounts/${id}`, { credentials: { api_key: world.pdns.apiKey } }));
     done(await admin.post(`/api/accounts/${id}/sync`));
@@ -72,8 +72,9 @@ function suite(kind: Kind): void {
       name: 'x',
       credentials: { url: 'ftp://example.net', apikey: 'k' },
     });
-    refused(answer, 400, 400001);
-    const paths = answer.data.errors.map((e: { path: string }) => e.path).toSorted();
+    const paths = refused(answer, 400, 400001)
+      .data.errors.map((e) => e.path)
+      .toSorted();
     assert.deepEqual(paths, ['credentials.apikey', 'credentials.url']);
     const kinds = await world.admin.post('/api/accounts', { provider: 'nosuch', name: 'x', credentials: {} });
     assert.equal(refused(kinds, 400, 400001).data.errors[0].path, 'provider');
@@ -83,7 +84,7 @@ function suite(kind: Kind): void {
   it('secrets are shown as ***, kept by *** and by leaving them out, cleared by null', async () => {
     const { admin, pdns } = world;
     const id = await addAccount(admin, 'powerdns', { ...good(), nameservers: 'ns1.example.net' });
-    const path = `/api/accounts/${id}`;
+    const path = `/api/accounts/${id}` as const;
     const shown = done(await admin.get(path)).credentials;
     assert.deepEqual(shown, {
       url: world.proxy.url,
@@ -119,7 +120,7 @@ function suite(kind: Kind): void {
     const created = made(await add({ name: 'Bücher.Example.', create: true, remark: 'books' }));
     assert.deepEqual([created.name, created.unicode_name], ['xn--bcher-kva.example', 'bücher.example']);
     assert.equal((await pdns.zone('xn--bcher-kva.example')).name, 'xn--bcher-kva.example.');
-    const path = `/api/domains/${created.id}`;
+    const path = `/api/domains/${created.id}` as const;
     made(await admin.post(`${path}/records`, { host: '@', type: 'A', value: '192.0.2.1' }));
     const changed = done(await admin.put(path, { expires_at: '2027-03-04T05:06:07+02:00' }));
     assert.deepEqual(
@@ -213,7 +214,7 @@ function suite(kind: Kind): void {
       proxy.fault = (request, forward) => (fault && zones(request.path) ? fault(request, forward) : forward());
       providerFailed(await sync(), words);
       assert.deepEqual([await domains(), await cacheLines(admin, world.domain)], before);
-      assert.match(done(await admin.get(`/api/accounts/${world.account}`)).last_error, words);
+      assert.match(done(await admin.get(`/api/accounts/${world.account}`)).last_error ?? '', words);
     }
     proxy.fault = null;
     done(await sync());

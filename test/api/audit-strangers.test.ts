@@ -5,20 +5,12 @@ import { LocalServer, type Server, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
-interface Entry {
-  action: string;
-  target: { name: string } | null;
-  after: { count?: number } | null;
-  error: string | null;
-  request_id: string;
-}
-
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`strangers in the audit log on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let server: Server;
     const admin = () => server.as(service.token);
-    const entries = async (action: string): Promise<Entry[]> =>
+    const entries = async (action: string) =>
       done(await admin().get(`/api/audit/logs?action=${action}&limit=500&sort=created_at`)).list;
     const failed = async (): Promise<number> => done(await admin().get('/api/system/login-stats')).last_24h.failed;
     const attempt = (username: string, ip = '203.0.113.7') =>

@@ -52,7 +52,7 @@ for (const { kind, skip } of databases()) {
 
     it('has an entry for each change, with actor and states', async () => {
       const { admin, server } = service;
-      const path = `/api/domains/${domain}/records`;
+      const path = `/api/domains/${domain}/records` as const;
       const created = await admin.post(path, { host: 'www', type: 'A', value: '192.0.2.1' });
       const record = made(created).id;
       const token = await admin.post('/api/tokens', { name: 'ci' });

@@ -32,7 +32,7 @@ describe('sign-in with an issuer that cheats', () => {
     return { state, nonce, code: `code-${state.slice(0, 16)}` };
   };
   /** A whole flow that ends with this id_token. */
-  const withToken = async (make: (nonce: string) => Promise<string> | string, query: object = {}): Promise<Answer> => {
+  const withToken = async (make: (nonce: string) => Promise<string> | string, query: object = {}) => {
     const { nonce, ...callback } = await begin();
     issuer.idToken = await make(nonce);
     return at.finish({ ...callback, ...query });
@@ -106,7 +106,7 @@ describe('sign-in with an issuer that cheats', () => {
         assert.deepEqual([answer.msg, answer.data], ['The sign-in could not be verified; start again', undefined]);
         assert.equal(await people(), before);
         const { list } = done(await service.admin.get('/api/audit/logs?action=auth.login_failed&limit=1'));
-        assert.equal(list[0].target.name, 'odd');
+        assert.equal(list[0].target?.name, 'odd');
         assert.ok(list[0].error);
       });
     }
@@ -209,8 +209,8 @@ describe('sign-in with an issuer that cheats', () => {
     const { nonce, ...callback } = await begin();
     const { cookie } = at;
     issuer.idToken = await good(nonce);
-    const answers = [await at.finish(callback)];
-    done(answers[0] as Answer);
+    const answers: Answer[] = [await at.finish(callback)];
+    done(answers[0]);
     const form = new URLSearchParams(issuer.sent.findLast(({ path }) => path === '/token')?.body);
     answers.push(await withToken(() => issuer.sign(issuer.claims(nonce), issuer.strangersKey)));
     // parsers tell a part of what they could not read

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { json, startStandIn } from '../support/issuer.js';
 import { Browser } from '../support/oidc.js';
-import { type Answer, startService } from '../support/server.js';
+import { startService } from '../support/server.js';
 import { done, refused } from '../support/world.js';
 
 const CLIENT = { client_id: 'Iv1.8a61f9b3a7aba766', client_secret: 'plain-client-secret-2c9e' };
@@ -34,7 +34,7 @@ describe('sign-in with plain OAuth 2.0', () => {
     };
     return done(await service.admin.put('/api/settings/oauth', { enabled: true, providers: [provider] }));
   };
-  const signIn = async (query: object = {}): Promise<Answer> => {
+  const signIn = async (query: object = {}) => {
     const at = new Browser(service.server);
     const { searchParams } = new URL(await at.authUrl());
     challenge = searchParams.get('code_challenge') as string;

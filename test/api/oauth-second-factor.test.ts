@@ -40,14 +40,14 @@ for (const { kind, skip } of databases()) {
     };
     const asked = (answer: Answer): string => {
       assert.deepEqual([answer.status, answer.code], [200, -2], answer.msg);
-      const { challenge_id, ...rest } = answer.data;
+      const { challenge_id, ...rest } = answer.data as { challenge_id: string };
       assert.deepEqual(rest, { types: ['totp', 'recovery'] });
       assert.match(challenge_id, /^[0-9a-f]{64}$/);
       return challenge_id;
     };
     const amr = async (token: string) => {
       const list = done(await service.server.as(token).get('/api/auth/sessions'));
-      return list.find((s: { current: boolean }) => s.current).amr;
+      return list.find((s) => s.current)?.amr;
     };
     const demand = async (require_2fa_role: number) =>
       done(await service.admin.put('/api/settings/security', { require_2fa_role }));

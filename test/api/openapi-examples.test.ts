@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it } from '@jest/globals';
+import type { LoginResult } from '../../src/auth/sessions/sessions.dto.js';
+import type { RecordId } from '../../src/records/record.dto.js';
 import { type Description, readDescription } from '../support/openapi.js';
 import { LocalServer } from '../support/server.js';
 
@@ -71,8 +73,8 @@ describe('the example of every request body', () => {
         const [status, schema] = success(operation);
         assert.equal(String(answer.status), status, told);
         assert.deepEqual(mismatches({ code, data, msg }, schema, name), []);
-        if (name === 'POST /api/auth/login') token = data.token;
-        if (name === 'POST /api/domains/{id}/records') ids.recordId = String(data.id);
+        if (name === 'POST /api/auth/login') token = (data as LoginResult).token;
+        if (name === 'POST /api/domains/{id}/records') ids.recordId = String((data as RecordId).id);
       }
       const names = withBody.map((o) => o.name);
       const gone = [...FIRST, ...LAST, ...Object.keys(CANNOT)].filter((name) => !names.includes(name));

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
+import type { Query } from '../support/answers.js';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Answer, type Client, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
-
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-type Json = any;
 
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`what belongs to whom, on ${kind}`, () => {
@@ -28,11 +26,11 @@ for (const { kind, skip } of databases()) {
       const id = await addUser(db, user, role);
       return { id, client: service.server.as(await service.server.login(user)) };
     };
-    const add = (client: Client, name: string, query = '', account_id = account) =>
+    const add = (client: Client, name: string, query: Query = '', account_id = account) =>
       client.post(`/api/domains${query}`, { name, account_id, create: true });
     const denied = (answer: Answer) => refused(answer, 403, 403001);
-    const names = async (client: Client, query: string): Promise<string[]> =>
-      done(await client.get(`/api/domains${query}`)).map((d: Json) => d.name);
+    const names = async (client: Client, query: Query) =>
+      done(await client.get(`/api/domains${query}`)).map((d) => d.name);
 
     beforeAll(async () => {
       service = await startService(kind, { LOG_LEVEL: 'error' });
@@ -95,7 +93,9 @@ for (const { kind, skip } of databases()) {
       const { id: given } = made(
         await admin.post(`/api/teams/${mine}/permissions`, { domain_id: id, permission: 'read' }),
       );
-      const row = await db.row<Json>('SELECT granted_by FROM domain_permissions WHERE id = ?', [given]);
+      const row = await db.row<{ granted_by: number }>('SELECT granted_by FROM domain_permissions WHERE id = ?', [
+        given,
+      ]);
       assert.equal(row?.granted_by, 1);
       const token = made(await ann.client.post('/api/tokens', { name: 'ci', rules: [{ effect: 'allow' }] })).token;
       denied(await service.server.as(token).delete(`/api/domains/${id}`));
@@ -151,7 +151,7 @@ for (const { kind, skip } of databases()) {
         const page = await client.get(`/api/domains?account_id=${mine}&limit=1&page=2&sort=-name`);
         assert.equal(page.headers.get('x-total-count'), '2');
         assert.deepEqual(
-          done(page).map((d: Json) => d.name),
+          done(page).map((d) => d.name),
           both.slice(0, 1),
         );
         assert.equal((await client.get(`/api/domains?status=missing&limit=5`)).headers.get('x-total-count'), '1');

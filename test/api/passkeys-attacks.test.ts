@@ -224,7 +224,7 @@ describe('passkeys under attack', () => {
     assert.equal((await world.register(client, new SoftAuthenticator(ORIGIN))).name, 'Passkey 1');
     assert.equal((await world.register(client, new SoftAuthenticator(ORIGIN))).name, 'Passkey 2');
     assert.deepEqual(
-      done(await client.get(world.path)).map(({ name }: { name: string }) => name),
+      done(await client.get(world.path)).map(({ name }) => name),
       [long, 'Passkey 1', 'Passkey 2'],
     );
   });

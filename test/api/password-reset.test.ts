@@ -15,7 +15,8 @@ for (const { kind, skip } of databases()) {
     let smtp: Smtp;
     let network = 1;
     const headers = () => ({ 'x-forwarded-for': `203.0.113.${network++ % 250}` });
-    const call = (path: string, body: object) => world.current.call('POST', path, body, undefined, headers());
+    const call = <P extends string>(path: P, body: object) =>
+      world.current.call('POST', path, body, undefined, headers());
     const login = (username: string, password: string, more: object = {}) =>
       call('/api/auth/login', { username, password, ...more });
     const confirm = (token: string, password: string) => call('/api/auth/password-reset/confirm', { token, password });

@@ -10,9 +10,6 @@ import { addAccount, addDomain, done, made, refused } from '../support/world.js'
 
 const ZONES = ['own.example', 'other.example', 'third.example'];
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-type Json = any;
-
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`permissions of teams on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
@@ -53,25 +50,26 @@ for (const { kind, skip } of databases()) {
     });
 
     /** A team of somebody's with these members. @returns its path */
-    const team = async (who: Person, name: string, members: Person[] = []): Promise<string> => {
-      const path = `/api/teams/${made(await who.client.post('/api/teams', { name })).id}`;
+    const team = async (who: Person, name: string, members: Person[] = []) => {
+      const path = `/api/teams/${made(await who.client.post('/api/teams', { name })).id}` as const;
       for (const { id } of members) made(await who.client.post(`${path}/members`, { user_id: id }));
       return path;
     };
-    const give = (who: Person | { client: Client }, path: string, domain_id: number, more: object = {}) =>
-      who.client.post(`${path}/permissions`, { domain_id, permission: 'write', ...more });
-    const records = (domain: number) => `/api/domains/${domain}/records`;
+    const give = (
+      who: Person | { client: Client },
+      path: `/api/teams/${number}`,
+      domain_id: number,
+      more: object = {},
+    ) => who.client.post(`${path}/permissions`, { domain_id, permission: 'write', ...more });
+    const records = (domain: number) => `/api/domains/${domain}/records` as const;
     const add = (client: Client, domain: number, host: string) =>
       client.post(records(domain), { host, type: 'TXT', value: 'x' });
     const denied = (answer: Answer) => refused(answer, 403, 403001);
     const tokenOf = async ({ client }: Person, more: object = {}) =>
       service.server.as(made(await client.post('/api/tokens', { name: 'ci', ...more })).token);
-    const domains = async (client: Client): Promise<string[]> =>
-      done(await client.get('/api/domains')).map((d: Json) =>
-        [d.name, d.permission, ...(d.write_hosts ?? [])].join(' '),
-      );
-    const newest = async (action: string): Promise<Json> =>
-      done(await admin.get(`/api/audit/logs?action=${action}&limit=1`)).list[0];
+    const domains = async (client: Client) =>
+      done(await client.get('/api/domains')).map((d) => [d.name, d.permission, ...(d.write_hosts ?? [])].join(' '));
+    const newest = async (action: string) => done(await admin.get(`/api/audit/logs?action=${action}&limit=1`)).list[0];
 
     it('are given, listed and taken away', async () => {
       const path = await team(olga, 'first', [max]);
@@ -91,7 +89,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(done(await max.client.get(`${path}/permissions?keyword=nothing`)), []);
       refused(await max.client.get(`${path}/permissions?sort=host`), 400, 400001);
       const created = await newest('permission.create');
-      assert.deepEqual([created.domain, created.domain_id, created.after.permission], ['own.example', own, 'write']);
+      assert.deepEqual([created.domain, created.domain_id, created.after?.permission], ['own.example', own, 'write']);
       done(await olga.client.delete(`${path}/permissions/${write.id}`));
       assert.equal((await newest('permission.delete')).domain, 'own.example');
       refused(await olga.client.delete(`${path}/permissions/${write.id}`), 404, 404001);
@@ -117,7 +115,7 @@ for (const { kind, skip } of databases()) {
       ];
       for (const [more, field] of WRONG) {
         const { errors } = refused(await give(olga, path, own, more), 400, 400001).data;
-        assert.deepEqual([...new Set(errors.map((e: Json) => e.path))], [field], JSON.stringify(more));
+        assert.deepEqual([...new Set(errors.map((e) => e.path))], [field], JSON.stringify(more));
       }
       assert.equal(made(await give(olga, path, own, { host: 'BÜcher.Dev' })).host, 'xn--bcher-kva.dev');
       done(await olga.client.delete(path));
@@ -150,7 +148,7 @@ for (const { kind, skip } of databases()) {
       denied(await give(max, path, own));
       const { list } = done(await admin.get('/api/audit/logs?action=permission.create&result=failed&limit=6'));
       assert.deepEqual(
-        list.map((e: Json) => e.actor.username),
+        list.map((e) => e.actor.username),
         ['max', 'stan', 'admin', 'olga', 'olga', 'olga'],
       );
       // who may read, or write some hosts, may hand on neither
@@ -247,8 +245,8 @@ for (const { kind, skip } of databases()) {
       const path = await team(olga, 'developers', [max]);
       const { id: permission } = made(await give(olga, path, own, { host: '*.dev' }));
       const token = await tokenOf(max);
-      const made1 = async (client: Client, host: string): Promise<string> =>
-        `${records(own)}/${made(await add(client, own, host)).id}`;
+      const made1 = async (client: Client, host: string) =>
+        `${records(own)}/${made(await add(client, own, host)).id}` as const;
       const outside = await made1(olga.client, 'outside');
       assert.deepEqual(await domains(max.client), ['own.example write *.dev']);
       done(await max.client.get(outside));

@@ -3,16 +3,14 @@ import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
-import { type Answer, type Client, startService } from '../support/server.js';
+import { type Client, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
-
-type Json = Answer['data'];
 
 /** A thing that a PUT changes: how it is read, a field that changes, and fields that cannot. */
 interface Thing {
   path: string;
-  read(): Promise<Json>;
+  read(): Promise<object>;
   change: object;
   readOnly: object;
 }
@@ -51,7 +49,7 @@ for (const { kind, skip } of databases()) {
 
       const plain = (path: string, change: object, readOnly: object = {}): Thing => ({
         path,
-        read: async () => done(await admin.get(path)),
+        read: async () => done(await admin.get(path)) as object,
         change,
         readOnly,
       });
@@ -69,7 +67,7 @@ for (const { kind, skip } of databases()) {
         ),
         '/api/teams/{id}/members/{userId}': {
           path: member,
-          read: async () => done(await admin.get(`/api/teams/${team}/members`)).find((m: Json) => m.user_id === user),
+          read: async () => done(await admin.get(`/api/teams/${team}/members`)).filter((m) => m.user_id === user)[0],
           change: { role: 'manager' },
           readOnly: { user_id: 99, username: 'eve', nickname: 'Eve', joined_at: null },
         },
@@ -145,7 +143,7 @@ for (const { kind, skip } of databases()) {
         if (!Object.keys(readOnly).length) continue;
         const object = await read();
         const { errors } = refused(await admin.put(path, { ...object, ...readOnly }), 400, 400001).data;
-        assert.deepEqual(errors.map((e: Json) => e.path).toSorted(), Object.keys(readOnly).toSorted(), route);
+        assert.deepEqual(errors.map((e) => e.path).toSorted(), Object.keys(readOnly).toSorted(), route);
         for (const e of errors) assert.equal(e.code, 'read_only', `${route} ${e.path}`);
         assert.deepEqual(await read(), object, route);
       }
@@ -156,7 +154,7 @@ for (const { kind, skip } of databases()) {
       const { providers } = done(await admin.get(path));
       const [told] = providers;
       const answer = await admin.put(path, { providers: [{ ...told, client_secret_set: false, confirmed: false }] });
-      const paths = refused(answer, 400, 400001).data.errors.map((e: Json) => [e.path, e.code]);
+      const paths = refused(answer, 400, 400001).data.errors.map((e) => [e.path, e.code]);
       assert.deepEqual(paths, [
         ['providers.0.client_secret_set', 'read_only'],
         ['providers.0.confirmed', 'read_only'],

@@ -3,9 +3,11 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db, SqlValue } from '../../src/database/db.js';
+import type { RecordView } from '../../src/records/record.dto.js';
+import type { Query } from '../support/answers.js';
 import { openDatabase } from '../support/database.js';
 import { databases, type Kind } from '../support/databases.js';
-import { type Answer, startService } from '../support/server.js';
+import { startService } from '../support/server.js';
 import { tellStatements } from '../support/statements.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
@@ -31,14 +33,13 @@ function suite(kind: Kind): void {
   let db: Db;
   let close: () => Promise<void>;
   let domain: number;
-  let records: string;
+  let records: `/api/domains/${number}/records`;
   const roll = dice(42);
   const pick = <T>(list: readonly T[]): T => list[roll(list.length)] as T;
 
-  const list = async (query = ''): Promise<{ total: number; list: Answer['data'][] }> =>
-    done(await service.admin.get(records + query));
+  const list = async (query: Query = '') => done(await service.admin.get(`${records}${query}`));
   /** What the service asks its database for a call. */
-  const told = async (query: string): Promise<{ sql: string; values: SqlValue[] }[]> => {
+  const told = async (query: Query): Promise<{ sql: string; values: SqlValue[] }[]> => {
     const told = tellStatements();
     await list(query);
     // background work asks at any time for what is none of a list's
@@ -88,7 +89,7 @@ function suite(kind: Kind): void {
       if (i === 3) done(await service.admin.patch(`${records}/${id}/status`, { enabled: false }));
       if (i === 4) done(await service.admin.put(`${records}/${id}`, { remark: 'SPÄTER' }));
     }
-    const all: Answer['data'][] = [];
+    const all: RecordView[] = [];
     for (let page = 1; ; page++) {
       const { list: rows, total } = await list(`?page=${page}&limit=500`);
       all.push(...rows);
@@ -183,7 +184,7 @@ function suite(kind: Kind): void {
     // what the server's own housekeeping does a minute later; SQLite has none
     if (kind === 'postgresql') await db.run('VACUUM ANALYZE dns_records');
     if (kind === 'mysql') await db.run('ANALYZE TABLE dns_records, domains');
-    const lists: Record<string, [index: RegExp, most: number]> = {
+    const lists: Record<Query, [index: RegExp, most: number]> = {
       '?host=host-7.eu&limit=20': [/dns_records_host_ix/, 3],
       '?host=host-7.eu&type=A&limit=20': [/dns_records_(host|type)_ix/, 3],
       '?type=TXT&limit=20': [/dns_records_(type|search)_ix/, 4],
@@ -191,7 +192,7 @@ function suite(kind: Kind): void {
       '?keyword=nowhere&limit=20': [/dns_records_search_ix/, 3],
       '?limit=20': [/dns_records_search_ix|dns_records_remote_uq/, 3],
     };
-    for (const [query, [index, most]] of Object.entries(lists)) {
+    for (const [query, [index, most]] of Object.entries(lists) as [Query, [RegExp, number]][]) {
       await list(query);
       const statements = await told(query);
       assert.ok(statements.length <= most, `${query}:\n${statements.map((s) => s.sql).join('\n')}`);

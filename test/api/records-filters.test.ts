@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import type { Query } from '../support/answers.js';
 import { databases, type Kind } from '../support/databases.js';
-import { type Answer, startService } from '../support/server.js';
+import { startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
@@ -12,7 +13,7 @@ for (const { kind, skip } of databases())
 
 function suite(kind: Kind): void {
   let service: Awaited<ReturnType<typeof startService>>;
-  let records: string;
+  let records: `/api/domains/${number}/records`;
   const zone = 'example.com';
   const SEED: object[] = [
     { host: 'api', type: 'A', value: '192.0.2.1' },
@@ -34,7 +35,7 @@ function suite(kind: Kind): void {
   });
   afterAll(() => service?.stop());
 
-  const list = async (query: string): Promise<Answer['data'][]> => done(await service.admin.get(records + query)).list;
+  const list = async (query: Query) => done(await service.admin.get(`${records}${query}`)).list;
   const hosts = async (query: Record<string, string>) =>
     (await list(`?${new URLSearchParams(query)}`)).map((r) => `${r.host} ${r.type}`).toSorted();
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import type { Query } from '../support/answers.js';
 import { databases, type Kind } from '../support/databases.js';
-import { type Answer, startService } from '../support/server.js';
+import { startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
@@ -12,7 +13,7 @@ for (const { kind, skip } of databases()) describeUnless(skip)(`lists of records
 function suite(kind: Kind): void {
   let service: Awaited<ReturnType<typeof startService>>;
   let domain: number;
-  let records: string;
+  let records: `/api/domains/${number}/records`;
   const zone = 'list.example';
   const SEED: [host: string, type: string, value: string][] = [
     ['@', 'A', '192.0.2.1'],
@@ -36,12 +37,11 @@ function suite(kind: Kind): void {
   });
   afterAll(() => service?.stop());
 
-  const list = async (query = ''): Promise<{ total: number; list: Answer['data'][] }> =>
-    done(await service.admin.get(records + query));
-  const keys = async (query: string) => (await list(query)).list.map((r) => `${r.host} ${r.type} ${r.value}`);
+  const list = async (query: Query = '') => done(await service.admin.get(`${records}${query}`));
+  const keys = async (query: Query) => (await list(query)).list.map((r) => `${r.host} ${r.type} ${r.value}`);
 
   it('filters by type, host, value, line, state and keyword, together', async () => {
-    const counts: Record<string, number> = {
+    const counts: Record<Query, number> = {
       '': SEED.length + 1,
       '?type=A': 3,
       '?type=a': 3,
@@ -69,7 +69,7 @@ function suite(kind: Kind): void {
       '?host=www&keyword=world': 1,
       '?host=nowhere': 0,
     };
-    for (const [query, count] of Object.entries(counts)) {
+    for (const [query, count] of Object.entries(counts) as [Query, number][]) {
       const { total, list: rows } = await list(query);
       assert.deepEqual([total, rows.length], [count, count], query);
     }
@@ -97,7 +97,7 @@ function suite(kind: Kind): void {
 
   it('pages, with the total and links in the headers', async () => {
     const total = SEED.length + 1;
-    const seen: string[] = [];
+    const seen: number[] = [];
     for (let page = 1; page <= 3; page++) {
       const answer = await service.admin.get(`${records}?limit=4&page=${page}&sort=name`);
       assert.equal(answer.data.total, total);
@@ -115,7 +115,7 @@ function suite(kind: Kind): void {
           [(query as URLSearchParams).get('sort'), (query as URLSearchParams).get('limit')],
           ['name', '4'],
         );
-      seen.push(...answer.data.list.map((r: { id: number }) => r.id));
+      seen.push(...answer.data.list.map((r) => r.id));
     }
     assert.equal(new Set(seen).size, total);
     assert.equal((await list('?pageSize=2')).list.length, 2);

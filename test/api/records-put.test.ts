@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import type { RecordView } from '../../src/records/record.dto.js';
+import type { Failure } from '../support/answers.js';
 import { bindMissing, type NameServer, startBind } from '../support/bind.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Answer, type Client, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, ask, done, made, refused, startWorld, type World } from '../support/world.js';
 
-const trail = async (admin: Client) => done(await admin.get('/api/audit/logs?limit=1')).total as number;
-const errorsOf = (answer: Answer) =>
-  answer.data.errors.map((e: { path: string; code: string }) => `${e.path} ${e.code}`).toSorted();
+const trail = async (admin: Client) => done(await admin.get('/api/audit/logs?limit=1')).total;
+const errorsOf = (answer: Answer<Failure>) => answer.data.errors.map((e) => `${e.path} ${e.code}`).toSorted();
 
 describeUnless(noPowerdns)('a record that was read is sent back', () => {
   let world: World;
   let admin: Client;
-  let records: string;
+  let records: World['records'];
   beforeAll(async () => {
     world = await startWorld('sqlite');
     ({ admin, records } = world);
@@ -52,7 +53,7 @@ describeUnless(noPowerdns)('a record that was read is sent back', () => {
       await writesNothing(record.id, (path) => admin.put(path, { value: record.value, type: record.type }));
       await writesNothing(record.id, (path) => admin.patch(`${path}/status`, { enabled: record.enabled }));
     }
-    const strange = list.find((r: { host: string }) => r.host === `api.${world.zone}`);
+    const strange = list.find((r) => r.host === `api.${world.zone}`) as RecordView;
     const { updated_at: _u, synced_at: _s, ...kept } = strange;
     const {
       updated_at: _v,
@@ -67,7 +68,7 @@ describeUnless(noPowerdns)('a record that was read is sent back', () => {
 
   it('what is only shown cannot be changed', async () => {
     const { id } = made(await admin.post(records, { host: 'shown', type: 'A', value: '192.0.2.1' }));
-    const path = `${records}/${id}`;
+    const path = `${records}/${id}` as const;
     const record = done(await admin.get(path));
     const other = {
       id: id + 1,
@@ -114,7 +115,7 @@ describeUnless(noPowerdns)('a record that was read is sent back', () => {
 
   it('the state is a field: with others in one change', async () => {
     const { id } = made(await admin.post(records, { host: 'state', type: 'A', value: '192.0.2.1' }));
-    const path = `${records}/${id}`;
+    const path = `${records}/${id}` as const;
     const change = async (patch: object) => {
       const writes = () => world.proxy.requests.filter((r) => r.method === 'PATCH').length;
       const before = [writes(), await trail(admin)] as [number, number];
@@ -139,7 +140,7 @@ describeUnless(bindMissing())('the state of records where the provider knows non
   let service: Awaited<ReturnType<typeof startService>>;
   let admin: Client;
   let domain: number;
-  let records: string;
+  let records: World['records'];
   beforeAll(async () => {
     bind = await startBind({ zones: [zone] });
     service = await startService('sqlite');
@@ -158,7 +159,7 @@ describeUnless(bindMissing())('the state of records where the provider knows non
     (await ask(bind.port, `${host}.${zone}`, 'A')).map((p) => `${p.rdata} ${p.ttl}`).toSorted();
 
   it('is changed with the rest, and checked like it', async () => {
-    const post = async (body: object) => made(await admin.post(records, { type: 'A', ttl: 600, ...body })).id as number;
+    const post = async (body: object) => made(await admin.post(records, { type: 'A', ttl: 600, ...body })).id;
     const id = await post({ host: 'one', value: '192.0.2.1' });
     const put = (patch: object) => admin.put(`${records}/${id}`, patch);
     const parked = done(await put({ value: '192.0.2.2', enabled: false }));

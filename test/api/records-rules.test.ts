@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import type { Query } from '../support/answers.js';
 import { addDomain, done, made, refused } from '../support/world.js';
 import { type Body, type Files, startFiles } from '../support/zone-files.js';
 
 describe('the rules of records', () => {
   const zone = 'rules.example';
   let files: Files;
-  let records: string;
+  let records: `/api/domains/${number}/records`;
   let admin: Files['admin'];
   beforeAll(async () => {
     files = await startFiles(zone);
@@ -17,8 +18,8 @@ describe('the rules of records', () => {
 
   const post = (body: Body) => files.post(body);
   const file = (name?: string) => files.file(name);
-  const all = (query = '') => files.all(query);
-  const values = (query: string) => files.values(query);
+  const all = (query?: Query) => files.all(query);
+  const values = (query: Query) => files.values(query);
   const unchanged: Files['unchanged'] = (...args) => files.unchanged(...args);
 
   it('the same record twice is refused, whatever its spelling', async () => {
@@ -169,7 +170,7 @@ describe('the rules of records', () => {
     ];
     for (const [i, [body, wanted]] of forms.entries()) {
       const { id } = made(await post({ host: `form${i}`, ...body }));
-      const record = done(await admin.get(`${records}/${id}`));
+      const record: Record<string, unknown> = { ...done(await admin.get(`${records}/${id}`)) };
       for (const [key, value] of Object.entries(wanted)) assert.deepEqual(record[key], value, JSON.stringify(body));
     }
   });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import type { Answer } from '../support/server.js';
+import { refused } from '../support/world.js';
 import { type Body, type Files, startFiles } from '../support/zone-files.js';
 
 /** Bodies of creations that are refused, and the field that is named. */
@@ -108,10 +110,8 @@ describe('the validation of records', () => {
   });
 
   it('mistakes of form, of DNS and of the provider are told at once, with codes', async () => {
-    const codes = async (body: Body, call = post) => {
-      const answer = await call(body);
-      const errors: { path: string; code: string }[] = answer.data.errors;
-      assert.deepEqual([answer.status, answer.code], [400, 400001]);
+    const codes = async (body: Body, call: (body: Body) => Promise<Answer> = post) => {
+      const { errors } = refused(await call(body), 400, 400001).data;
       return Object.fromEntries(errors.map((e) => [e.path, e.code]));
     };
     const wrong = { host: 'a..b', type: 'A', value: '999.0.0.1' };
@@ -182,7 +182,7 @@ describe('the validation of records', () => {
     await unchanged(() => post({ ...good, name: 'other' }), 'name');
     await unchanged(() => post({ ...good, mx: 6 }), 'mx');
     const answer = await unchanged(() => post({ ...good, name: 'other', mx: 6 }), 'name', 'mx');
-    assert.ok(answer.data.errors.every((e: { code: string }) => e.code === 'conflict'));
+    assert.ok(answer.data.errors.every((e) => e.code === 'conflict'));
     const created = await post({ ...good, name: 'SAME.valid.example.', mx: 5 });
     const put = (body: Body) => files.admin.put(`${files.records}/${created.data.id}`, body);
     await unchanged(() => put({ host: 'same', name: 'other' }), 'name');

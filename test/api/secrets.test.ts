@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { it } from '@jest/globals';
 import { openDatabase } from '../support/database.js';
 import { databases, freshDatabase } from '../support/databases.js';
-import { type Answer, LocalServer, type Server } from '../support/server.js';
+import { type Answer, LocalServer } from '../support/server.js';
 import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { done, made } from '../support/world.js';
 
@@ -40,8 +40,8 @@ for (const { kind, skip } of databases()) {
         await database?.drop();
       });
       const answers: Answer[] = [];
-      const call = async (...args: Parameters<Server['call']>) => {
-        const answer = await server.call(...args);
+      const call = async <M extends string, P extends string>(method: M, path: P, body?: unknown, token?: string) => {
+        const answer = await server.call(method, path, body, token);
         answers.push(answer);
         return answer;
       };
@@ -52,8 +52,8 @@ for (const { kind, skip } of databases()) {
       done(await call('POST', '/api/init/admin', { ...root, setup_code }));
       await call('POST', '/api/auth/login', { username: 'root', password: PLANTED.wrongPassword });
       await call('POST', '/api/auth/login', { username: 'root', password, password2: password });
-      const jwt = done(await server.call('POST', '/api/auth/login', root)).token as string;
-      const token = made(await server.call('POST', '/api/tokens', { name: 'ci' }, jwt)).token as string;
+      const jwt = done(await server.call('POST', '/api/auth/login', root)).token;
+      const token = made(await server.call('POST', '/api/tokens', { name: 'ci' }, jwt)).token;
       const short = made(await server.call('POST', '/api/tokens', { name: 'gone' }, jwt));
       await call('DELETE', `/api/tokens/${short.tokenData.id}`, undefined, jwt);
       await call('GET', '/api/domains', undefined, short.token);

@@ -78,7 +78,7 @@ for (const { kind, skip } of databases()) {
       assert.match(await reset(honest), /https:\/\/evil\.example\/reset-password#token=/);
       const [entry] = done(await admin.get('/api/audit/logs?action=settings.confirm&limit=1')).list;
       assert.deepEqual(
-        [entry.target.name, entry.before.waiting, entry.after.confirmed],
+        [entry.target?.name, entry.before?.waiting, entry.after?.confirmed],
         ['general', ['base_url'], true],
       );
 
@@ -169,7 +169,13 @@ for (const { kind, skip } of databases()) {
 
     it('under security binds no super administrator', async () => {
       const from = (ip: string) => ({ 'x-forwarded-for': ip });
-      const as = async (method: string, path: string, body: unknown, client: 'admin' | 'deputy', ip: string) => {
+      const as = async <M extends string, P extends string>(
+        method: M,
+        path: P,
+        body: unknown,
+        client: 'admin' | 'deputy',
+        ip: string,
+      ) => {
         const user = { admin: ['admin', 'correct-horse-battery-9'], deputy: ['deputy', 'deputy-secret'] }[client];
         const login = { username: user[0], password: user[1] };
         const { token } = done(await world.current.call('POST', '/api/auth/login', login, undefined, from(ip)));
@@ -194,7 +200,7 @@ for (const { kind, skip } of databases()) {
       for (let i = 0; i < 4; i++) refused(await fail(), 401, 401001);
       for (let i = 0; i < 3; i++) done(await as('GET', '/api/users', undefined, 'admin', '203.0.113.1'));
       const stats = done(await as('GET', '/api/auth/sessions', undefined, 'admin', '203.0.113.1'));
-      const [mine] = stats.filter((s: { current: boolean }) => s.current);
+      const [mine] = stats.filter((s) => s.current);
       assert.ok(Date.parse(mine.expires_at) - Date.parse(mine.created_at) > 2 * 86_400_000);
       // the deputy is bound
       const deputyLogin = { username: 'deputy', password: 'deputy-secret' };

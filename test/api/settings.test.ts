@@ -7,7 +7,7 @@ import { type Answer, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
-const PATHS = ['/api/settings', '/api/settings/security', '/api/settings/smtp', '/api/settings/oauth'];
+const PATHS = ['/api/settings', '/api/settings/security', '/api/settings/smtp', '/api/settings/oauth'] as const;
 const OIDC = {
   key: 'corp',
   name: 'Corp',
@@ -30,12 +30,12 @@ for (const { kind, skip } of databases()) {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
-    const put = (path: string, body: object) => service.admin.put(path, body);
+    const put = <P extends string>(path: P, body: object) => service.admin.put(path, body);
     const wrong = async (path: string, body: object, field: string) => {
       const before = done(await service.admin.get(path));
       const answer = refused(await put(path, body), 400, 400001);
       assert.ok(
-        answer.data.errors.some((e: { path: string }) => e.path === field),
+        answer.data.errors.some((e) => e.path === field),
         `${field}: ${answer.msg}`,
       );
       assert.deepEqual(done(await service.admin.get(path)), before, 'nothing changed');
@@ -152,7 +152,7 @@ for (const { kind, skip } of databases()) {
 
       const first = done(await put('/api/settings/oauth', { enabled: true, providers: [OIDC, GITHUB] }));
       assert.deepEqual(
-        first.providers.map((p: { client_secret_set: boolean }) => p.client_secret_set),
+        first.providers.map((p) => p.client_secret_set),
         [true, false],
       );
       const again = done(await put('/api/settings/oauth', first));
@@ -178,7 +178,7 @@ for (const { kind, skip } of databases()) {
       done(await put('/api/settings', { site_name: 'After' }));
       const [entry] = done(await service.admin.get('/api/audit/logs?action=settings.update&limit=1')).list;
       assert.deepEqual(
-        [entry.target.name, entry.before.site_name, entry.after.site_name],
+        [entry.target?.name, entry.before?.site_name, entry.after?.site_name],
         ['general', 'Before', 'After'],
       );
     });
@@ -197,7 +197,7 @@ for (const { kind, skip } of databases()) {
         'ttl.example',
         true,
       );
-      const records = `/api/domains/${domain}/records`;
+      const records = `/api/domains/${domain}/records` as const;
       const { id } = made(await service.admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' }));
       assert.equal(done(await service.admin.get(`${records}/${id}`)).ttl, 1234);
       done(await put('/api/settings', { default_ttl: 600 }));

@@ -16,13 +16,13 @@ for (const { kind, skip } of databases()) {
     let admin: Client;
     let domain: number;
     let other: number;
-    const records = (of = domain) => `/api/domains/${of}/records`;
+    const records = (of = domain) => `/api/domains/${of}/records` as const;
     const token = async (more: object) => {
       const { token: secret, tokenData } = made(await admin.post('/api/tokens', { name: 'ci', ...more }));
-      return { client: service.server.as(secret), secret, id: tokenData.id as number, tokenData };
+      return { client: service.server.as(secret), secret, id: tokenData.id, tokenData };
     };
     const ruled = async (...rules: object[]) => token({ rules });
-    const add = async (body: object, of = domain) => made(await admin.post(records(of), body)).id as number;
+    const add = async (body: object, of = domain) => made(await admin.post(records(of), body)).id;
     const denied = (answer: Answer, required: string) =>
       assert.equal(refused(answer, 403, 403001).data.required, required);
     const txt = (host: string, value = 'x') => ({ host, type: 'TXT', value });
@@ -55,7 +55,7 @@ for (const { kind, skip } of databases()) {
       ]);
       const { id } = made(await client.post(records(), txt('_acme-challenge', 'abc')));
       const list = done(await client.get(records()));
-      assert.deepEqual([list.total, list.list.map((r: { host: string }) => r.host)], [1, ['_acme-challenge']]);
+      assert.deepEqual([list.total, list.list.map((r) => r.host)], [1, ['_acme-challenge']]);
       assert.equal(done(await client.get(`${records()}/${id}`)).value, 'abc');
       denied(await client.get(`${records()}/${secretId}`), 'record:read:TXT:secret');
       denied(await client.delete(`${records()}/${secretId}`), 'record:delete:TXT:secret');
@@ -75,7 +75,7 @@ for (const { kind, skip } of databases()) {
       for (const path of ['/api/accounts', '/api/audit/logs', '/api/tokens', '/api/settings'])
         refused(await client.get(path), 403, 403001);
       assert.deepEqual(
-        done(await client.get('/api/domains')).map((d: { id: number }) => d.id),
+        done(await client.get('/api/domains')).map((d) => d.id),
         [domain],
       );
       done(await client.put(`${records()}/${id}`, { value: 'def' }));
@@ -84,7 +84,7 @@ for (const { kind, skip } of databases()) {
     });
 
     it('presets make rules, and need what they need', async () => {
-      const rules = async (preset: unknown) => (await token({ preset })).tokenData.rules;
+      const rules = async (preset: unknown) => (await token({ preset })).tokenData.rules ?? [];
       assert.deepEqual((await rules({ name: 'acme', host: 'www' }))[0].hosts, ['_acme-challenge.www']);
       assert.deepEqual((await rules({ name: 'acme', host: '*.dev' }))[0].hosts, ['_acme-challenge.dev']);
       assert.deepEqual((await rules('acme'))[0].hosts, ['_acme-challenge']);
@@ -143,7 +143,7 @@ for (const { kind, skip } of databases()) {
       refused(await client.post(records(), { host: 'set', type: 'A', value: '10.0.0.7', ttl: 60 }), 403, 403001);
       const { id } = made(await client.post(records(), { host: 'set', type: 'A', value: '10.0.0.7' }));
       refused(await client.put(`${records()}/${id}`, { ttl: 60 }), 403, 403001);
-      const ttls = done(await admin.get(`${records()}?host=set`)).list.map((r: { ttl: number }) => r.ttl);
+      const ttls = done(await admin.get(`${records()}?host=set`)).list.map((r) => r.ttl);
       assert.deepEqual(ttls, [300, 300]);
     });
 
@@ -156,7 +156,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(refused(await client.post(records(other), txt('a.prod')), 403, 403001).data.rule, 1);
       refused(await client.post(records(), txt('dev')), 403, 403001);
       assert.deepEqual(
-        done(await client.get('/api/domains')).map((d: { id: number }) => d.id),
+        done(await client.get('/api/domains')).map((d) => d.id),
         [other],
       );
     });
@@ -244,7 +244,7 @@ for (const { kind, skip } of databases()) {
       const second = await rotate({ overlap_minutes: 30 });
       assert.match(second.token, /^svc_[0-9a-f]{64}$/);
       assert.equal(second.tokenData.id, id);
-      assert.ok(second.tokenData.previous_until > now());
+      assert.ok((second.tokenData.previous_until ?? '') > now());
       done(await client.get(records()));
       done(await service.server.as(second.token).get(records()));
       refused(await service.server.as(second.token).post(records(), txt('x')), 403, 403001);
@@ -259,7 +259,7 @@ for (const { kind, skip } of databases()) {
       const both = await Promise.all([1, 2].map(() => admin.post(`/api/tokens/${id}/rotate`, {})));
       const winners = both.filter((answer) => answer.status === 200);
       assert.ok(winners.length >= 1);
-      done(await service.server.as(winners.at(-1)?.data.token).get(records()));
+      done(await service.server.as(winners.at(-1)?.data.token ?? '').get(records()));
     });
 
     it('is told what it may do, and its uses are counted by day and network', async () => {
@@ -278,14 +278,12 @@ for (const { kind, skip } of databases()) {
       const uses = done(await admin.get(`/api/tokens/${id}/uses`));
       const today = now().slice(0, 10);
       assert.deepEqual(
-        uses.find((u: { network: string }) => u.network === '198.51.100.7'),
+        uses.find((u) => u.network === '198.51.100.7'),
         { day: today, network: '198.51.100.7', count: 2 },
       );
       assert.ok(!JSON.stringify(done(await admin.get('/api/tokens'))).includes(secret.slice(4)));
       await until('the network is shown', async () =>
-        done(await admin.get('/api/tokens?limit=500')).some(
-          (t: { id: number; last_used_network: string }) => t.id === id && t.last_used_network !== null,
-        ),
+        done(await admin.get('/api/tokens?limit=500')).some((t) => t.id === id && t.last_used_network !== null),
       );
     });
 

@@ -13,7 +13,7 @@ for (const { kind, skip } of databases()) {
       const service = await startService(kind);
       const { admin } = service;
       const account = await addAccount(admin, 'zonefile', {});
-      const records = `/api/domains/${await addDomain(admin, account, 'old.example', true)}/records`;
+      const records = `/api/domains/${await addDomain(admin, account, 'old.example', true)}/records` as const;
       const { id } = made(await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' }));
       const { db, close } = await openDatabase(service.databaseUrl, service.server.dataDir);
       try {

@@ -96,7 +96,8 @@ interface Answers {
   'POST /api/auth/2fa/disable': null;
   'GET /api/auth/oauth/status': OauthStatus;
   'POST /api/auth/oauth/start': AuthorizationUrl;
-  'POST /api/auth/oauth/callback': OauthResult;
+  // of a login or of a binding: what a test asks for, it expects
+  'POST /api/auth/oauth/callback': Required<OauthResult>;
   'GET /api/security/bind-oauth': BoundIdentity[];
   'POST /api/security/bind-oauth': AuthorizationUrl;
   'DELETE /api/security/bind-oauth/{provider}': null;
@@ -149,6 +150,9 @@ type Route<Call extends string> = Call extends keyof Answers
   ? Call
   : { [R in keyof Answers]: Fits<Split<R>, Split<Call>> extends true ? R : never }[keyof Answers];
 
+/** What may stand behind the path of a list. */
+export type Query = '' | `?${string}`;
+
 /** The data that a route answers; of a path that is known at run time only, whatever the test says. */
 export type DataOf<Method extends string, Path extends string> = [Route<`${Method} ${Bare<Path>}`>] extends [never]
   ? unknown
@@ -164,6 +168,7 @@ export interface Failure {
   of: number;
   names: string[];
   records: { id: number; host: string; type: string }[];
+  domains: { id: number; name: string }[];
   methods: string[];
   provider: string | null;
   kind: string;

@@ -95,7 +95,7 @@ export class Browser {
   constructor(private readonly server: Server) {}
 
   /** Begins a sign-in, or with the token of a user a binding. */
-  async start(body: object = {}, token?: string): Promise<Answer> {
+  async start(body: object = {}, token?: string) {
     const path = token ? '/api/security/bind-oauth' : '/api/auth/oauth/start';
     return this.keep(await this.server.call('POST', path, body, token, { cookie: this.cookie }));
   }
@@ -108,7 +108,7 @@ export class Browser {
   }
 
   /** Hands over what the provider sent. */
-  async finish(query: object): Promise<Answer> {
+  async finish(query: object) {
     return this.keep(
       await this.server.call('POST', '/api/auth/oauth/callback', query, undefined, {
         cookie: this.cookie,
@@ -117,7 +117,7 @@ export class Browser {
     );
   }
 
-  private keep(answer: Answer): Answer {
+  private keep<T>(answer: Answer<T>): Answer<T> {
     const [line] = answer.headers.getSetCookie();
     if (line) this.cookie = (line.split(';')[0] as string).replace(/^[^=]+=$/, '');
     return answer;

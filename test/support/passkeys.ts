@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import type { PasskeyStart } from '../../src/auth/passkeys/passkeys.dto.js';
+import type { LoginResult } from '../../src/auth/sessions/sessions.dto.js';
 import { SoftAuthenticator } from './authenticator.js';
 import type { Ceremony, Options } from './chromium.js';
 import { addUser, openDatabase } from './database.js';
 import type { Kind } from './databases.js';
 import { type Answer, type Client, startService } from './server.js';
 import { done, made } from './world.js';
-
-/** What `start` of a ceremony answers. */
-export interface Start {
-  challenge_id: string;
-  options: Options;
-}
 
 /** Somebody who is signed in with a password. */
 export interface Person {
@@ -41,8 +37,8 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
     done(await admin.put('/api/settings/security', { rate_limits, login_limit }));
   };
   await unlimited();
-  const path = '/api/auth/webauthn';
-  const call = (route: string, body: unknown) => server.call('POST', `${path}/${route}`, body);
+  const path = '/api/auth/webauthn' as const;
+  const start = (username?: string) => server.call('POST', `${path}/login/start`, { username });
 
   let network = 0;
   /** From a network of its own, so that each failure has its own row in the audit log. */
@@ -68,18 +64,19 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
       const again = async () => server.as(await server.login(account));
       return { id, username, client: await again(), again };
     },
-    registerStart: async (client: Client): Promise<Start> => done(await client.post(`${path}/register/start`, {})),
+    registerStart: async (client: Client): Promise<PasskeyStart> =>
+      done(await client.post(`${path}/register/start`, {})),
     /** Adds a passkey. @returns its id and name */
     async register(client: Client, by: Ceremonies, name?: string): Promise<{ id: number; name: string }> {
       const { challenge_id, options } = done(await client.post(`${path}/register/start`, {}));
       const response = await by.create(options);
       return made(await client.post(`${path}/register/finish`, { challenge_id, response, name }));
     },
-    loginStart: async (username?: string): Promise<Start> => done(await call('login/start', { username })),
+    loginStart: async (username?: string): Promise<PasskeyStart> => done(await start(username)),
     loginFinish: finish,
     /** The whole ceremony. */
-    async login(by: Ceremonies, username?: string): Promise<Answer> {
-      const { challenge_id, options } = done(await call('login/start', { username }));
+    async login(by: Ceremonies, username?: string): Promise<Answer<LoginResult>> {
+      const { challenge_id, options } = done(await start(username));
       return finish(challenge_id, await by.get(options));
     },
     /** The failure that the audit log has of a request. */

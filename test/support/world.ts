@@ -85,9 +85,7 @@ const line = (host: string, type: string, priority: number | null, value: string
 /** All that the API lists of a domain, one sorted line a record, comparable with `powerdnsLines`. */
 export async function cacheLines(client: Client, domain: number): Promise<string[]> {
   const { list } = done(await client.get(`/api/domains/${domain}/records`));
-  return list
-    .map((r: Answer['data']) => line(r.host, r.type, r.priority, r.value, r.ttl, r.enabled))
-    .toSorted() as string[];
+  return list.map((r) => line(r.host, r.type, r.priority, r.value, r.ttl, r.enabled)).toSorted();
 }
 
 /** All that PowerDNS holds of a zone, asked past the service, without the SOA. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Failure, Query } from './answers.js';
 import { type Answer, startService } from './server.js';
 import { addAccount, addDomain, done, refused } from './world.js';
 
@@ -12,16 +13,16 @@ export async function startFiles(zone: string) {
   const { admin, server } = service;
   const account = await addAccount(admin, 'zonefile', {});
   const domain = await addDomain(admin, account, zone, true);
-  const records = `/api/domains/${domain}/records`;
+  const records = `/api/domains/${domain}/records` as const;
   const path = (name = zone) => join(server.dataDir, 'zones', `${name}.zone`);
   const file = (name?: string) => readFileSync(path(name), 'latin1');
-  const all = async (query = ''): Promise<Answer['data'][]> => done(await admin.get(records + query)).list;
+  const all = async (query: Query = '') => done(await admin.get(`${records}${query}`)).list;
 
   /** That a call is refused naming exactly these fields, and changes nothing, here and at the provider. */
-  async function unchanged(call: () => Promise<Answer>, ...paths: string[]): Promise<Answer> {
+  async function unchanged(call: () => Promise<Answer>, ...paths: string[]): Promise<Answer<Failure>> {
     const before = [await all(), file()];
     const answer = refused(await call(), 400, 400001);
-    const named = new Set(answer.data.errors.map((e: { path: string }) => e.path));
+    const named = new Set(answer.data.errors.map((e) => e.path));
     assert.deepEqual([...named].toSorted(), paths.toSorted());
     for (const e of answer.data.errors) assert.ok(e.message.length > 5);
     assert.deepEqual([await all(), file()], before);
@@ -29,7 +30,7 @@ export async function startFiles(zone: string) {
   }
 
   const post = (body: Body) => admin.post(records, body);
-  const values = async (query: string) => (await all(query)).map((r) => r.value);
+  const values = async (query: Query) => (await all(query)).map((r) => r.value);
   return { ...service, account, domain, records, path, file, all, values, post, unchanged };
 }
 
