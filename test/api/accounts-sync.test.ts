@@ -145,14 +145,14 @@ function suite(kind: Kind): void {
     const first = done(await sync());
     assert.deepEqual(first, { added: 1, updated: 1, missing: 0, failed: 0, pending: 0 });
     const ids = (await domains()).map((d) => d.id);
-    const records = done(await admin.get(world.records)).list.map((r: { id: number }) => r.id);
+    const records = done(await admin.get(world.records)).list.map((r) => r.id);
     assert.deepEqual(done(await sync()), { added: 0, updated: 2, missing: 0, failed: 0, pending: 0 });
     assert.deepEqual(
       (await domains()).map((d) => d.id),
       ids,
     );
     assert.deepEqual(
-      done(await admin.get(world.records)).list.map((r: { id: number }) => r.id),
+      done(await admin.get(world.records)).list.map((r) => r.id),
       records,
     );
 

@@ -282,7 +282,7 @@ for (const { kind, skip } of databases()) {
 
     it('is logged without a secret', async () => {
       const { list } = done(await service.admin.get('/api/audit/logs?action=auth.2fa_*&limit=200'));
-      const seen = new Set(list.map((e: { action: string; result: string }) => `${e.action} ${e.result}`));
+      const seen = new Set(list.map((e) => `${e.action} ${e.result}`));
       for (const entry of [
         'auth.2fa_setup ok',
         'auth.2fa_enable ok',

@@ -44,7 +44,7 @@ for (const { kind, skip } of databases()) {
       const second = await login('ada', undefined, 'second/1.0');
       const list = done(await service.server.as(second).get('/api/auth/sessions'));
       assert.deepEqual(
-        list.map((s: { user_agent: string; method: string; current: boolean }) => [s.user_agent, s.method, s.current]),
+        list.map((s) => [s.user_agent, s.method, s.current]),
         [
           ['second/1.0', 'password', true],
           ['first/1.0', 'password', false],
@@ -115,7 +115,7 @@ for (const { kind, skip } of databases()) {
       refused(await me(token), 401, 401001);
       // an idle one comes back to life for nobody, and is listed no more
       const again = service.server.as(await login('cleo'));
-      assert.ok(!done(await again.get('/api/auth/sessions')).some((s: { id: number; current: boolean }) => !s.current));
+      assert.ok(!done(await again.get('/api/auth/sessions')).some((s) => !s.current));
       await db.run("DELETE FROM settings WHERE name = 'security'");
     });
 

@@ -136,7 +136,7 @@ for (const { kind, skip } of databases()) {
       const { client_secret: _secret, ...bare } = corp;
       const put = async (client: Client, body: object) => done(await client.put('/api/settings/oauth', body));
       const offered = async () =>
-        done(await world.current.call('GET', '/api/auth/oauth/status')).providers.map((p: { key: string }) => p.key);
+        done(await world.current.call('GET', '/api/auth/oauth/status')).providers.map((p) => p.key);
       const begin = async () => {
         const browser = new Browser(world.current);
         return { browser, query: await idp.visit(await browser.authUrl({ provider: 'corp' }), 'ann') };

@@ -179,7 +179,7 @@ for (const { kind, skip } of databases()) {
       for (const [rule, path] of WRONG) {
         const answer = refused(await admin.post('/api/tokens', { name: 'x', rules: [rule] }), 400, 400001);
         assert.ok(
-          answer.data.errors.some((e: { path: string }) => e.path === path),
+          answer.data.errors.some((e) => e.path === path),
           `${path}: ${answer.msg}`,
         );
       }

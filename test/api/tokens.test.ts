@@ -27,7 +27,7 @@ for (const { kind, skip } of databases()) {
     const records = (which: number) => `/api/domains/${id(which)}/records`;
     const create = async (who: Client, more: object = {}) => {
       const { token, tokenData } = made(await who.post('/api/tokens', { name: 'ci', ...more }));
-      return { client: service.server.as(token), token, tokenId: tokenData.id as number, tokenData };
+      return { client: service.server.as(token), token, tokenId: tokenData.id, tokenData };
     };
     const dead = async (client: Client) =>
       assert.equal(refused(await client.get('/api/domains'), 401, 401001).msg, 'Invalid or expired token');
@@ -102,7 +102,7 @@ for (const { kind, skip } of databases()) {
       for (const [more, field] of WRONG) {
         const answer = refused(await admin.post('/api/tokens', { name: 'ci', ...more }), 400, 400001);
         assert.ok(
-          answer.data.errors.some((e: { path: string }) => e.path.startsWith(field)),
+          answer.data.errors.some((e) => e.path.startsWith(field)),
           `${field}: ${answer.msg}`,
         );
       }
@@ -115,10 +115,7 @@ for (const { kind, skip } of databases()) {
         400001,
       );
       assert.match(answer.msg, new RegExp(`${id(foreign)}`));
-      const mine = done(await ada.get('/api/tokens/domains')).map((d: { name: string; permission: string }) => [
-        d.name,
-        d.permission,
-      ]);
+      const mine = done(await ada.get('/api/tokens/domains')).map((d) => [d.name, d.permission]);
       assert.deepEqual(mine, [
         ['own.example', 'write'],
         ['read.example', 'read'],
@@ -126,7 +123,7 @@ for (const { kind, skip } of databases()) {
       ]);
       const page = await ada.get('/api/tokens/domains?limit=2&page=2&sort=-name');
       assert.deepEqual(
-        done(page).map((d: { name: string }) => d.name),
+        done(page).map((d) => d.name),
         ['own.example'],
       );
       assert.equal(page.headers.get('x-total-count'), '3');
@@ -134,7 +131,7 @@ for (const { kind, skip } of databases()) {
 
     it('have the rights of their creator, and none more', async () => {
       const { client } = await create(ada);
-      const names = done(await client.get('/api/domains')).map((d: { name: string }) => d.name);
+      const names = done(await client.get('/api/domains')).map((d) => d.name);
       assert.deepEqual(names, ['own.example', 'read.example', 'write.example']);
       done(await client.get(records(readable)));
       assert.equal(refused(await client.post(records(readable), RECORD), 403, 403001).msg, DENIED);
@@ -147,7 +144,7 @@ for (const { kind, skip } of databases()) {
     });
 
     it('of a login see the same', async () => {
-      const names = done(await ada.get('/api/domains')).map((d: { name: string }) => d.name);
+      const names = done(await ada.get('/api/domains')).map((d) => d.name);
       assert.deepEqual(names, ['own.example', 'read.example', 'write.example']);
       for (const call of [
         ada.get(records(foreign)),
@@ -213,7 +210,7 @@ for (const { kind, skip } of databases()) {
       const { client, tokenId } = await create(ada);
       refused(await admin.delete(`/api/tokens/${tokenId}`), 404, 404001);
       refused(await admin.patch(`/api/tokens/${tokenId}/status`, { is_active: false }), 404, 404001);
-      const mine = done(await admin.get('/api/tokens')).map((t: { user_id: number }) => t.user_id);
+      const mine = done(await admin.get('/api/tokens')).map((t) => t.user_id);
       assert.deepEqual([...new Set(mine)], [1]);
       done(await client.get('/api/domains'));
     });
