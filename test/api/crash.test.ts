@@ -103,7 +103,7 @@ for (const { kind, skip } of databases()) {
           await pdns.createZone(zone);
           const account = await addAccount(client(), 'powerdns', { url: proxy.url, api_key: pdns.apiKey });
           const domain = await addDomain(client(), account, zone);
-          const records = `/api/domains/${domain}/records`;
+          const records = `/api/domains/${domain}/records` as const;
           const add = (last: number) => client().post(records, { host: 'edge', type: 'A', value: `192.0.2.${last}` });
           made(await add(1));
           const { id } = made(await add(2));
@@ -138,9 +138,7 @@ for (const { kind, skip } of databases()) {
       for (const { op, zone, domain, records } of zones) {
         assert.deepEqual(await cacheLines(client(), domain), powerdnsLines(await pdns.zone(zone)));
         const { list } = done(await client().get(`${records}?host=edge`));
-        const values = list.map(
-          (r: { value: string; enabled: boolean }) => `${r.value.slice(-1)}${r.enabled ? '' : '-'}`,
-        );
+        const values = list.map((r) => `${r.value.slice(-1)}${r.enabled ? '' : '-'}`);
         assert.deepEqual(values.toSorted(), wanted[op], op);
       }
     });

@@ -104,7 +104,7 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
   let domains: number[];
   const ids: number[] = [];
   const people = new Map<string, { id: number; client: Client; jwt: string }>();
-  const records = () => `/api/domains/${domains[0]}/records`;
+  const records = () => `/api/domains/${domains[0] as number}/records` as const;
 
   beforeAll(async () => {
     service = await startService('sqlite', { TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'error' });
@@ -172,7 +172,11 @@ describe(`explain and the real answer (TEST_SEED=${SEED})`, () => {
   }
 
   /** What explain says of it: a rename must be allowed for the old and the new state. */
-  async function explained({ action, which, to, network }: Request, asker: Client, path: string): Promise<boolean> {
+  async function explained(
+    { action, which, to, network }: Request,
+    asker: Client,
+    path: `/api/${'tokens' | 'users'}/${number}/explain`,
+  ): Promise<boolean> {
     const record = RECORDS[which] as (typeof RECORDS)[0];
     const named = action === 'status' || action === 'rename' ? 'update' : action;
     const states = action === 'rename' ? [record, { ...record, host: to }] : [record];

@@ -3,6 +3,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import type { Health } from '../../src/http/health.dto.js';
+import type { TeamView } from '../../src/teams/team.dto.js';
 import {
   ADMIN,
   type Answer,
@@ -121,7 +123,7 @@ describe('HTTP', () => {
     it('names all wrong fields, unknown ones too', async () => {
       const body = { provider: 5, nonsense: 1, team_id: 'x', credentials: 'none' };
       const answer = refused(await admin.post('/api/accounts', body), 400, 400001);
-      const paths = answer.data.errors.map((e: { path: string }) => e.path);
+      const paths = answer.data.errors.map((e) => e.path);
       assert.deepEqual([...new Set(paths)].sort(), ['credentials', 'name', 'nonsense', 'provider', 'team_id']);
       for (const { message } of answer.data.errors) assert.ok(message);
     });
@@ -144,7 +146,7 @@ describe('HTTP', () => {
     it('every query field where there is none, after who may', async () => {
       const { data } = refused(await admin.get('/api/auth/me?nonsense=1'), 400, 400001);
       assert.deepEqual(
-        data.errors.map((e: { path: string; code: string }) => [e.path, e.code]),
+        data.errors.map((e) => [e.path, e.code]),
         [['nonsense', 'unknown']],
       );
       refused(await server.call('GET', '/api/auth/me?nonsense=1'), 401, 401001);
@@ -224,8 +226,8 @@ describe('HTTP', () => {
       create: true,
     });
     const user = await admin.post('/api/users', { username: 'ada', password: 'violet-harbour-92' });
-    const team = await admin.post('/api/teams/', { name: 'mail' });
-    const at = `/api/teams/${team.data.id}`;
+    const team = (await admin.post('/api/teams/', { name: 'mail' })) as Answer<TeamView>;
+    const at = `/api/teams/${team.data.id}` as const;
     const MADE: [Answer, string][] = [
       [account, `/api/accounts/${account.data.id}`],
       [domain, `/api/domains/${domain.data.id}`],
@@ -238,7 +240,7 @@ describe('HTTP', () => {
     MADE.push([member, `${at}/members/${user.data.id}`]);
     const grant = await admin.post(`${at}/permissions`, { domain_id: domain.data.id, permission: 'read' });
     MADE.push([grant, `${at}/permissions/${grant.data.id}`]);
-    const records = `/api/domains/${domain.data.id}/records`;
+    const records = `/api/domains/${domain.data.id}/records` as const;
     const record = await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' });
     MADE.push([record, `${records}/${record.data.id}`]);
     for (const [answer, location] of MADE) {
@@ -308,7 +310,7 @@ describe('documentation page', () => {
       }
       assert.doesNotMatch(html, /<script(?![^>]*\ssrc=)[^>]*>\s*\S/, 'the policy allows no script in the page');
       for (const prefix of new Set(['', base])) {
-        assert.equal(done(await server.call('GET', `${prefix}/health/live`)).status, 'ok');
+        assert.equal((done(await server.call('GET', `${prefix}/health/live`)) as Health).status, 'ok');
         done(await server.call('GET', `${prefix}/api/init/status`));
         assert.equal((await fetch(`${server.url}${prefix}/api/openapi.json`)).status, 200);
       }
@@ -374,9 +376,7 @@ describe('shutdown', () => {
     assert.equal(await status, 201);
     assert.equal(await exit, 0);
     const again = await LocalServer.start({ DATABASE_URL: service.databaseUrl }, service.server.dataDir);
-    const names = done(await again.call('GET', '/api/tokens', undefined, service.token)).map(
-      (x: { name: string }) => x.name,
-    );
+    const names = done(await again.call('GET', '/api/tokens', undefined, service.token)).map((x) => x.name);
     await again.kill();
     rmSync(again.dataDir, { recursive: true, force: true });
     assert.deepEqual(names, ['late']);

@@ -86,7 +86,7 @@ describeUnless(noPowerdns)(`a zone of ${RECORDS} records`, () => {
   });
 
   it(`beyond ${RECORDS} records a list needs a page`, async () => {
-    const records = `/api/domains/${domain}/records`;
+    const records = `/api/domains/${domain}/records` as const;
     const { id } = made(await world.admin.post(records, { host: 'one-more', type: 'A', value: '192.0.2.1' }));
     const answer = refused(await world.admin.get(records), 400, 400001);
     assert.equal(answer.data.errors[0].path, 'page');

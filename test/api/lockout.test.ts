@@ -45,8 +45,8 @@ for (const { kind, skip } of databases()) {
       await fail('ada', one);
       await fail('ada', two);
       const { locked } = await stats();
-      const mine = locked.filter((lock: { username: string }) => lock.username === 'ada');
-      assert.deepEqual(mine.map((lock: { network: string }) => lock.network).sort(), [one, '2001:db8:5:5::/64'].sort());
+      const mine = locked.filter((lock) => lock.username === 'ada');
+      assert.deepEqual(mine.map((lock) => lock.network).sort(), [one, '2001:db8:5:5::/64'].sort());
       for (const lock of mine) assert.ok(lock.locked_until > now());
       const unlock = (username: string) => service.admin.post('/api/system/unlock-account', { username });
       refused(await unlock('nobody'), 404, 404001);
@@ -54,7 +54,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(done(await unlock(' Ada ')), { unlocked: 2 });
       refused(await unlock('ada'), 404, 404001);
       done(await attempt('ada', 'ada-secret', one));
-      assert.ok(!(await stats()).locked.some((lock: { username: string }) => lock.username === 'ada'));
+      assert.ok(!(await stats()).locked.some((lock) => lock.username === 'ada'));
       const ordinary = service.server.as(done(await attempt('ben', 'ben-secret', elsewhere())).token);
       refused(await ordinary.post('/api/system/unlock-account', { username: 'ada' }), 403, 403001);
       refused(await ordinary.get('/api/system/login-stats'), 403, 403001);
@@ -95,17 +95,17 @@ for (const { kind, skip } of databases()) {
         [after.last_24h.ok - before.last_24h.ok, after.last_24h.failed - before.last_24h.failed],
         [1, 3],
       );
-      assert.equal(after.top_networks.find((n: { network: string }) => n.network === ip)?.failed ?? 3, 3);
+      assert.equal(after.top_networks.find((n) => n.network === ip)?.failed ?? 3, 3);
       assert.match(after.by_day[0].day, /^\d{4}-\d\d-\d\d$/);
       assert.equal(
-        after.by_day.reduce((sum: number, day: { ok: number }) => sum + day.ok, 0),
+        after.by_day.reduce((sum, day) => sum + day.ok, 0),
         after.last_24h.ok,
       );
     });
 
     it('is logged: failures, the lock, and its end', async () => {
       const { list } = done(await service.admin.get('/api/audit/logs?action=auth.*&limit=500'));
-      const seen = new Set(list.map((entry: { action: string }) => entry.action));
+      const seen = new Set(list.map((entry) => entry.action));
       for (const action of ['auth.login', 'auth.login_failed', 'auth.lock', 'auth.unlock'])
         assert.ok(seen.has(action), action);
     });
@@ -224,6 +224,6 @@ describe('a forged X-Forwarded-For', () => {
     for (let i = 1; i <= 5; i++) refused(await attempt(i), 401, 401001);
     refused(await attempt(6), 423, 423001);
     const { list } = done(await service.admin.get('/api/audit/logs?action=auth.login_failed'));
-    assert.deepEqual([...new Set(list.map((entry: { ip: string }) => entry.ip))], ['127.0.0.1']);
+    assert.deepEqual([...new Set(list.map((entry) => entry.ip))], ['127.0.0.1']);
   });
 });

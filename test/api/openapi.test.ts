@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { type Description, type Json, readDescription } from '../support/openapi.js';
+import { type Description, type Document, type Part, readDescription } from '../support/openapi.js';
 import { type Answer, startService } from '../support/server.js';
 import { codeOf, enrol } from '../support/totp.js';
 import { addAccount, addDomain, made } from '../support/world.js';
@@ -108,7 +108,7 @@ const ROUTES = [
 
 describe('OpenAPI document', () => {
   let service: Awaited<ReturnType<typeof startService>>;
-  let document: Json;
+  let document: Document;
   let operations: Description['operations'];
   let resolve: Description['resolve'];
   let success: Description['success'];
@@ -120,9 +120,9 @@ describe('OpenAPI document', () => {
   afterAll(() => service.stop());
 
   /** All objects of a part of the document. */
-  const walk = (node: Json, visit: (node: Json) => void): void => {
+  const walk = (node: unknown, visit: (node: Part) => void): void => {
     if (node === null || typeof node !== 'object') return;
-    visit(node);
+    visit(node as Part);
     for (const child of Object.values(node)) walk(child, visit);
   };
 
@@ -180,7 +180,7 @@ describe('OpenAPI document', () => {
 
   it('declares each failure that its words speak of', () => {
     for (const { name, operation } of operations) {
-      const declared = Object.values<Json>(operation.responses).map((r) => resolve(r).description);
+      const declared = Object.values(operation.responses).map((r) => resolve(r).description);
       const spoken = `${operation.summary} ${operation.description}`.match(/\b[45]\d{5}\b/g) ?? [];
       for (const code of spoken) assert.ok(declared.join(' ').includes(code), `${name} lacks @Fails for ${code}`);
     }
@@ -211,11 +211,11 @@ describe('OpenAPI document', () => {
   it('describes every part of a path, as a positive integer or a pattern', () => {
     for (const { name, path, operation } of operations) {
       const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
-      const parameters = (operation.parameters ?? []).map(resolve).filter((p: Json) => p.in === 'path');
-      assert.deepEqual(parameters.map((p: Json) => p.name).sort(), wanted.sort(), name);
+      const parameters = (operation.parameters ?? []).map(resolve).filter((p) => p.in === 'path');
+      assert.deepEqual(parameters.map((p) => p.name).sort(), wanted.sort(), name);
       for (const { schema, required } of parameters) {
         const { type, pattern } = resolve(schema);
-        assert.ok(['integer', 'number'].includes(type) || (type === 'string' && pattern), name);
+        assert.ok(['integer', 'number'].includes(String(type)) || (type === 'string' && pattern), name);
         assert.equal(required, true);
       }
     }
@@ -268,12 +268,12 @@ describe('OpenAPI document', () => {
       const schema = resolve(operation?.requestBody?.content['application/json'].schema);
       assert.ok(Object.keys(schema.properties).length > 0, name);
       assert.deepEqual([...(schema.required ?? [])].sort(), required, name);
-      for (const [field, property] of Object.entries<Json>(schema.properties)) {
+      for (const [field, property] of Object.entries(schema.properties)) {
         const { type, anyOf, allOf, oneOf, $ref, enum: values } = property;
         assert.ok(type || anyOf || allOf || oneOf || $ref || values, `${name} ${field} has no type`);
       }
     }
-    const record = resolve({ $ref: '#/components/schemas/RecordInput' }).properties;
+    const record = resolve({ $ref: '#/components/schemas/RecordInput' } as Part).properties;
     assert.deepEqual(record.ttl.minimum, 1);
     assert.ok(record.type.enum.includes('CAA'));
   });
@@ -291,7 +291,7 @@ describe('OpenAPI document', () => {
     assert.equal((await admin.put(`/api/accounts/${account}`, { team_id })).status, 200);
     for (const { name, path, operation } of operations.filter((o) => o.method === 'get')) {
       const [status, schema] = success(operation);
-      const url = path.replace('{recordId}', record).replace(/\{\w+\}/, '1');
+      const url = path.replace('{recordId}', String(record)).replace(/\{\w+\}/, '1');
       const credential = path.endsWith('/self') ? ci : token;
       const response = await fetch(server.url + url, { headers: { authorization: `Bearer ${credential}` } });
       assert.equal(response.status, Number(status), name);
@@ -334,7 +334,7 @@ describe('OpenAPI document', () => {
       assert.deepEqual([String(answer.status), answer.code], [status, code]);
       assert.deepEqual(mismatches({ code, data, msg }, schema, 'login'), []);
     }
-    const names = schema.oneOf.map((o: Json) => o.$ref.split('/').at(-1));
+    const names = schema.oneOf.map((o) => o.$ref.split('/').at(-1));
     assert.deepEqual(names, ['LoginResultEnvelope', 'SecondFactorEnvelope']);
   });
 
@@ -344,7 +344,7 @@ describe('OpenAPI document', () => {
     const person = { username: 'ursa', password: 'nine-purple-kites-17' };
     made(await admin.post('/api/users', person));
     const user = server.as(await server.login(person));
-    const TELLING: [string, Json, number, string[]][] = [
+    const TELLING: [string, Answer, number, string[]][] = [
       ['wrong fields', await admin.post('/api/domains/1/records', { host: 'www' }), 400001, ['errors']],
       ['a role', await user.get('/api/users'), 403001, ['required']],
       ['a domain', await user.get('/api/domains/1'), 403001, ['required']],
@@ -354,7 +354,8 @@ describe('OpenAPI document', () => {
     for (const [what, { code, msg, data }, wanted, fields] of TELLING) {
       assert.equal(code, wanted, what);
       assert.deepEqual(mismatches({ code, msg, data }, schema, what), []);
-      for (const field of fields) assert.ok(field in data && field in schema.properties.data.properties, what);
+      for (const field of fields)
+        assert.ok(field in (data as object) && field in schema.properties.data.properties, what);
     }
     for (const [field, values] of Object.entries({ applied: ['no', 'unknown'], retryable: undefined })) {
       assert.deepEqual(schema.properties.data.properties[field].enum, values);
@@ -363,7 +364,7 @@ describe('OpenAPI document', () => {
 
   it('calls times and days so, in answers, bodies and queries', () => {
     const seen = new Map<string, string[]>();
-    const note = (name: string, schema: Json) => {
+    const note = (name: string, schema: Part) => {
       if ([schema?.type].flat().includes('string')) seen.set(name, [...(seen.get(name) ?? []), schema.format]);
     };
     walk(document, (node) => {
@@ -378,7 +379,7 @@ describe('OpenAPI document', () => {
 
   it('names the values that answers can have', () => {
     const { schemas } = document.components;
-    const WANTED: [string, string, Json[]][] = [
+    const WANTED: [string, string, unknown[]][] = [
       ['UserView', 'role', [1, 2, 3]],
       ['UserView', 'status', [0, 1]],
       ['DomainView', 'status', ['active', 'missing']],
@@ -410,13 +411,13 @@ describe('OpenAPI document', () => {
       );
     }
     const { parameters } = document.paths['/api/domains/{id}/records'].get;
-    const old = parameters.filter((p: Json) => p.deprecated).map((p: Json) => p.name);
+    const old = parameters.filter((p) => p.deprecated).map((p) => p.name);
     assert.deepEqual(old, ['subdomain', 'pageSize']);
   });
 
   it('gives each group of routes a sentence', () => {
     const used = new Set(operations.flatMap((o) => o.operation.tags));
-    const told = document.tags.filter((tag: Json) => /\w.*\.$/.test(tag.description)).map((tag: Json) => tag.name);
+    const told = document.tags.filter((tag) => /\w.*\.$/.test(tag.description)).map((tag) => tag.name);
     assert.deepEqual(told.toSorted(), [...used].toSorted());
   });
 
@@ -445,7 +446,7 @@ describe('OpenAPI document', () => {
           `${method} ${path} ${answer.status}`,
         );
         assert.ok(sent.includes('x-request-id'));
-        for (const header of Object.values<Json>(response.headers)) assert.ok(resolve(header).description);
+        for (const header of Object.values(response.headers)) assert.ok(resolve(header).description);
       }
       assert.equal(limited.status, 429);
       assert.ok('Retry-After' in resolve(document.paths['/api/teams'].get.responses[429]).headers);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import type { LoginResult } from '../../src/auth/sessions/sessions.dto.js';
 import { now } from '../../src/common/clock.js';
 import { listen } from '../support/bind.js';
 import { type Browser, type Kept, noChromium, startChromium } from '../support/chromium.js';
@@ -33,7 +34,8 @@ describeUnless(noChromium)('passkeys in a real browser', () => {
     describeUnless(skip)(`on ${kind}`, () => {
       let world: Passkeys;
       let site: string;
-      const me = async (answer: Answer) => done(await world.server.as(done(answer).token).get('/api/auth/me')).username;
+      const me = async (answer: Answer<LoginResult>) =>
+        done(await world.server.as(done(answer).token).get('/api/auth/me')).username;
       /** A user, a browser on our page, and a passkey of that user in it. */
       const enrolled = async () => {
         const person = await world.person();
@@ -66,7 +68,7 @@ describeUnless(noChromium)('passkeys in a real browser', () => {
         const named = await world.login(authenticator, ` ${username.toUpperCase()} `);
         assert.equal(await me(named), username);
         const [{ last_used_at }] = done(await client.get(world.path));
-        assert.ok(last_used_at >= created_at && last_used_at <= now(), last_used_at);
+        assert.ok(last_used_at && last_used_at >= created_at && last_used_at <= now(), String(last_used_at));
         const [{ method, current }] = done(await world.server.as(named.data.token).get('/api/auth/sessions'));
         assert.deepEqual([method, current], ['passkey', true]);
         const entry = done(await world.admin.get('/api/audit/logs?action=auth.login&limit=1')).list[0];
@@ -160,7 +162,7 @@ describeUnless(noChromium)('passkeys in a real browser', () => {
 
         const renamed = done(await client.patch(`${world.path}/${passkey.id}`, { name: 'Laptop' }));
         assert.deepEqual([renamed.id, renamed.name], [passkey.id, 'Laptop']);
-        const names = async () => done(await client.get(world.path)).map(({ name }: { name: string }) => name);
+        const names = async () => done(await client.get(world.path)).map(({ name }) => name);
         assert.deepEqual(await names(), ['Laptop', 'Phone of Ada']);
 
         const stranger = await world.person();

@@ -7,7 +7,7 @@ import { noPowerdns } from '../support/powerdns.js';
 import { describeUnless } from '../support/suites.js';
 import { done, made, refused, startWorld, type World } from '../support/world.js';
 
-const FIELDS = ['host', 'type', 'value', 'ttl', 'priority', 'weight', 'line', 'proxied', 'remark'];
+const FIELDS = ['host', 'type', 'value', 'ttl', 'priority', 'weight', 'line', 'proxied', 'remark'] as const;
 
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/);
 const host = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => [...labels, 'example.net'].join('.'));
@@ -105,7 +105,7 @@ for (const { kind, skip } of databases()) {
       const long = await shown(`"\\"${'ü'.repeat(30_000)}\\""`);
       assert.ok(long.startsWith('"\\"\\195\\188') && long.length > 240_000);
       const { list } = done(await admin.get('/api/audit/logs?action=record.create&limit=500'));
-      assert.ok(list.some((e: { after: { value: string } }) => e.after?.value === '"\\"whole\\""'));
+      assert.ok(list.some((e) => e.after?.value === '"\\"whole\\""'));
     });
 
     it('what nobody could enter, and what the provider spells in its own way, stays as it is', async () => {
@@ -125,10 +125,10 @@ for (const { kind, skip } of databases()) {
       done(await admin.post(`/api/accounts/${account}/sync`));
       const { list } = done(await admin.get(records));
       const hosts = ['api.example.com', 'zero', 'cut', 'mapped'];
-      const mine = list.filter((r: { host: string }) => hosts.includes(r.host));
+      const mine = list.filter((r) => hosts.includes(r.host));
       assert.equal(mine.length, 6);
       for (const { id } of mine) await unchanged(id);
-      assert.ok(mine.some((r: { value: string }) => r.value === '::ffff:1.2.3.4'));
+      assert.ok(mine.some((r) => r.value === '::ffff:1.2.3.4'));
       const [first] = mine;
       assert.equal(done(await admin.put(`${records}/${first.id}`, { ttl: 90 })).ttl, 90, 'and can be edited');
     });
@@ -147,7 +147,7 @@ for (const { kind, skip } of databases()) {
         done(await admin.post(`/api/accounts/${w.account}/sync`));
         const seen = done(await admin.get(`${records}?host=${body.host}`)).list;
         assert.deepEqual(
-          seen.map((r: { id: number; priority: number; enabled: boolean }) => [r.id, r.priority, r.enabled]),
+          seen.map((r) => [r.id, r.priority, r.enabled]),
           [
             [id, 10, true],
             [second, 20, false],
@@ -183,10 +183,10 @@ for (const { kind, skip } of databases()) {
       const { list } = done(await admin.get(records));
       const was = await pdns.zone(zone);
       for (const [type, value] of shown) {
-        const record = list.find((r: { type: string }) => r.type === type);
+        const record = list.find((r) => r.type === type);
         assert.deepEqual([record?.value, record?.read_only], [value, true], type);
-        refused(await admin.put(`${records}/${record.id}`, { ttl: 90 }), 400, 400001);
-        refused(await admin.delete(`${records}/${record.id}`), 400, 400001);
+        refused(await admin.put(`${records}/${record?.id}`, { ttl: 90 }), 400, 400001);
+        refused(await admin.delete(`${records}/${record?.id}`), 400, 400001);
       }
       assert.deepEqual(await pdns.zone(zone), was);
     });

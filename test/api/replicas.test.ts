@@ -41,7 +41,7 @@ for (const { kind, skip } of databases()) {
       (await ask(world.pdns.dnsPort, `${host}.${world.zone}`, 'A')).map((p) => p.rdata).toSorted();
 
     /** Creates many values at one name through both. @returns their ids */
-    async function createAll(path: string, host: string, values: string[]): Promise<number[]> {
+    async function createAll(path: World['records'], host: string, values: string[]): Promise<number[]> {
       const ids: number[] = [];
       await each(values, CONCURRENCY, async (value, i) => {
         ids[i] = made(await client(i).post(path, { host, type: 'A', value })).id;
@@ -146,7 +146,7 @@ for (const { kind, skip } of databases()) {
           zones: zone,
           ...key,
         });
-        const records = `/api/domains/${await addDomain(clients[1], account, zone)}/records`;
+        const records = `/api/domains/${await addDomain(clients[1], account, zone)}/records` as const;
         const live = async () => (await ask(bind.port, `many.${zone}`, 'A')).map((p) => p.rdata).toSorted();
         const values = addresses(4);
         const ids = await createAll(records, 'many', values);
@@ -161,7 +161,7 @@ for (const { kind, skip } of databases()) {
         assert.deepEqual(await live(), wanted);
         done(await clients[0].post(`/api/accounts/${account}/sync`));
         const { list } = done(await clients[1].get(`${records}?host=many`));
-        const cached = list.filter((r: { enabled: boolean }) => r.enabled).map((r: { value: string }) => r.value);
+        const cached = list.filter((r) => r.enabled).map((r) => r.value);
         assert.deepEqual(cached.toSorted(), wanted);
         assert.equal(list.length, (MANY / 3) * 2);
       } finally {

@@ -26,7 +26,8 @@ for (const { kind, skip } of databases()) {
     let winner: string;
     let database: { url: string; drop(): Promise<void> } | null = null;
     const body = (more = {}) => choice(kind, database?.url ?? null, more);
-    const post = (path: string, data?: unknown) => server.call('POST', `/api/init/${path}`, data);
+    const post = <P extends 'test-db' | 'database' | 'admin'>(path: P, data?: unknown) =>
+      server.call('POST', `/api/init/${path}`, data);
     beforeAll(async () => {
       database = kind === 'sqlite' ? null : await freshDatabase(kind);
       server = await LocalServer.start();
@@ -73,13 +74,9 @@ for (const { kind, skip } of databases()) {
 
     it('refuses weak passwords, odd names and addresses, all at once', async () => {
       const answer = refused(await post('admin', { username: 'a b', password: 'password12', email: 'x' }), 400, 400001);
-      assert.deepEqual(answer.data.errors.map((e: { path: string }) => e.path).sort(), [
-        'email',
-        'password',
-        'username',
-      ]);
+      assert.deepEqual(answer.data.errors.map((e) => e.path).sort(), ['email', 'password', 'username']);
       const form = refused(await post('admin', { username: 'a b', password: 'password12', email: 5 }), 400, 400001);
-      assert.deepEqual(form.data.errors.map((e: { path: string }) => e.path).sort(), ['email', 'password', 'username']);
+      assert.deepEqual(form.data.errors.map((e) => e.path).sort(), ['email', 'password', 'username']);
       for (const password of ['short-1X', 'adminadmin', '1234567890123', 'p'.repeat(129)]) {
         refused(await post('admin', { ...ADMIN, password }), 400, 400001);
       }
@@ -144,7 +141,7 @@ for (const { kind, skip } of databases()) {
           ...(kind === 'mysql' ? ([[{ user: 'root', password: 'hunter2-wrong' }, /wrong/]] as [object, RegExp][]) : []),
         ];
         for (const [change, words] of CASES) {
-          const data = { type: kind, [kind]: { ...good, ...change } };
+          const data: object = { type: kind, [kind]: { ...good, ...change } };
           const result = done(await fresh.call('POST', '/api/init/test-db', data));
           assert.equal(result.success, false);
           assert.match(result.message, words);
@@ -202,8 +199,8 @@ describe('setup of the embedded database', () => {
     for (const path of [...outside, 5, null]) {
       for (const route of ['test-db', 'database']) {
         const answer = await empty.call('POST', `/api/init/${route}`, { type: 'sqlite', sqlite: { path } });
-        refused(answer, 400, 400001);
-        assert.deepEqual(answer.data.errors.map((e: { path: string }) => e.path).slice(0, 1), ['sqlite.path']);
+        const { errors } = refused(answer, 400, 400001).data;
+        assert.deepEqual(errors.map((e) => e.path).slice(0, 1), ['sqlite.path']);
       }
     }
   });

@@ -1,7 +1,51 @@
 import type { Server } from './server.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: a document is walked, not typed
-export type Json = any;
+/** A part of a description: an operation, an answer, a schema. Which fields there are depends on what it is. */
+export interface Part {
+  $ref: string;
+  name: string;
+  in: string;
+  description: string;
+  summary: string;
+  operationId: string;
+  tags: string[];
+  security: object[];
+  deprecated: boolean;
+  parameters: Part[];
+  requestBody: Part;
+  responses: Record<string, Part>;
+  headers: Record<string, Part>;
+  content: Record<string, { schema: Part; example: object }>;
+  schema: Part;
+  type: string | string[];
+  format: string;
+  pattern: string;
+  minimum: number;
+  const: unknown;
+  enum: unknown[];
+  anyOf: Part[];
+  oneOf: Part[];
+  allOf: Part[];
+  items: Part;
+  properties: Record<string, Part>;
+  additionalProperties: unknown;
+  /** names; of a parameter true */
+  required: string[];
+}
+
+/** The parts of an OpenAPI document that tests look into. */
+export interface Document {
+  openapi: string;
+  info: { title: string; version: string };
+  tags: { name: string; description: string }[];
+  /** by path and method */
+  paths: Record<string, Record<string, Part>>;
+  components: {
+    schemas: Record<string, Part>;
+    responses: Record<string, Part>;
+    securitySchemes: Record<string, { scheme: string }>;
+  };
+}
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
@@ -10,19 +54,19 @@ export interface Operation {
   name: string;
   method: string;
   path: string;
-  operation: Json;
+  operation: Part;
 }
 
 /** The description that a service gives of itself. */
 export interface Description {
-  document: Json;
+  document: Document;
   operations: Operation[];
   /** what a reference points at, and everything else as it is */
-  resolve(node: Json): Json;
+  resolve(node: Part | undefined): Part;
   /** status and schema of an operation's success */
-  success(operation: Json): [string, Json];
+  success(operation: Part): [string, Part];
   /** where a value is not what its schema says */
-  mismatches(value: Json, schema: Json, at: string): string[];
+  mismatches(value: unknown, schema: Part, at: string): string[];
 }
 
 const FORMATS: Record<string, RegExp> = {
@@ -31,8 +75,8 @@ const FORMATS: Record<string, RegExp> = {
 };
 
 export async function readDescription(server: Server): Promise<Description> {
-  const document: Json = await (await fetch(`${server.url}/api/openapi.json`)).json();
-  const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+  const document = (await (await fetch(`${server.url}/api/openapi.json`)).json()) as Document;
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => ({
       name: `${method.toUpperCase()} ${path}`,
       method,
@@ -40,41 +84,42 @@ export async function readDescription(server: Server): Promise<Description> {
       operation: item[method],
     })),
   );
-  const resolve = (node: Json): Json =>
+  const resolve = (node: Part | undefined): Part =>
     node?.$ref
-      ? node.$ref
+      ? (node.$ref
           .slice(2)
           .split('/')
-          .reduce((found: Json, key: string) => found?.[key], document)
+          .reduce<unknown>((found, key) => (found as Record<string, unknown> | undefined)?.[key], document) as Part)
       : node;
-  const success = (operation: Json): [string, Json] => {
-    const [status, response] = Object.entries<Json>(operation.responses).find(([s]) => s.startsWith('2')) ?? ['', {}];
+  const success = (operation: Part): [string, Part] => {
+    const [status, response] = Object.entries(operation.responses).find(([s]) => s.startsWith('2')) ?? ['', {} as Part];
     return [status, response.content?.['application/json']?.schema];
   };
-  const mismatches = (value: Json, given: Json, at: string): string[] => {
-    const schema = resolve(given) ?? {};
-    const fits = (options: Json[]) => options.filter((o: Json) => !mismatches(value, o, at).length).length;
+  const mismatches = (value: unknown, given: Part, at: string): string[] => {
+    const schema = resolve(given) ?? ({} as Part);
+    const fits = (options: Part[]) => options.filter((o) => !mismatches(value, o, at).length).length;
     if (schema.anyOf) return fits(schema.anyOf) ? [] : [`${at} fits no alternative`];
     if (schema.oneOf) return fits(schema.oneOf) === 1 ? [] : [`${at} fits ${fits(schema.oneOf)} alternatives, not one`];
-    if (schema.allOf) return schema.allOf.flatMap((part: Json) => mismatches(value, part, at));
+    if (schema.allOf) return schema.allOf.flatMap((part) => mismatches(value, part, at));
     const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-    const types = [schema.type ?? kind].flat().map((t: string) => (t === 'integer' ? 'number' : t));
+    const types = [schema.type ?? kind].flat().map((t) => (t === 'integer' ? 'number' : t));
     if (!types.includes(kind)) return [`${at} is ${kind}, not ${types}`];
     if ('const' in schema && value !== schema.const) return [`${at} is not ${schema.const}`];
     if (schema.enum && !schema.enum.includes(value)) return [`${at} is none of ${schema.enum}`];
-    if (kind === 'string') {
+    if (typeof value === 'string') {
       for (const [format, pattern] of Object.entries(FORMATS)) {
         if ((schema.format === format) !== pattern.test(value)) return [`${at} and the format ${format}: ${value}`];
       }
     }
-    if (kind === 'array') return value.flatMap((item: Json, i: number) => mismatches(item, schema.items, `${at}.${i}`));
+    if (Array.isArray(value)) return value.flatMap((item: unknown, i) => mismatches(item, schema.items, `${at}.${i}`));
     if (kind !== 'object' || !schema.properties) return [];
-    const missing = (schema.required ?? []).filter((key: string) => !(key in value));
-    const extra = Object.keys(value).filter((key) => !schema.properties[key] && !schema.additionalProperties);
+    const object = value as Record<string, unknown>;
+    const missing = (schema.required ?? []).filter((key) => !(key in object));
+    const extra = Object.keys(object).filter((key) => !schema.properties[key] && !schema.additionalProperties);
     return [
-      ...missing.map((key: string) => `${at}.${key} is missing`),
+      ...missing.map((key) => `${at}.${key} is missing`),
       ...extra.map((key) => `${at}.${key} is not described`),
-      ...Object.keys(value).flatMap((key) => mismatches(value[key], schema.properties[key], `${at}.${key}`)),
+      ...Object.keys(object).flatMap((key) => mismatches(object[key], schema.properties[key], `${at}.${key}`)),
     ];
   };
   return { document, operations, resolve, success, mismatches };

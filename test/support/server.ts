@@ -11,6 +11,7 @@ import { createApp } from '../../src/create-app.js';
 import { DatabaseService } from '../../src/database/database.service.js';
 import type { DataOf } from './answers.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
+import type { Document } from './openapi.js';
 
 const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
 
@@ -25,7 +26,6 @@ export interface Answer<T = unknown> {
   headers: Headers;
   code: number;
   msg: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   data: T;
 }
 
@@ -45,23 +45,20 @@ interface DeclaredFailures {
 
 /** Fixed paths come before those with parameters, as in the service. */
 function declaredFailures(document: unknown): DeclaredFailures[] {
-  // biome-ignore lint/suspicious/noExplicitAny: a document is walked, not typed
-  const { paths, components } = document as any;
+  const { paths, components } = document as Document;
   return Object.keys(paths)
     .toSorted((a, b) => a.split('{').length - b.split('{').length)
     .flatMap((path) =>
-      Object.entries<{ responses: Record<string, { $ref?: string; description: string }> }>(paths[path]).map(
-        ([method, { responses }]) => ({
-          method: method.toUpperCase(),
-          pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-          responses: Object.fromEntries(
-            Object.entries(responses).map(([status, { $ref, description }]) => [
-              status,
-              $ref ? components.responses[$ref.split('/').at(-1) as string].description : description,
-            ]),
-          ),
-        }),
-      ),
+      Object.entries(paths[path]).map(([method, { responses }]) => ({
+        method: method.toUpperCase(),
+        pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+        responses: Object.fromEntries(
+          Object.entries(responses).map(([status, { $ref, description }]) => [
+            status,
+            $ref ? components.responses[$ref.split('/').at(-1) as string].description : description,
+          ]),
+        ),
+      })),
     );
 }
 
