@@ -132,7 +132,7 @@ describe('sign-in with plain OAuth 2.0', () => {
 
   it('knows nobody any more when the provider is pointed elsewhere', async () => {
     const { id } = done(await signIn()).user;
-    github.routes['/elsewhere'] = github.routes['/user'] as never;
+    github.routes['/elsewhere'] = github.routes['/user'];
     await configure({ userinfo_endpoint: `${github.url}/elsewhere` });
     assert.notEqual(done(await signIn()).user.id, id);
     person = { ...person, bio: '583231' };
@@ -151,7 +151,7 @@ describe('sign-in with plain OAuth 2.0', () => {
   });
 
   it('tells a provider that fails from a person who is refused', async () => {
-    const honest = github.routes['/user'] as never;
+    const honest = github.routes['/user'];
     github.routes['/user'] = (_, response) => json(response, {}, 503);
     refused(await signIn(), 500, 500002);
     github.routes['/user'] = (_, response) => void response.writeHead(200).end('<html>');

@@ -85,12 +85,12 @@ export async function readDescription(server: Server): Promise<Description> {
     })),
   );
   const resolve = (node: Part | undefined): Part =>
-    node?.$ref
-      ? (node.$ref
+    (node?.$ref
+      ? node.$ref
           .slice(2)
           .split('/')
-          .reduce<unknown>((found, key) => (found as Record<string, unknown> | undefined)?.[key], document) as Part)
-      : node;
+          .reduce<unknown>((found, key) => (found as Record<string, unknown> | undefined)?.[key], document)
+      : node) as Part;
   const success = (operation: Part): [string, Part] => {
     const [status, response] = Object.entries(operation.responses).find(([s]) => s.startsWith('2')) ?? ['', {} as Part];
     return [status, response.content?.['application/json']?.schema];
