@@ -3,6 +3,7 @@ import { describe, it } from '@jest/globals';
 import { type DomainAccess, READ, WRITE } from '../../src/domains/access-rights.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
+import type { RecordInput } from '../../src/records/record.dto.js';
 import type { StoredRecord } from '../../src/records/record-cache.js';
 import { type Edit, expectation, hostsOf, NoSuchRecord, planEdit } from '../../src/records/record-plan.js';
 
@@ -69,7 +70,10 @@ const refusal = (status: number, code: number) => (error: unknown) => {
   assert.deepEqual([s, c], [status, code], String(error));
   return true;
 };
-const create = (input: object): Edit => ({ op: 'create', input: { host: 'www', type: 'A', ...input } as never });
+const create = (input: Partial<RecordInput> & { value: string }): Edit => ({
+  op: 'create',
+  input: { host: 'www', type: 'A', ...input },
+});
 
 describe('a plan', () => {
   it('creates what is new and leaves its neighbours alone', () => {
@@ -91,7 +95,7 @@ describe('a plan', () => {
   it('needs the right to change the neighbours whose TTL it moves', () => {
     const own = domain({
       level: WRITE,
-      rules: [{ effect: 'allow', actions: ['create'], hosts: ['www'], types: ['A'] }] as never,
+      rules: [{ effect: 'allow', actions: ['create'], hosts: ['www'], types: ['A'] }],
     });
     const moving = create({ value: '192.0.2.9', ttl: 60 });
     assert.throws(() => plan(moving, [row(1)], SETS, own), refusal(403, 403001));
