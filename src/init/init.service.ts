@@ -125,7 +125,9 @@ export class InitService implements OnModuleInit {
       if (error instanceof AppError && error.status === 403) return; // another replica was faster
       if (error instanceof AppError) {
         const words = error.message.replace(/^username/, 'ADMIN_USERNAME').replace(/password: /, 'ADMIN_PASSWORD: ');
+        // at the start it ends the process; a database that comes later finds it running, so it is logged, too
         this.presetProblem = new ConfigError(`Wrong configuration:\n  ${words}`);
+        log().warn(this.presetProblem.message);
         return;
       }
       throw error;

@@ -9,7 +9,7 @@ import { same } from '../common/read-only.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
-import { Db, isDuplicate } from '../database/db.js';
+import { Db } from '../database/db.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, nulls, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
@@ -265,22 +265,17 @@ export class SettingsService {
   }
 
   /**
-   * One transaction on a document. Two at once follow each other; of two that would both make it, the second begins
-   * again and finds it.
+   * One transaction on a document. All changes of settings follow each other: the row that they lock is there from the
+   * first user on, while a document has none before its first change.
    */
-  private async change<T>(
+  private change<T>(
     name: DocumentName,
     work: (row: Row | undefined, manager: EntityManager) => Promise<T>,
   ): Promise<T> {
-    try {
-      return await this.db.transaction(async (manager) => {
-        await this.db.lock(manager, 'settings', { name });
-        return work(await this.row(name, manager), manager);
-      });
-    } catch (error) {
-      if (isDuplicate(error)) return this.change(name, work);
-      throw error;
-    }
+    return this.db.transaction(async (manager) => {
+      await this.db.lock(manager, 'settings', { name: SIGNING_SECRET });
+      return work(await this.row(name, manager), manager);
+    });
   }
 
   private store(name: DocumentName, row: Row, manager: EntityManager): Promise<void> {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
@@ -6,6 +6,7 @@ import { type Caller, type Principal, Role, signedIn } from '../common/access.js
 import { now } from '../common/clock.js';
 import { allOf, errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
+import { log } from '../common/logger.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import type { TokenRule } from '../common/token-rules.js';
 import { parseTime } from '../common/validation.js';
@@ -22,6 +23,8 @@ import type { RuleInput } from './token-rule.dto.js';
 import { TokenUses } from './token-uses.service.js';
 
 const MAX_PER_USER = 100;
+/** after a failure to forget domains that are gone */
+const RETRY_MS = 10_000;
 const SORTS = { id: 'id', name: 'name', created_at: 'created_at', last_used_at: 'last_used_at' };
 
 /** A row as SQL answers it. */
@@ -67,7 +70,9 @@ const plainRules = (rules: RuleInput[] | undefined): TokenRule[] | null =>
 const target = (t: ApiToken) => ({ type: 'token', id: t.id, name: t.name });
 
 @Injectable()
-export class TokensService implements OnModuleInit {
+export class TokensService implements OnModuleInit, OnApplicationShutdown {
+  private retry: NodeJS.Timeout | undefined;
+
   constructor(
     @InjectRepository(ApiToken) private readonly tokens: Repository<ApiToken>,
     private readonly db: Db,
@@ -80,6 +85,10 @@ export class TokensService implements OnModuleInit {
 
   onModuleInit(): void {
     for (const event of ['domains.removed', 'database.opened'] as const) this.events.on(event, () => this.forgetGone());
+  }
+
+  onApplicationShutdown(): void {
+    clearTimeout(this.retry);
   }
 
   /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
@@ -280,10 +289,20 @@ export class TokensService implements OnModuleInit {
 
   /**
    * Domains that are gone leave the lists of tokens; a list that becomes empty disables its token, since empty would
-   * mean all. Until then a token holds ids of nothing, which never come again: so it is done after the removal, and
-   * what a process that died left undone is done with the next one, or the next start.
+   * mean all. Until then a token holds ids of nothing, which never come again: so it is done after the removal, again
+   * after a failure, and what a process that died left undone is done with the next one, or the next start.
    */
   private async forgetGone(): Promise<void> {
+    clearTimeout(this.retry);
+    try {
+      await this.dropGone();
+    } catch (error) {
+      this.retry = setTimeout(() => void this.forgetGone(), RETRY_MS).unref();
+      log().warn({ err: error }, 'domains that are gone could not be taken from the tokens; trying again');
+    }
+  }
+
+  private async dropGone(): Promise<void> {
     const narrowed = await this.tokens.find({ select: { id: true, allowed_domains: true }, where: { narrowed: true } });
     const named = [...new Set(narrowed.flatMap((token) => token.allowed_domains))];
     const known = await this.domains.existing(named);

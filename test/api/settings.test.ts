@@ -51,6 +51,18 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
+    it('keep all of several changes that come at once, also of the very first ones', async () => {
+      const parts = [{ site_name: 'At once' }, { default_ttl: 77 }, { timezone: 'Asia/Shanghai' }, { language: 'zh' }];
+      for (let round = 0; round < 4; round++) {
+        await db.run("DELETE FROM settings WHERE name = 'general'");
+        const answers = await Promise.all(parts.map((part) => service.admin.put('/api/settings', part)));
+        for (const answer of answers) done(answer);
+        const { site_name, default_ttl, timezone, language } = done(await service.admin.get('/api/settings'));
+        assert.deepEqual({ site_name, default_ttl, timezone, language }, Object.assign({}, ...parts));
+      }
+      await db.run("DELETE FROM settings WHERE name = 'general'");
+    });
+
     it('come back as they went in: what a GET tells, a PUT takes', async () => {
       for (const path of PATHS) {
         const shown = done(await service.admin.get(path));

@@ -154,8 +154,8 @@ async function schema(kind: Kind): Promise<string> {
   const file = join(TEST_SCHEMAS as string, `${kind}-${JEST_WORKER_ID}`);
   if (existsSync(file)) return file;
   if (kind === 'sqlite') {
-    await migrate('sqlite:new.db', TEST_SCHEMAS as string);
-    renameSync(join(TEST_SCHEMAS as string, 'new.db'), file);
+    await migrate(`sqlite:new-${JEST_WORKER_ID}.db`, TEST_SCHEMAS as string);
+    renameSync(join(TEST_SCHEMAS as string, `new-${JEST_WORKER_ID}.db`), file);
     return file;
   }
   const database = await createDatabase(kind);
