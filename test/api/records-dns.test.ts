@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { bindMissing, missing, startBind } from '../support/bind.js';
 import { databases, type Kind } from '../support/databases.js';
@@ -138,6 +139,15 @@ function suite(kind: Kind, start: (server: Server) => Promise<Place>): void {
   const look = async (name: string, type: string) =>
     (await place.look(name, type)).map((p) => (type === 'TXT' ? { ...p, rdata: txtOf(p.rdata) } : p));
   const values = async (name: string, type: string) => (await look(name, type)).map((p) => p.rdata).toSorted();
+  /** That the name server answers just this. It is asked again for a moment: what is lost stays lost. */
+  const publishes = async (name: string, type: string, wanted: string[]) => {
+    let seen = await values(name, type);
+    for (let i = 0; i < 20 && !isDeepStrictEqual(seen, wanted); i++) {
+      await sleep(100);
+      seen = await values(name, type);
+    }
+    assert.deepEqual(seen, wanted);
+  };
 
   async function lifeOf(host: string, zone: string, { type, values: [first, second], priorities, rdata }: Case) {
     const name = host === '@' ? zone : `${host}.${zone}`;
@@ -201,18 +211,18 @@ function suite(kind: Kind, start: (server: Server) => Promise<Place>): void {
   it('a wildcard answers for names that do not exist', async () => {
     const { id } = made(await admin.post(recordsOf(SHARED), { host: '*.wild', type: 'A', value: '192.0.2.77' }));
     const asked = place.create ? `*.wild.${SHARED}` : `anything.wild.${SHARED}`;
-    assert.deepEqual(await values(asked, 'A'), ['192.0.2.77']);
+    await publishes(asked, 'A', ['192.0.2.77']);
     done(await admin.delete(`${recordsOf(SHARED)}/${id}`));
-    assert.deepEqual(await values(asked, 'A'), []);
+    await publishes(asked, 'A', []);
   });
 
   it('an NS below the root is a delegation', async () => {
     const records = recordsOf(SHARED);
     const { id } = made(await admin.post(records, { host: 'child', type: 'NS', value: 'ns1.example.net' }));
     made(await admin.post(records, { host: 'child', type: 'NS', value: 'ns2.example.net' }));
-    assert.deepEqual(await values(`child.${SHARED}`, 'NS'), ['ns1.example.net.', 'ns2.example.net.']);
+    await publishes(`child.${SHARED}`, 'NS', ['ns1.example.net.', 'ns2.example.net.']);
     done(await admin.patch(`${records}/${id}/status`, { enabled: false }));
-    assert.deepEqual(await values(`child.${SHARED}`, 'NS'), ['ns2.example.net.']);
+    await publishes(`child.${SHARED}`, 'NS', ['ns2.example.net.']);
   });
 
   it('what happens to one value of a name leaves the others alone', async () => {
@@ -226,12 +236,12 @@ function suite(kind: Kind, start: (server: Server) => Promise<Place>): void {
       const create = async (value: string) =>
         made(await admin.post(records, { host: 'pair', type, value, ttl: 300 })).id;
       const [a, b] = [await create(one), await create(two)];
-      const seen = () => values(`pair.${SHARED}`, type);
-      assert.deepEqual(await seen(), [one, two]);
+      const sees = (wanted: string[]) => publishes(`pair.${SHARED}`, type, wanted);
+      await sees([one, two]);
       done(await admin.put(`${records}/${a}`, { value: three }));
-      assert.deepEqual(await seen(), [two, three].toSorted());
+      await sees([two, three].toSorted());
       done(await admin.patch(`${records}/${a}/status`, { enabled: false }));
-      assert.deepEqual(await seen(), [two]);
+      await sees([two]);
       // the disabled one survives what happens to the one that is live
       done(await admin.put(`${records}/${b}`, { value: one, ttl: 450 }));
       assert.deepEqual(await look(`pair.${SHARED}`, type), [{ ttl: 450, rdata: one }]);
@@ -239,12 +249,12 @@ function suite(kind: Kind, start: (server: Server) => Promise<Place>): void {
       const kept = done(await admin.get(`${records}/${a}`));
       assert.deepEqual([kept.value, kept.enabled], [three, false]);
       done(await admin.patch(`${records}/${a}/status`, { enabled: true }));
-      assert.deepEqual(await seen(), [one, three].toSorted());
+      await sees([one, three].toSorted());
       done(await admin.delete(`${records}/${a}`));
-      assert.deepEqual(await seen(), [one]);
+      await sees([one]);
       assert.equal(done(await admin.get(`${records}/${b}`)).value, one);
       done(await admin.delete(`${records}/${b}`));
-      assert.deepEqual(await seen(), []);
+      await sees([]);
     }
   });
 
@@ -269,7 +279,7 @@ function suite(kind: Kind, start: (server: Server) => Promise<Place>): void {
       const { id } = made(await admin.post(records, { host: `txt${i}`, type: 'TXT', value }));
       ids.push(id);
       assert.equal(done(await admin.get(`${records}/${id}`)).value, value);
-      assert.deepEqual(await values(`txt${i}.${SHARED}`, 'TXT'), [value], `text ${i}`);
+      await publishes(`txt${i}.${SHARED}`, 'TXT', [value]);
     }
     done(await admin.post(`/api/accounts/${account}/sync`));
     for (const [i, value] of texts.entries()) {

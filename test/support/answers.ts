@@ -158,7 +158,9 @@ export type DataOf<Method extends string, Path extends string> = [Route<`${Metho
   ? unknown
   : Answers[Route<`${Method} ${Bare<Path>}`>];
 
-/** What a failure may say for programs. Which fields there are depends on its code; a test that asks for one expects it. */
+/**
+ * What a failure may say for programs. Which fields there are depends on its code; a test that asks for one expects it.
+ */
 export interface Failure {
   errors: FieldError[];
   required: string;
