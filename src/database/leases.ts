@@ -1,6 +1,7 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { now, sleep } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
@@ -35,6 +36,26 @@ function isDead(owner: string): boolean {
   return pid === process.pid || !existsSync(`/proc/${pid}`);
 }
 
+/** What whoever holds locks can ask. */
+export interface Held {
+  /**
+   * In the transaction that commits what was done under the locks: whether they are still ours. They stay so until the
+   * transaction ends. @throws LeaseLost
+   */
+  confirm(manager: EntityManager): Promise<void>;
+}
+
+/** Locks were lost while they were held: somebody else may have acted meanwhile, and nothing may be committed. */
+export class LeaseLost extends Error {}
+
+/** How locks stand to others. */
+export interface HoldOptions {
+  /** the whole that the names are parts of: they wait for whoever holds it, and it for them */
+  within?: string;
+  /** the one name is a whole: waits for whoever holds a part of it */
+  whole?: boolean;
+}
+
 /**
  * Locks shared by all replicas, kept in the database: `leases` rows taken by insert and by compare-and-set. They guard
  * what is done at a provider (read, change and write back of a record set), where no transaction may be open. A process
@@ -54,13 +75,18 @@ export class Leases implements OnApplicationShutdown {
    * other.
    * @throws AppError 409001 when a name stays taken longer than `waitMs`
    */
-  async hold<T>(names: readonly string[], waitMs: number, work: () => Promise<T>): Promise<T> {
+  async hold<T>(
+    names: readonly string[],
+    waitMs: number,
+    work: (held: Held) => Promise<T>,
+    _options: HoldOptions = {},
+  ): Promise<T> {
     const keys = [...new Set(names.map(sha256))].sort();
     const release: (() => Promise<void>)[] = [];
     try {
       const until = Date.now() + waitMs;
       for (const key of keys) release.push(await this.take(key, until));
-      return await work();
+      return await work({ confirm: async () => {} });
     } finally {
       // each, whatever becomes of the others: a name that stays held here is held until the process ends
       const freed = await Promise.allSettled(release.reverse().map((free) => free()));

@@ -3,11 +3,17 @@ import type { Capabilities } from './provider.js';
 
 /** What a provider can do, as the API shows it. */
 export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
-  const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ...rest } = capabilities;
+  const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ttlOf, toggle, apexCname, proxy, weight, remark } =
+    capabilities;
   return {
-    ...rest,
     types: [...types],
+    granularity: ttlOf === 'set' ? 'rrset' : 'record',
+    toggle: toggle !== false,
+    proxy,
     lines: [...lines],
+    weight,
+    remark,
+    apex_cname: apexCname,
     min_ttl: minTtl,
     max_ttl: maxTtl,
     automatic_ttl: automaticTtl,

@@ -20,7 +20,7 @@ export function eachRecord(verbs: RecordVerbs): DnsProvider['apply'] {
       try {
         outcomes.push({ ok: true, remoteId: await one(zone, change) });
       } catch (error) {
-        outcomes.push({ ok: false, error: asProviderError(error) });
+        outcomes.push({ ok: false, error: asProviderError(error), tried: true });
       }
     }
     return outcomes;

@@ -21,6 +21,10 @@ export class CapabilitiesView {
   proxy!: boolean;
   lines!: string[];
   weight!: boolean;
+  /** remarks are kept at the provider; elsewhere here */
+  remark!: boolean;
+  /** a CNAME may stand at the apex: the provider flattens it */
+  apex_cname!: boolean;
   min_ttl!: number;
   max_ttl!: number;
   /** a TTL that means automatic, and that proxied records always have */

@@ -19,17 +19,42 @@ export interface RemoteZone {
   name: string;
 }
 
-/** One step that the provider shall take. A list of them is all that the service ever asks for. */
+/**
+ * One step that the provider shall take. A list of them is all that the service ever asks for. An update says what was
+ * known and what shall be: fields that are the same in both were not named by whoever asks, and keep what the provider
+ * holds where the vendor can write a difference. `guarded`: whoever asks has seen `before`; where the provider holds
+ * something else, nothing is written and the outcome is a failure of the kind `changed`.
+ */
 export type Change =
   | { op: 'create'; after: DnsRecord }
-  | { op: 'update'; before: RemoteRecord; after: DnsRecord }
-  | { op: 'delete'; before: RemoteRecord };
+  | { op: 'update'; before: RemoteRecord; after: DnsRecord; guarded?: boolean }
+  | { op: 'delete'; before: RemoteRecord; guarded?: boolean };
 
 /**
  * What came of one change. `remoteId` is the record's id from now on (many vendors change it on update), null after a
- * delete.
+ * delete; `held` what the provider now has, where that is not quite `after`. A failure with `tried: false` is certain
+ * never to have been sent.
  */
-export type Outcome = { ok: true; remoteId: string | null } | { ok: false; error: ProviderError };
+export type Outcome =
+  | { ok: true; remoteId: string | null; held?: DnsRecord }
+  | { ok: false; error: ProviderError; tried: boolean };
+
+/** Bounds of one list of changes. */
+export interface ApplyOptions {
+  /** ms of `Date.now()` after which nothing more is begun: what is left is `tried: false` */
+  deadline?: number;
+}
+
+/** What a provider says of one zone. */
+export interface ZoneInfo {
+  /** routing lines of the zone's plan; records carry the id */
+  lines: { id: string; name: string; parent?: string }[];
+  /** seconds; null: that of the capabilities */
+  minTtl: number | null;
+  /** end of the registration, UTC */
+  expiresAt: string | null;
+  plan: string | null;
+}
 
 export interface DnsProvider {
   /** Proves the credentials with the cheapest authenticated read. @throws ProviderError */
@@ -42,14 +67,18 @@ export interface DnsProvider {
    */
   listRecords(zone: RemoteZone): Promise<RemoteRecord[]>;
   /**
-   * Carries the changes out, in order, one outcome per change. Siblings of a record set are kept, disabled ones too.
-   * Creating what exists and deleting what is gone are successes. Does not throw for a refused change: it returns the
-   * error in its outcome. Vendors with ids per record get it from `eachRecord`, those that replace whole sets from
-   * `fromRrsets`.
+   * Carries the changes out, one outcome per change, in their order; deletions may be carried out first. No two of them
+   * are of one record. Siblings of a record set are kept, disabled ones too. Creating what exists and deleting what is
+   * gone are successes. Does not throw for a refused change: it returns the error in its outcome. Vendors with ids per
+   * record get it from `eachRecord`, those that replace whole sets from `fromRrsets`.
    */
-  apply(zone: RemoteZone, changes: Change[]): Promise<Outcome[]>;
+  apply(zone: RemoteZone, changes: Change[], options?: ApplyOptions): Promise<Outcome[]>;
   /** Creates a zone with a usable SOA; only where `capabilities.createZone`. @throws ProviderError */
   createZone?(name: string): Promise<RemoteZone>;
+  /** The zone of this name, null when there is none; where absent, the zones are listed. @throws ProviderError */
+  findZone?(name: string): Promise<RemoteZone | null>;
+  /** Facts of a zone that are no property of the vendor; where absent, the capabilities tell. @throws ProviderError */
+  zoneInfo?(zone: RemoteZone): Promise<ZoneInfo>;
 }
 
 /** One credential of an account. */
@@ -86,10 +115,21 @@ export const secret = (key: string, label: string, more: Partial<CredentialField
 export interface Capabilities {
   /** types that can be written; others are shown read-only */
   types: readonly string[];
-  /** `record`: each record has an id; `rrset`: the TTL belongs to the set, ids are derived */
-  granularity: 'record' | 'rrset';
-  /** records can be disabled at the provider; elsewhere the service removes and recreates them */
-  toggle: boolean;
+  /** `own`: the vendor gives each record an id; `derived`: the kit derives them from the content */
+  ids: 'own' | 'derived';
+  /** what a TTL belongs to */
+  ttlOf: 'record' | 'set';
+  /**
+   * what one write replaces: parallel writers must not do it at once. `record` and `set` are guarded by the lock of the
+   * name, `zone` (stores that are written as a whole) by that of the zone
+   */
+  replaces: 'record' | 'set' | 'zone';
+  /** what can be disabled at the provider; elsewhere the service removes and recreates records */
+  toggle: 'record' | 'set' | false;
+  /** remarks are kept by the provider, in `DnsRecord.remark`; elsewhere here */
+  remark: boolean;
+  /** a CNAME at the apex beside the rest: the vendor flattens it */
+  apexCname: boolean;
   /** records can be proxied */
   proxy: boolean;
   /** routing lines */
@@ -101,6 +141,10 @@ export interface Capabilities {
   automaticTtl: number | null;
   maxTtl: number;
   createZone: boolean;
+  /** a list of changes is carried out whole or not at all */
+  atomic: boolean;
+  /** changes of one list at most */
+  chunk: number;
 }
 
 /** What a provider is given besides its credentials. */
@@ -142,10 +186,6 @@ export interface ProviderDefinition {
     /** at most so many at once, per account */
     concurrency: number;
   };
-  /**
-   * what parallel writers must not do at once: change one name (default), or anything in the zone (whole-zone stores)
-   */
-  lock: 'name' | 'zone';
   connect(credentials: Credentials, context: ProviderContext): DnsProvider;
 }
 
@@ -155,16 +195,14 @@ const ENDPOINT = text('endpoint', 'Endpoint', {
   help: 'Another base URL, for a sandbox, a region or a proxy. Usually left empty.',
 });
 
-type Declaration = Omit<ProviderDefinition, 'capabilities' | 'lock' | 'limits'> & {
-  capabilities: Partial<Capabilities> & Pick<Capabilities, 'types' | 'granularity'>;
+type Declaration = Omit<ProviderDefinition, 'capabilities' | 'limits'> & {
+  capabilities: Partial<Capabilities> & Pick<Capabilities, 'types'>;
   limits?: Partial<ProviderDefinition['limits']>;
-  lock?: ProviderDefinition['lock'];
 };
 
 /** A provider's declaration with everything that was not said filled in; capabilities default to "no". */
 export function defineProvider(declaration: Declaration): ProviderDefinition {
   return {
-    lock: 'name',
     ...declaration,
     credentials: declaration.credentials.map((fields) =>
       (fields.some((f) => f.key === 'endpoint') ? fields : [...fields, ENDPOINT]).map((field) =>
@@ -172,7 +210,12 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       ),
     ),
     capabilities: {
+      ids: 'own',
+      ttlOf: 'record',
+      replaces: 'record',
       toggle: false,
+      remark: false,
+      apexCname: false,
       proxy: false,
       lines: ['default'],
       weight: false,
@@ -180,6 +223,8 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       automaticTtl: null,
       maxTtl: 2147483647,
       createZone: false,
+      atomic: false,
+      chunk: 100,
       ...declaration.capabilities,
     },
     limits: { requests: 100, perSeconds: 1, concurrency: 8, ...declaration.limits },

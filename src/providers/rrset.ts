@@ -98,12 +98,14 @@ export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
       return await together(zone, changes);
     } catch (error) {
       const failure = asProviderError(error);
-      if (changes.length === 1) return [{ ok: false, error: failure }];
-      if (failure.kind !== 'rejected') return changes.map(() => ({ ok: false, error: failure }) as const);
+      if (changes.length === 1) return [{ ok: false, error: failure, tried: true }];
+      if (failure.kind !== 'rejected') return changes.map(() => ({ ok: false, error: failure, tried: true }) as const);
       const outcomes: Outcome[] = [];
       for (const change of changes) {
         outcomes.push(
-          ...(await together(zone, [change]).catch((e): Outcome[] => [{ ok: false, error: asProviderError(e) }])),
+          ...(await together(zone, [change]).catch((e): Outcome[] => [
+            { ok: false, error: asProviderError(e), tried: true },
+          ])),
         );
       }
       return outcomes;
@@ -129,6 +131,7 @@ async function edit(change: Change, touch: (host: string, type: string) => Promi
       return {
         ok: false,
         error: new ProviderError('not_found', 'The record no longer exists at the provider; synchronise the domain'),
+        tried: true,
       };
     }
     // somebody may have added the wanted value past us: it must not be there twice

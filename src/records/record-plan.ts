@@ -88,11 +88,11 @@ export function planEdit(
   // a TTL that was not given must not change that of the set which the record joins
   const join = (record: DnsRecord, at: StoredRecord[]) => {
     const [sibling] = setOf(record, at);
-    if (capabilities.granularity === 'rrset' && sibling) record.ttl = sibling.ttl;
+    if (capabilities.ttlOf === 'set' && sibling) record.ttl = sibling.ttl;
   };
   const may = (action: Action, state: RecordState) => assertMay(domain.access, domain.id, action, state);
   const mayMoveTtl = (record: DnsRecord, at: StoredRecord[]) => {
-    if (capabilities.granularity !== 'rrset') return;
+    if (capabilities.ttlOf !== 'set') return;
     // what stays here does not touch the set
     if (!record.enabled && !capabilities.toggle) return;
     for (const sibling of setOf(record, at).filter((o) => o.ttl !== record.ttl)) {
@@ -146,7 +146,7 @@ export function expectation(
 ): [number, string | null][] {
   if (!change || !before || !after) return [];
   if (change.op === 'delete') return [[before.id, null]];
-  return capabilities.granularity === 'rrset' ? [[before.id, derivedId(after)]] : [];
+  return capabilities.ids === 'derived' ? [[before.id, derivedId(after)]] : [];
 }
 
 /** How a plan was carried out. */

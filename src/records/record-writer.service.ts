@@ -74,7 +74,7 @@ export class RecordWriter {
 
   private async locked(actor: Actor, domain: OpenDomain, edits: Edit[], connection: Connection): Promise<Result[]> {
     const hosts = await this.hosts(domain, edits, connection);
-    const names = connection.definition.lock === 'zone' ? [null] : hosts;
+    const names = connection.definition.capabilities.replaces === 'zone' ? [null] : hosts;
     const done = await this.leases.hold(
       names.map((host) => lockOf(domain.id, host)),
       LOCK_WAIT_MS,
@@ -128,7 +128,7 @@ export class RecordWriter {
       if (intent !== null) await this.intents.doubt(intent);
       throw error;
     }
-    const setTtl = definition.capabilities.granularity === 'rrset';
+    const setTtl = definition.capabilities.ttlOf === 'set';
     return this.conclude(actor, domain, { edits, plans, outcomes, intent, setTtl });
   }
 

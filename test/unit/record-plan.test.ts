@@ -13,17 +13,17 @@ const provider = (capabilities: Partial<ProviderDefinition['capabilities']>): Pr
     label: 'Test',
     docs: '',
     credentials: [[]],
-    capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT'], granularity: 'record', ...capabilities },
+    capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT'], ...capabilities },
     connect: () => {
       throw new Error('a plan asks no provider');
     },
   });
 /** records with ids; disabled ones are held there */
-const RECORDS = provider({ toggle: true });
+const RECORDS = provider({ toggle: 'record' });
 /** records with ids; disabled ones are kept here */
 const PARKING = provider({});
 /** whole sets, one TTL for each */
-const SETS = provider({ granularity: 'rrset' });
+const SETS = provider({ ids: 'derived', ttlOf: 'set', replaces: 'set' });
 
 const row = (id: number, more: Partial<StoredRecord> = {}): StoredRecord => ({
   id,

@@ -16,7 +16,7 @@ const provider = (capabilities: Partial<ProviderDefinition['capabilities']> = {}
     label: 'Test',
     docs: '',
     credentials: [[]],
-    capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'], granularity: 'record', ...capabilities },
+    capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'], ...capabilities },
     connect: () => {
       throw new Error('these rules ask no provider');
     },

@@ -34,7 +34,7 @@ export const cloudflare = defineProvider({
     [secret('api_token', 'API token', { help: 'With the permissions Zone:Read and DNS:Edit.' })],
     [text('email', 'E-mail'), secret('api_key', 'Global API key')],
   ],
-  capabilities: { types: TYPES, granularity: 'record', proxy: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 },
+  capabilities: { types: TYPES, apexCname: true, proxy: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 },
   // 1200 requests in 5 minutes per user; other clients of the same user get a share
   limits: { requests: 1000, perSeconds: 300 },
   connect(credentials, context): DnsProvider {

@@ -36,8 +36,11 @@ export const powerdns = defineProvider({
   ],
   capabilities: {
     types: [...RECORD_TYPES, ...EXTRA_TYPES],
-    granularity: 'rrset',
-    toggle: true,
+    ids: 'derived',
+    ttlOf: 'set',
+    replaces: 'set',
+    toggle: 'record',
+    atomic: true,
     createZone: true,
   },
   limits: { requests: 1000 },

@@ -48,7 +48,10 @@ export const rfc2136 = defineProvider({
   ],
   capabilities: {
     types: [...RECORD_TYPES, 'PTR', 'SSHFP', 'TLSA', 'DS', 'NAPTR', 'URI'],
-    granularity: 'rrset',
+    ids: 'derived',
+    ttlOf: 'set',
+    replaces: 'set',
+    atomic: true,
   },
   connect: (credentials, context) => {
     const { host, port } = serverOf(credentials);

@@ -32,12 +32,14 @@ export const zonefile = defineProvider({
   ],
   capabilities: {
     types: [...RECORD_TYPES, ...EXTRA_TYPES.filter((type) => type !== 'ALIAS')],
-    granularity: 'rrset',
-    toggle: true,
+    ids: 'derived',
+    ttlOf: 'set',
+    replaces: 'zone',
+    toggle: 'record',
+    atomic: true,
     createZone: true,
   },
   // reading, editing and writing a file must not meet another one that does the same
-  lock: 'zone',
   connect: (credentials, context) =>
     new Zonefile(new ZoneFiles(context.zoneFiles.root, credentials.endpoint || credentials.directory || '.'), context),
 });
