@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import { parseTtl } from '../../src/dns/zonefile-entries.js';
 import { nextSerial, printEntries } from '../../src/providers/zonefile/edit.js';
-import { parseMasterFile, parseTtl } from '../../src/providers/zonefile/masterfile.js';
+import { parseMasterFile } from '../../src/providers/zonefile/masterfile.js';
 
 const read = (text: string) =>
   parseMasterFile(text, 'example.com').flatMap(({ record: r }) =>

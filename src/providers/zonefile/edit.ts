@@ -1,8 +1,8 @@
 import { fullName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
+import { DISABLED, type Entry, type EntryRecord } from '../../dns/zonefile-entries.js';
 import { ProviderError } from '../errors.js';
 import { derivedId, type RecordSet } from '../rrset.js';
-import { DISABLED, type Entry, type EntryRecord } from './masterfile.js';
 
 /** Changes of a parsed master file. */
 
