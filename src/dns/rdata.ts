@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { InvalidRecord } from '../common/errors.js';
 import { absolute, targetName } from './names.js';
 import { quoteBytes, type Token, tokens, txtFromInput, txtPresentation } from './text.js';
+import { type Field, fieldsOf, MAXIMUM } from './types.js';
 
 /** The types that every provider is expected to have. */
 export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'] as const;
@@ -59,12 +60,13 @@ const hex = (text: string, what: string) =>
   /^([0-9a-f]{2})+$/i.test(text) ? text.toLowerCase() : fail(`${what} must be hexadecimal`);
 
 /** DS, TLSA, SSHFP: numbers, then hexadecimal text that may be written in groups. */
-const numbersAndHex = (limits: [string, number][], last: string): Rule =>
+const numbersAndHex = (type: 'DS' | 'TLSA' | 'SSHFP', names: string[], last: string): Rule =>
   plain((value) => {
     const words = value.trim().split(/\s+/);
-    if (words.length <= limits.length) return fail(`must be ${limits.map(([n]) => n).join(' ')} ${last}`);
-    const numbers = limits.map(([what, max], i) => integer(words[i], max, what));
-    return [...numbers, hex(words.slice(limits.length).join(''), last)].join(' ');
+    if (words.length <= names.length) return fail(`must be ${names.join(' ')} ${last}`);
+    const fields = fieldsOf(type);
+    const numbers = names.map((what, i) => integer(words[i], MAXIMUM[fields[i] as Field] as number, what));
+    return [...numbers, hex(words.slice(names.length).join(''), last)].join(' ');
   });
 
 const mx: Rule = {
@@ -198,30 +200,10 @@ export const RULES: Record<RecordType, Rule> = {
   CAA: caa,
   SVCB: service,
   HTTPS: service,
-  TLSA: numbersAndHex(
-    [
-      ['usage', 255],
-      ['selector', 255],
-      ['matching type', 255],
-    ],
-    'certificate data',
-  ),
-  SSHFP: numbersAndHex(
-    [
-      ['algorithm', 255],
-      ['fingerprint type', 255],
-    ],
-    'fingerprint',
-  ),
+  TLSA: numbersAndHex('TLSA', ['usage', 'selector', 'matching type'], 'certificate data'),
+  SSHFP: numbersAndHex('SSHFP', ['algorithm', 'fingerprint type'], 'fingerprint'),
   NAPTR: naptr,
-  DS: numbersAndHex(
-    [
-      ['key tag', 65535],
-      ['algorithm', 255],
-      ['digest type', 255],
-    ],
-    'digest',
-  ),
+  DS: numbersAndHex('DS', ['key tag', 'algorithm', 'digest type'], 'digest'),
   PTR: name,
   ALIAS: name,
   LOC: loc,

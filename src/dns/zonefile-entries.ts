@@ -1,5 +1,6 @@
-import { EXTRA_TYPES, RECORD_TYPES } from './record.js';
+import { MAX_TTL } from './record.js';
 import { type Line, logicalLines, type Word } from './tokens.js';
+import { fieldsOf, isType } from './types.js';
 
 /**
  * Master files (RFC 1035 section 5, `$TTL` of RFC 2308 section 4) as a list of entries that keep their own text, so
@@ -33,36 +34,6 @@ export interface EntryRecord {
   serial?: { start: number; end: number };
 }
 
-/** Fields of rdata that are names and may be relative. */
-const NAME_FIELDS: Record<string, number[]> = {
-  NS: [0],
-  CNAME: [0],
-  SOA: [0, 1],
-  PTR: [0],
-  DNAME: [0],
-  NSEC: [0],
-  MX: [1],
-  AFSDB: [1],
-  RT: [1],
-  KX: [1],
-  SVCB: [1],
-  HTTPS: [1],
-  LP: [1],
-  RP: [0, 1],
-  PX: [1, 2],
-  TALINK: [0, 1],
-  SRV: [3],
-  NAPTR: [5],
-  RRSIG: [7],
-};
-const TYPES = new Set<string>([
-  ...[...RECORD_TYPES, ...EXTRA_TYPES].filter((type) => type !== 'ALIAS'),
-  ...Object.keys(NAME_FIELDS),
-  ...['HINFO', 'SPF', 'DNSKEY', 'CDS', 'CDNSKEY', 'CERT', 'NSEC3', 'NSEC3PARAM', 'ZONEMD', 'OPENPGPKEY', 'SMIMEA'],
-  ...['CSYNC', 'EUI48', 'EUI64', 'DHCID', 'APL', 'IPSECKEY', 'HIP', 'L32', 'L64', 'NID', 'DLV', 'KEY', 'X25', 'ISDN'],
-  ...['AMTRELAY', 'AVC', 'GPOS', 'NINFO', 'NSAP', 'RESINFO', 'RKEY', 'SINK', 'TA', 'WALLET'],
-]);
-const MAX_TTL = 2147483647;
 const UNITS: Record<string, number> = { w: 604800, d: 86400, h: 3600, m: 60, s: 1 };
 
 /** Seconds of `3600` or `1h30m`, null when it is no TTL. */
@@ -181,7 +152,7 @@ class Parser {
       words.shift();
     }
     const type = words.shift()?.text.toUpperCase() ?? this.fail('a record without type', line.number);
-    if (!TYPES.has(type) && !/^TYPE\d{1,5}$/.test(type)) this.fail('not a record type', line.number);
+    if (!isType(type)) this.fail('not a record type', line.number);
     if (words.length === 0) this.fail(`${type} without data`, line.number);
 
     const rdata = this.rdata(type, words, line);
@@ -212,10 +183,10 @@ class Parser {
   }
 
   private rdata(type: string, words: Word[], line: Line): string {
-    const names = words[0]?.text === '\\#' ? [] : (NAME_FIELDS[type] ?? []);
+    const fields = words[0]?.text === '\\#' ? [] : fieldsOf(type);
     return words
       .map((word, i) => {
-        if (names.includes(i)) return this.absolute(word);
+        if (fields[i] === 'name') return this.absolute(word);
         // "key="value"" is known in service parameters only; elsewhere readers differ in what it means
         if (!word.quoted && word.text.includes('"') && type !== 'SVCB' && type !== 'HTTPS') {
           this.fail('a quote inside a word', line.number);

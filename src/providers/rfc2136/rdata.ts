@@ -2,6 +2,9 @@ import { Buffer } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { quoteBytes, tokens } from '../../dns/text.js';
+import { type Field, fieldsOf, typeName } from '../../dns/types.js';
+
+export { typeName, typeNumber } from '../../dns/types.js';
 
 /**
  * Names and rdata between presentation form (RFC 1035 section 5.1) and wire form (section 3). dns-packet is not used
@@ -9,69 +12,10 @@ import { quoteBytes, tokens } from '../../dns/text.js';
  * be written back octet for octet.
  */
 
-type Field = 'u8' | 'u16' | 'u32' | 'ipv4' | 'ipv6' | 'name' | 'tag' | 'string' | 'strings' | 'text' | Rest;
-/** Fields that take the rest of the rdata. */
-type Rest = 'hex' | 'base64' | 'types';
-
-/** Type number and fields of each type whose rdata is understood. */
-const TYPES: Record<string, [number, ...Field[]]> = {
-  A: [1, 'ipv4'],
-  NS: [2, 'name'],
-  CNAME: [5, 'name'],
-  SOA: [6, 'name', 'name', 'u32', 'u32', 'u32', 'u32', 'u32'],
-  PTR: [12, 'name'],
-  HINFO: [13, 'string', 'string'],
-  MX: [15, 'u16', 'name'],
-  TXT: [16, 'strings'],
-  RP: [17, 'name', 'name'],
-  AFSDB: [18, 'u16', 'name'],
-  AAAA: [28, 'ipv6'],
-  SRV: [33, 'u16', 'u16', 'u16', 'name'],
-  NAPTR: [35, 'u16', 'u16', 'string', 'string', 'string', 'name'],
-  KX: [36, 'u16', 'name'],
-  CERT: [37, 'u16', 'u16', 'u8', 'base64'],
-  DNAME: [39, 'name'],
-  DS: [43, 'u16', 'u8', 'u8', 'hex'],
-  SSHFP: [44, 'u8', 'u8', 'hex'],
-  DNSKEY: [48, 'u16', 'u8', 'u8', 'base64'],
-  DHCID: [49, 'base64'],
-  TLSA: [52, 'u8', 'u8', 'u8', 'hex'],
-  SMIMEA: [53, 'u8', 'u8', 'u8', 'hex'],
-  CDS: [59, 'u16', 'u8', 'u8', 'hex'],
-  CDNSKEY: [60, 'u16', 'u8', 'u8', 'base64'],
-  OPENPGPKEY: [61, 'base64'],
-  CSYNC: [62, 'u32', 'u16', 'types'],
-  ZONEMD: [63, 'u32', 'u8', 'u8', 'hex'],
-  SPF: [99, 'strings'],
-  URI: [256, 'u16', 'u16', 'text'],
-  CAA: [257, 'u8', 'tag', 'text'],
-};
-
-/** Types that are called by their name, their rdata staying in the form of RFC 3597. */
-const OPAQUE: Record<string, number> = {
-  LOC: 29,
-  RRSIG: 46,
-  NSEC: 47,
-  NSEC3: 50,
-  NSEC3PARAM: 51,
-  SVCB: 64,
-  HTTPS: 65,
-};
-
-const NUMBERS = new Map([
-  ...Object.entries(TYPES).map(([name, [number]]) => [name, number] as const),
-  ...Object.entries(OPAQUE),
-]);
-const NAMES = new Map([...NUMBERS].map(([name, number]) => [number, name]));
-
-/** The mnemonic of a type, `TYPE123` (RFC 3597) where there is none. */
-export const typeName = (type: number): string => NAMES.get(type) ?? `TYPE${type}`;
-
-/** The number of a type by mnemonic or `TYPE123`. @throws RangeError when unknown */
-export function typeNumber(name: string): number {
-  const number = NUMBERS.get(name) ?? Number(/^TYPE(\d{1,5})$/.exec(name)?.[1] ?? Number.NaN);
-  if (!(number <= 65535)) throw new RangeError(`unknown record type ${name}`);
-  return number;
+/** The fields of a type whose rdata is understood, else null: it stays in the form of RFC 3597. */
+function wireFields(type: string): Exclude<Field, 'word' | 'words'>[] | null {
+  const fields = fieldsOf(type).filter((field) => field !== 'word' && field !== 'words');
+  return fields.length > 0 && fields.length === fieldsOf(type).length ? fields : null;
 }
 
 /**
@@ -156,7 +100,7 @@ export function readName(message: Buffer, offset: number): { name: string; end: 
  */
 export function rdataToText(type: string, message: Buffer, start: number, end: number): string {
   const rdata = slice(message, start, end);
-  const fields = TYPES[type]?.slice(1) as Field[] | undefined;
+  const fields = wireFields(type);
   if (!fields) return `\\# ${rdata.length} ${rdata.toString('hex')}`.trimEnd();
   const out: string[] = [];
   let at = start;
@@ -204,7 +148,7 @@ const WORD = /"(?:[^"\\]|\\[\s\S])*"|(?:[^\s"\\]|\\[\s\S])+/g;
 export function rdataToWire(type: string, rdata: string): Buffer {
   const words = rdata.match(WORD) ?? [];
   if (words[0] === '\\#') return Buffer.from(words.slice(2).join(''), 'hex');
-  const fields = TYPES[type]?.slice(1) as Field[] | undefined;
+  const fields = wireFields(type);
   const fail = (): never => {
     throw new RangeError(`"${rdata.slice(0, 80)}" is not valid for ${type}`);
   };
