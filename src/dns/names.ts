@@ -97,12 +97,9 @@ export function hostName(input: string, zone: string, path = 'host'): string {
     host = full.slice(0, -zone.length - 1);
   } else if (relativeName(ascii, zone) !== null) {
     const [relative, absolute, doubled] = [relativeName(ascii, zone), `${ascii}.`, `${ascii}.${zone}.`];
-    throw new InvalidRecord(
-      path,
-      `"${input}" ends with the name of the zone: write "${relative}", or "${absolute}" with a final dot (and "${doubled}" if the zone is meant twice)`,
-      'format',
-      { values: [relative, absolute, doubled] },
-    );
+    const either = `write "${relative}", or "${absolute}" with a final dot`;
+    const words = `"${input}" ends with the name of the zone: ${either} (and "${doubled}" if the zone is meant twice)`;
+    throw new InvalidRecord(path, words, 'format', { values: [relative, absolute, doubled] });
   }
   checkLabels(host, path, 'owner', true);
   if (host.length + zone.length + 1 > 253) {

@@ -2,7 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { InvalidRecord } from '../common/errors.js';
 import { absolute, targetName } from './names.js';
-import { quoteBytes, type Token, tokens, txtFromInput, txtPresentation } from './text.js';
+import { quoteBytes, txtFromInput, txtPresentation } from './text.js';
+import { type Token, tokens, wordsOf } from './tokens.js';
 import { type Field, fieldsOf, MAXIMUM } from './types.js';
 
 /** The types that every provider is expected to have. */
@@ -52,8 +53,10 @@ function ipv6(value: string): string {
 const name = plain((value, zone) => targetName(value, zone), absolute);
 const host = plain((value, zone) => targetName(value, zone, false, 'host'), absolute);
 
+const BROKEN = 'has a quote that is not closed or stands inside a word, or a broken escape';
+
 function parts(value: string): Token[] {
-  return tokens(value) ?? fail('has a quote that is not closed or a broken escape');
+  return tokens(value) ?? fail(BROKEN);
 }
 
 const hex = (text: string, what: string) =>
@@ -126,12 +129,11 @@ const SERVICE_PARAM = /^[a-z0-9-]{1,63}(=[!#-'*-:<-[\]-~]*)?$/i;
 
 const service = plain(
   (value, zone) => {
-    const words = parts(value);
-    if (words.length < 2) return fail('must be "priority target [key=value …]"');
-    const raw = value.trim().split(/\s+/);
-    const head = `${integer(raw[0], 65535, 'priority')} ${targetName(raw[1] as string, zone, true)}`;
+    const [priority, target, ...rest] = wordsOf(value) ?? fail(BROKEN);
+    if (!priority || !target) return fail('must be "priority target [key=value …]"');
+    const head = `${integer(priority.raw, 65535, 'priority')} ${targetName(target.raw, zone, true)}`;
     // providers quote parameters or not; without need they go
-    const params = raw.slice(2).map((word) => word.replace(/="([^"\\]*)"$/, '=$1'));
+    const params = rest.map((word) => (word.quoted ? `"${word.raw}"` : word.raw.replace(/="([^"\\]*)"$/, '=$1')));
     const odd = params.find((word) => !SERVICE_PARAM.test(word));
     if (odd !== undefined)
       return fail(`parameter ${odd} must be key or key=value, without blanks, quotes, ";", "(" or "\\"`);
@@ -147,17 +149,10 @@ const naptr = plain(
   (value, zone) => {
     const words = parts(value);
     if (words.length !== 6) return fail('must be order, preference, "flags", "service", "regexp" and replacement');
-    const [order, preference, flags, services, regexp, replacement] = words as [
-      Token,
-      Token,
-      Token,
-      Token,
-      Token,
-      Token,
-    ];
-    const numbers = `${integer(order.text, 65535, 'order')} ${integer(preference.text, 65535, 'preference')}`;
-    const strings = [flags, services, regexp].map((t) => quoteBytes(t.bytes)).join(' ');
-    return `${numbers} ${strings} ${targetName(replacement.text, zone, true)}`;
+    const numbers = `${integer(words[0]?.raw, 65535, 'order')} ${integer(words[1]?.raw, 65535, 'preference')}`;
+    const strings = words.slice(2, 5).map((word) => quoteBytes(word.bytes));
+    // as written: an escaped dot is part of its label
+    return [numbers, ...strings, targetName((words[5] as Token).raw, zone, true)].join(' ');
   },
   (value) => value.replace(/ (\S+)$/, (_all, target: string) => ` ${absolute(target)}`),
 );
@@ -166,11 +161,12 @@ const uri = plain((value) => {
   const words = parts(value);
   if (words.length !== 3) return fail('must be priority, weight and "target"');
   const [priority, weight, target] = words as [Token, Token, Token];
-  return `${integer(priority.text, 65535, 'priority')} ${integer(weight.text, 65535, 'weight')} ${quoteBytes(target.bytes)}`;
+  return `${integer(priority.raw, 65535, 'priority')} ${integer(weight.raw, 65535, 'weight')} ${quoteBytes(target.bytes)}`;
 });
 
-const LOC =
-  /^(\d{1,2})(?: (\d{1,2})(?: ([\d.]+))?)? ([NS]) (\d{1,3})(?: (\d{1,2})(?: ([\d.]+))?)? ([EW]) (-?[\d.]+)m?(?: ([\d.]+)m?)?(?: ([\d.]+)m?)?(?: ([\d.]+)m?)?$/;
+const MINUTES = '(?: (\\d{1,2})(?: ([\\d.]+))?)?';
+const SIZE = '(?: ([\\d.]+)m?)?';
+const LOC = new RegExp(`^(\\d{1,2})${MINUTES} ([NS]) (\\d{1,3})${MINUTES} ([EW]) (-?[\\d.]+)m?${SIZE}${SIZE}${SIZE}$`);
 
 /** RFC 1876 with every part that may be left out: servers answer, and some take, only that. */
 const loc = plain((value) => {

@@ -4,63 +4,9 @@
  * provider.
  */
 
-const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
+import { tokens } from './tokens.js';
 
-/** One token of a line of rdata; `quoted` tells `"@"` from `@`. `bytes` are its unescaped octets. */
-export interface Token {
-  text: string;
-  quoted: boolean;
-  bytes: Buffer;
-}
-
-/**
- * Splits rdata in presentation form into its tokens. Quotes may hold blanks; `\"`, `\\` and `\DDD` are undone.
- * @returns null when a quote is not closed or an escape is broken
- */
-export function tokens(rdata: string): Token[] | null {
-  const input = Buffer.from(rdata, 'utf8');
-  const out: Token[] = [];
-  let i = 0;
-  while (i < input.length) {
-    const c = input[i] as number;
-    if (BLANK.has(c)) {
-      i++;
-      continue;
-    }
-    const quoted = c === 0x22;
-    if (quoted) i++;
-    const bytes: number[] = [];
-    let closed = !quoted;
-    while (i < input.length) {
-      const b = input[i] as number;
-      if (quoted && b === 0x22) {
-        closed = true;
-        i++;
-        break;
-      }
-      if (!quoted && (BLANK.has(b) || b === 0x22)) break;
-      if (b === 0x5c) {
-        const digits = input.subarray(i + 1, i + 4).toString('latin1');
-        if (/^[0-9]{3}$/.test(digits)) {
-          if (Number(digits) > 255) return null;
-          bytes.push(Number(digits));
-          i += 4;
-        } else {
-          if (i + 1 >= input.length) return null;
-          bytes.push(input[i + 1] as number);
-          i += 2;
-        }
-        continue;
-      }
-      bytes.push(b);
-      i++;
-    }
-    if (!closed) return null;
-    const buffer = Buffer.from(bytes);
-    out.push({ text: buffer.toString('utf8'), quoted, bytes: buffer });
-  }
-  return out;
-}
+export { tokens } from './tokens.js';
 
 /** Octets as one quoted string: printable ASCII as it is, `"` and `\` escaped, all else as `\DDD`. */
 export function quoteBytes(bytes: Uint8Array): string {

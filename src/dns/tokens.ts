@@ -1,12 +1,25 @@
-/** Words and logical lines of a master file (RFC 1035 section 5.1). */
+/**
+ * The one tokenizer of presentation form (RFC 1035 section 5.1): words with quotes and escapes `\X` and `\DDD`, and, in
+ * master files, comments and the parentheses that make several lines one.
+ */
 
-/** A word of a logical line; `text` is as in the file, escapes kept, the quotes of a quoted string left out. */
 export interface Word {
-  text: string;
+  /** as written: escapes kept, the quotes of a quoted string left out */
+  raw: string;
+  /** tells `"@"` from `@` */
   quoted: boolean;
+  /** has a quote after its start, which service parameters may: `key="a b"` (RFC 9460 section 2.1) */
+  pair: boolean;
   /** offsets in the text of its line, quotes included */
   start: number;
   end: number;
+}
+
+/** A word of rdata, its escapes undone. */
+export interface Token extends Word {
+  /** `bytes`, read as UTF-8 */
+  text: string;
+  bytes: Buffer;
 }
 
 /** A line, or several that parentheses make one. */
@@ -17,76 +30,174 @@ export interface Line {
   words: Word[];
   /** of the first line, from 1 */
   number: number;
+  /** what is wrong with it, and in which line; its words are not to be used then */
+  fault: { message: string; line: number } | null;
 }
 
-const BLANK = /[ \t\r]/;
+const isBlank = (c: string): boolean => c === ' ' || c === '\t' || c === '\r' || c === '\n';
+
+/** Length of the escape that starts at `at`, 0 when it is broken. */
+function escapeLength(text: string, at: number): number {
+  const next = text[at + 1];
+  if (next === undefined || next < '0' || next > '9') return next === undefined ? 0 : 2;
+  const ddd = text.slice(at + 1, at + 4);
+  return /^\d{3}$/.test(ddd) && Number(ddd) < 256 ? 4 : 0;
+}
 
 /**
- * Splits a file into logical lines; joined again, their texts are the file.
- * @param fail is called with what is wrong and the line number, and must throw
+ * The word at `start`, or what is wrong with it. A quote at its start makes it end at the closing quote, a quote inside
+ * is part of it.
+ * @param file whether comments, parentheses and line ends have the meaning they have in master files; in rdata alone a
+ * line end is a blank, and the others are characters as any
  */
-export function logicalLines(file: string, fail: (message: string, line: number) => never): Line[] {
+function wordAt(text: string, start: number, file: boolean): Word | string {
+  const quoted = text[start] === '"';
+  let inQuotes = quoted;
+  let pair = false;
+  let at = quoted ? start + 1 : start;
+  for (;;) {
+    const c = text[at];
+    const ends = c === undefined || (file && c === '\n');
+    if (inQuotes && ends) return 'a quote is not closed';
+    if (ends || (!inQuotes && (isBlank(c) || (file && (c === ';' || c === '(' || c === ')'))))) break;
+    if (c === '\\') {
+      const length = file && text[at + 1] === '\n' ? 0 : escapeLength(text, at);
+      if (length === 0) return 'a broken escape';
+      at += length;
+      continue;
+    }
+    if (c === '"') {
+      if (quoted) return { raw: text.slice(start + 1, at), quoted, pair, start, end: at + 1 };
+      inQuotes = !inQuotes;
+      pair = true;
+    }
+    at++;
+  }
+  return { raw: text.slice(start, at), quoted, pair, start, end: at };
+}
+
+/** The octets of text in presentation form, its escapes undone; what is no escape stays as it is. */
+export function octets(raw: string): Buffer {
+  const utf8 = Buffer.from(raw, 'utf8');
+  if (!raw.includes('\\')) return utf8;
+  const undone = utf8
+    .toString('latin1')
+    .replace(
+      /\\(?:(\d{3})|([\s\S]))/g,
+      (_all, ddd?: string, c?: string) => c ?? String.fromCharCode(Number(ddd) & 255),
+    );
+  return Buffer.from(undone, 'latin1');
+}
+
+/**
+ * Splits rdata in presentation form into its words. Quotes may hold blanks and line ends.
+ * @returns null when a quote is not closed or an escape is broken
+ */
+export function wordsOf(rdata: string): Word[] | null {
+  const words: Word[] = [];
+  for (let at = 0; at < rdata.length; ) {
+    if (isBlank(rdata[at] as string)) {
+      at++;
+      continue;
+    }
+    const word = wordAt(rdata, at, false);
+    if (typeof word === 'string') return null;
+    words.push(word);
+    at = word.end;
+  }
+  return words;
+}
+
+/**
+ * Words of rdata as the octets they stand for.
+ * @returns null when a quote is not closed or stands inside a word, or an escape is broken
+ */
+export function tokens(rdata: string): Token[] | null {
+  const words = wordsOf(rdata);
+  if (!words || words.some((word) => word.pair)) return null;
+  return words.map((word) => {
+    const bytes = octets(word.raw);
+    return { ...word, bytes, text: bytes.toString('utf8') };
+  });
+}
+
+/** So often reading goes on after a parenthesis that nothing closes: each time costs as much as the file. */
+const MAX_OPEN = 20;
+
+/**
+ * Splits a file into logical lines; joined again, their texts are the file. After a fault it goes on where the next
+ * line seems to begin, so that all faults are found.
+ */
+export function logicalLines(file: string): Line[] {
   const lines: Line[] = [];
   let at = 0;
   let number = 1;
+  let open = 0;
   while (at < file.length) {
     const start = at;
     const first = number;
     const words: Word[] = [];
     let depth = 0;
+    let fault: Line['fault'] = null;
     for (;;) {
       const c = file[at];
       if (c === undefined || (c === '\n' && depth === 0)) break;
       if (c === '\n') {
         number++;
         at++;
-      } else if (BLANK.test(c)) at++;
-      else if (c === ';') {
-        while (at < file.length && file[at] !== '\n') at++;
-      } else if (c === '(') {
+      } else if (isBlank(c)) at++;
+      else if (c === ';') at = lineEnd(file, at);
+      else if (c === '(') {
         depth++;
         at++;
-      } else if (c === ')') {
-        if (--depth < 0) fail('a closing parenthesis without an opening one', number);
+      } else if (c === ')' && depth > 0) {
+        depth--;
         at++;
       } else {
-        const end = wordEnd(file, at, (message) => fail(message, number));
-        const quoted = c === '"';
-        const text = quoted ? file.slice(at + 1, end - 1) : file.slice(at, end);
-        for (const [, ddd] of text.replaceAll('\\\\', '').matchAll(/\\(\d{1,3})/g)) {
-          if (ddd?.length !== 3 || Number(ddd) > 255) fail('a broken escape', number);
+        const word = c === ')' ? 'a closing parenthesis without an opening one' : wordAt(file, at, true);
+        if (typeof word === 'string') {
+          fault ??= { message: word, line: number };
+          const end = lineEnd(file, at);
+          // where a quote is not closed, a parenthesis after it is most likely meant
+          if (c !== ')') depth = depthAfter(file.slice(at, end), depth);
+          at = end;
+        } else {
+          words.push({ ...word, start: at - start, end: word.end - start });
+          at = word.end;
         }
-        words.push({ text, quoted, start: at - start, end: end - start });
-        at = end;
       }
     }
-    if (depth > 0) fail('parentheses are not closed: the file is cut short', first);
+    if (depth > 0) {
+      fault ??= { message: 'parentheses are not closed: the file is cut short', line: first };
+      at = open++ < MAX_OPEN ? nextOwner(file, start) : file.length;
+      number = first + count(file, start, at);
+    }
     if (file[at] === '\n') {
       at++;
       number++;
     }
-    lines.push({ text: file.slice(start, at), words, number: first });
+    lines.push({ text: file.slice(start, at), words, number: first, fault });
   }
   return lines;
 }
 
-/**
- * Where the word at `start` ends. A quote at its start makes it end at the closing quote, a quote inside (`key="a b"`)
- * is part of it.
- */
-function wordEnd(file: string, start: number, fail: (message: string) => never): number {
-  let inQuotes = false;
-  let at = start;
-  for (; ; at++) {
-    const c = file[at];
-    if (inQuotes && (c === undefined || c === '\n')) fail('a quote is not closed');
-    if (c === undefined || c === '\n') return at;
-    if (c === '\\') {
-      at++;
-      if (file[at] === undefined || file[at] === '\n') fail('a broken escape');
-    } else if (c === '"') {
-      inQuotes = !inQuotes;
-      if (!inQuotes && file[start] === '"') return at + 1;
-    } else if (!inQuotes && (BLANK.test(c) || c === ';' || c === '(' || c === ')')) return at;
-  }
+function lineEnd(file: string, at: number): number {
+  const end = file.indexOf('\n', at);
+  return end < 0 ? file.length : end;
+}
+
+/** The end of the line before the next one that begins neither with a blank nor with what may stand in parentheses. */
+function nextOwner(file: string, start: number): number {
+  const begin = /\n(?=[^\s;()])/g;
+  begin.lastIndex = start;
+  return begin.exec(file)?.index ?? file.length;
+}
+
+const depthAfter = (text: string, depth: number): number =>
+  [...text].reduce((now, c) => (c === '(' ? now + 1 : c === ')' ? Math.max(0, now - 1) : now), depth);
+
+function count(file: string, start: number, end: number): number {
+  let lines = 0;
+  for (let at = file.indexOf('\n', start); at >= 0 && at < end; at = file.indexOf('\n', at + 1)) lines++;
+  return lines;
 }

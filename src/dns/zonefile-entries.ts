@@ -17,6 +17,12 @@ export interface Entry {
   record: EntryRecord | null;
 }
 
+/** An entry as it was read. */
+export interface FileEntry extends Entry {
+  /** of its first line, from 1 */
+  line: number;
+}
+
 export interface EntryRecord {
   /** absolute with final dot, lower case */
   owner: string;
@@ -36,9 +42,9 @@ export interface EntryRecord {
 
 const UNITS: Record<string, number> = { w: 604800, d: 86400, h: 3600, m: 60, s: 1 };
 
-/** Seconds of `3600` or `1h30m`, null when it is no TTL. */
+/** Seconds of `3600` or `1h30m`, null when it is no TTL; `1h30` is none for BIND, either. */
 export function parseTtl(text: string): number | null {
-  if (!/^(\d+[wdhms]?)+$/i.test(text)) return null;
+  if (!/^(\d+|(\d+[wdhms])+)$/i.test(text)) return null;
   let seconds = 0;
   for (const [, digits, unit] of text.matchAll(/(\d+)([wdhms]?)/gi)) {
     seconds += Number(digits) * (UNITS[unit?.toLowerCase() || 's'] ?? 1);
@@ -62,16 +68,59 @@ const canonicalName = (name: string): string =>
 
 const isAbsolute = (name: string): boolean => /(^|[^\\])(\\\\)*\.$/.test(name);
 
-/** Is told what is wrong, the line, and whether it is right but not supported; must throw. */
-export type Fail = (message: string, line: number, unsupported?: boolean) => never;
+/** What is wrong with a file, by line. */
+export interface ZoneFileError {
+  /** from 1 */
+  line: number;
+  message: string;
+  /** what is right, but not supported: `$INCLUDE` and `$GENERATE` */
+  unsupported: boolean;
+}
+
+/** Thrown where one line cannot be read further; the next one is read all the same. */
+class Fault extends Error {
+  constructor(
+    message: string,
+    readonly line: number,
+    readonly unsupported = false,
+  ) {
+    super(message);
+  }
+}
+
+function fail(message: string, line: number, unsupported = false): never {
+  throw new Fault(message, line, unsupported);
+}
 
 /**
- * Reads a whole file.
+ * Reads a whole file, and tells everything that is wrong with it, in the order of its lines, at most one error a
+ * record. The entries are the whole file all the same, what is wrong without record: with errors it must not be edited,
+ * and records after a broken directive may have another name or TTL than was meant.
+ * @param text latin1, each character one octet of the file
  * @param zone the origin at its start, without final dot
+ * @param ttl in seconds, of records for which the file says none; without it that is an error
  */
-export function parseEntries(text: string, zone: string, fail: Fail): Entry[] {
-  const parser = new Parser(zone, fail);
-  return logicalLines(text, (message, number) => parser.fail(message, number)).map((line) => parser.entry(line));
+export function parseEntries(
+  text: string,
+  zone: string,
+  ttl: number | null = null,
+): { entries: FileEntry[]; errors: ZoneFileError[] } {
+  const parser = new Parser(zone, ttl);
+  const errors: ZoneFileError[] = [];
+  const entries = logicalLines(text).map((line) => {
+    let record: EntryRecord | null = null;
+    let fault: ZoneFileError | null = line.fault && { ...line.fault, unsupported: false };
+    try {
+      // a line with a fault, too: its owner and TTL are those of the lines after it
+      record = parser.read(line);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      fault ??= { line: error.line, message: error.message, unsupported: error.unsupported };
+    }
+    if (fault) errors.push(fault);
+    return { text: line.text, record: fault ? null : record, line: line.number };
+  });
+  return { entries, errors };
 }
 
 class Parser {
@@ -82,43 +131,44 @@ class Parser {
 
   constructor(
     zone: string,
-    readonly fail: Fail,
+    private readonly otherwiseTtl: number | null,
   ) {
     this.origin = `${zone}.`;
   }
 
-  entry(line: Line): Entry {
-    const { text, words } = line;
-    if (text.startsWith(DISABLED)) return { text, record: this.disabled(line) };
-    const first = words[0];
-    if (!first) return { text, record: null };
-    if (first.text.startsWith('$') && first.start === 0) {
-      this.directive(line, words);
-      return { text, record: null };
-    }
-    return { text, record: this.record(line) };
+  /** @returns null for lines without record @throws Fault */
+  read(line: Line): EntryRecord | null {
+    if (line.text.startsWith(DISABLED)) return this.disabled(line);
+    const first = line.words[0];
+    if (!first) return null;
+    return first.raw.startsWith('$') && first.start === 0 ? this.directive(line) : this.record(line);
   }
 
-  private directive(line: Line, [name, argument, ...rest]: Word[]): void {
-    const keyword = name?.text.toUpperCase() ?? '';
+  private directive(line: Line): null {
+    const [name, argument, ...rest] = line.words;
+    const keyword = name?.raw.toUpperCase() ?? '';
     if (keyword === '$INCLUDE' || keyword === '$GENERATE') {
-      this.fail(`${keyword} is not supported; put the records into the file itself`, line.number, true);
+      fail(`${keyword} is not supported; put the records into the file itself`, line.number, true);
     }
     if ((keyword !== '$ORIGIN' && keyword !== '$TTL') || !argument || rest.length) {
-      this.fail('the directive is not understood', line.number);
+      fail('the directive is not understood', line.number);
     }
     if (keyword === '$ORIGIN') this.origin = this.absolute(argument);
     else this.defaultTtl = this.ttl(argument, line);
+    return null;
   }
 
   private ttl(word: Word, line: Line): number {
-    const ttl = parseTtl(word.text);
-    return ttl === null || ttl > MAX_TTL ? this.fail('not a TTL', line.number) : ttl;
+    const ttl = parseTtl(word.raw);
+    if (ttl !== null && ttl <= MAX_TTL) return ttl;
+    // whatever was meant: the records after it are not wrong for it
+    this.lastTtl ??= 0;
+    return fail('not a TTL', line.number);
   }
 
   private absolute(word: Word): string {
-    if (word.text === '@' && !word.quoted) return this.origin;
-    const name = canonicalName(word.text);
+    if (word.raw === '@' && !word.quoted) return this.origin;
+    const name = canonicalName(word.raw);
     if (isAbsolute(name)) return name;
     return this.origin === '.' ? `${name}.` : `${name}.${this.origin}`;
   }
@@ -126,11 +176,14 @@ class Parser {
   /** A disabled record stands outside the flow: what follows inherits nothing from it. */
   private disabled(line: Line): EntryRecord {
     const { owner, lastTtl, defaultTtl } = this;
-    const [inner] = logicalLines(line.text.slice(DISABLED.length), (message) => this.fail(message, line.number));
-    if (!inner?.words.length || inner.words[0]?.start !== 0) this.fail('a disabled record is broken', line.number);
-    const record = this.record({ ...inner, number: line.number });
-    Object.assign(this, { owner, lastTtl, defaultTtl });
-    return { ...record, enabled: false };
+    const [inner] = logicalLines(line.text.slice(DISABLED.length));
+    if (inner?.fault) fail(inner.fault.message, line.number);
+    if (!inner?.words.length || inner.words[0]?.start !== 0) fail('a disabled record is broken', line.number);
+    try {
+      return { ...this.record({ ...inner, number: line.number }), enabled: false };
+    } finally {
+      Object.assign(this, { owner, lastTtl, defaultTtl });
+    }
   }
 
   private record(line: Line): EntryRecord {
@@ -138,26 +191,26 @@ class Parser {
     const inheritsOwner = (words[0] as Word).start > 0 && /^\s/.test(line.text);
     const ownerWord = inheritsOwner ? null : (words.shift() as Word);
     if (ownerWord) this.owner = this.absolute(ownerWord);
-    const owner = this.owner ?? this.fail('the first record has no owner', line.number);
+    const owner = this.owner ?? fail('the first record has no owner', line.number);
     const ownerEnd = ownerWord ? ownerWord.end : (/^[ \t]*/.exec(line.text)?.[0].length ?? 0);
 
     let ttl: number | null = null;
     let hasClass = false;
     for (let word = words[0]; word; word = words[0]) {
-      if (!hasClass && /^(IN|CH|HS|CS)$/i.test(word.text)) {
-        if (word.text.toUpperCase() !== 'IN') this.fail('only class IN is supported', line.number);
+      if (!hasClass && /^(IN|CH|HS|CS)$/i.test(word.raw)) {
+        if (word.raw.toUpperCase() !== 'IN') fail('only class IN is supported', line.number);
         hasClass = true;
-      } else if (ttl === null && parseTtl(word.text) !== null) ttl = this.ttl(word, line);
+      } else if (ttl === null && parseTtl(word.raw) !== null) ttl = this.ttl(word, line);
       else break;
       words.shift();
     }
-    const type = words.shift()?.text.toUpperCase() ?? this.fail('a record without type', line.number);
-    if (!isType(type)) this.fail('not a record type', line.number);
-    if (words.length === 0) this.fail(`${type} without data`, line.number);
+    if (ttl !== null) this.lastTtl = ttl;
+    const type = words.shift()?.raw.toUpperCase() ?? fail('a record without type', line.number);
+    if (!isType(type)) fail('not a record type', line.number);
+    if (words.length === 0) fail(`${type} without data`, line.number);
 
     const rdata = this.rdata(type, words, line);
     const known = ttl ?? this.defaultTtl ?? this.lastTtl ?? this.soaMinimum(type, words, line);
-    if (ttl !== null) this.lastTtl = ttl;
     const record: EntryRecord = {
       owner,
       type,
@@ -169,29 +222,28 @@ class Parser {
     };
     if (type !== 'SOA') return record;
     const serial = words[2];
-    if (words.length !== 7 || !serial || !/^\d{1,10}$/.test(serial.text) || Number(serial.text) > 0xffffffff)
-      this.fail('the SOA is broken', line.number);
+    if (words.length !== 7 || !serial || !/^\d{1,10}$/.test(serial.raw) || Number(serial.raw) > 0xffffffff)
+      fail('the SOA is broken', line.number);
     return { ...record, serial: { start: serial.start, end: serial.end } };
   }
 
   /** Without `$TTL` and without a TTL before, name servers take the last field of the SOA for the whole file. */
   private soaMinimum(type: string, words: Word[], line: Line): number {
     const last = words.at(-1);
-    if (type !== 'SOA' || !last) return this.fail('a record without TTL, and no $TTL before it', line.number);
+    if (type !== 'SOA' || !last)
+      return this.otherwiseTtl ?? fail('a record without TTL, and no $TTL before it', line.number);
     this.defaultTtl = this.ttl(last, line);
     return this.defaultTtl;
   }
 
   private rdata(type: string, words: Word[], line: Line): string {
-    const fields = words[0]?.text === '\\#' ? [] : fieldsOf(type);
+    const fields = words[0]?.raw === '\\#' ? [] : fieldsOf(type);
     return words
       .map((word, i) => {
         if (fields[i] === 'name') return this.absolute(word);
-        // "key="value"" is known in service parameters only; elsewhere readers differ in what it means
-        if (!word.quoted && word.text.includes('"') && type !== 'SVCB' && type !== 'HTTPS') {
-          this.fail('a quote inside a word', line.number);
-        }
-        return word.quoted ? `"${ascii(word.text)}"` : ascii(word.text);
+        // elsewhere readers differ in what it means
+        if (word.pair && type !== 'SVCB' && type !== 'HTTPS') fail('a quote inside a word', line.number);
+        return word.quoted ? `"${ascii(word.raw)}"` : ascii(word.raw);
       })
       .join(' ');
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { parseTtl } from '../../src/dns/zonefile-entries.js';
+import { parseEntries, parseTtl } from '../../src/dns/zonefile-entries.js';
 import { nextSerial, printEntries } from '../../src/providers/zonefile/edit.js';
 import { parseMasterFile } from '../../src/providers/zonefile/masterfile.js';
 
@@ -74,6 +74,8 @@ const CASES: [string, string, string[]][] = [
     'a\\.b 9 TXT "\\"\\\\\\065" ""\n\\119ww 9 A 192.0.2.1\n',
     ['a\\.b.example.com. 9 TXT "\\"\\\\\\065" ""', 'www.example.com. 9 A 192.0.2.1'],
   ],
+  ['an escaped quote is none', 'a 9 TXT x\\"y\\\\ z\n', ['a.example.com. 9 TXT x\\"y\\\\ z']],
+  ['ALIAS of PowerDNS', 'a 9 ALIAS b\n', ['a.example.com. 9 ALIAS b.example.com.']],
   ['octets above ASCII', 'a 9 TXT "\xfc"\n', ['a.example.com. 9 TXT "\\252"']],
   ['upper case', 'WWW 9 in a 192.0.2.1\n', ['www.example.com. 9 A 192.0.2.1']],
   [
@@ -142,12 +144,76 @@ describe('master file', () => {
     it(`refuses ${name}`, () => assert.throws(() => read(text), { message: words, mayHaveApplied: false }));
   }
 
+  const errorsOf = (text: string) => parseEntries(text, 'example.com').errors.map((e) => `${e.line} ${e.message}`);
+
+  it('tells all that is wrong at once, and what follows from it not', () => {
+    const text = [
+      '$TTL 1h30',
+      '@ SOA ns h ( 1 ; serial',
+      '  2 3 4 5 )',
+      '$INCLUDE other',
+      'a A 192.0.2.1',
+      'b TXT "open',
+      '  BOGUS x',
+      '  TXT ( "open )',
+      'c TXT \\25 "',
+      '  TXT )',
+      '$GENERATE 1-2 h A 192.0.2.$',
+      'd CH A 192.0.2.1',
+      '  A',
+      ';zoneward:disabled e 9 BOGUS x',
+      'f TXT (',
+      '  "x"',
+      '  y',
+      'g NONE x',
+    ].join('\n');
+    assert.deepEqual(errorsOf(text), [
+      '1 not a TTL',
+      '4 $INCLUDE is not supported; put the records into the file itself',
+      '6 a quote is not closed',
+      '7 not a record type',
+      '8 a quote is not closed',
+      '9 a broken escape',
+      '10 a closing parenthesis without an opening one',
+      '11 $GENERATE is not supported; put the records into the file itself',
+      '12 only class IN is supported',
+      '13 A without data',
+      '14 not a record type',
+      '15 parentheses are not closed: the file is cut short',
+      '18 not a record type',
+    ]);
+    const { entries } = parseEntries(text, 'example.com');
+    assert.equal(entries.map((entry) => entry.text).join(''), text);
+    assert.deepEqual(
+      entries.flatMap(({ record, line }) => (record ? [`${line} ${record.owner} ${record.type}`] : [])),
+      ['2 example.com. SOA', '5 a.example.com. A'],
+    );
+  });
+
+  it('takes owner and TTL of a broken line for those of the next', () => {
+    const { entries } = parseEntries('a 9 BOGUS x\n A 192.0.2.1\nb 8 TXT "\n A 192.0.2.2\n', 'example.com');
+    assert.deepEqual(
+      entries.flatMap(({ record }) => (record ? [`${record.owner} ${record.ttl}`] : [])),
+      ['a.example.com. 9', 'b.example.com. 8'],
+    );
+    assert.deepEqual(errorsOf('a 4294967296 A 192.0.2.1\nb A 192.0.2.2\n'), ['1 not a TTL']);
+    assert.deepEqual(errorsOf('a A 192.0.2.1\nb A 192.0.2.2\n').length, 2);
+    assert.deepEqual(parseEntries('a A 192.0.2.1\n', 'example.com', 60).entries[0]?.record?.ttl, 60);
+  });
+
+  it('goes on after a parenthesis that nothing closes only so often', () => {
+    const [first, ...others] = errorsOf('a TXT (\n'.repeat(20_000));
+    assert.match(first ?? '', /^1 parentheses/);
+    assert.equal(others.length, 20);
+  });
+
   it('reads TTLs with and without units', () => {
-    assert.deepEqual(['0', '60', '1H', '1w2d3h4m5s', 'h', '1x', ''].map(parseTtl), [
+    assert.deepEqual(['0', '60', '1H', '1w2d3h4m5s', '1h30', 'h', '1x', ''].map(parseTtl), [
       0,
       60,
       3600,
       788645,
+      null,
       null,
       null,
       null,

@@ -99,6 +99,8 @@ describe('rdata', () => {
       ['MX', '10'],
       ['A', '192.0.2.1 192.0.2.2'],
       ['TXT', `"${'x'.repeat(256)}"`],
+      ['TXT', '"open'],
+      ['TXT', '"\\300"'],
       ['CNAME', `${'x'.repeat(64)}.example.`],
       ['CNAME', 'a..example.'],
       ['CNAME', 'x.'.repeat(128)],

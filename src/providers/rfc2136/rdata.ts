@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { quoteBytes, tokens } from '../../dns/text.js';
+import { quoteBytes } from '../../dns/text.js';
+import { type Token, tokens } from '../../dns/tokens.js';
 import { type Field, fieldsOf, typeName } from '../../dns/types.js';
 
 export { typeName, typeNumber } from '../../dns/types.js';
@@ -139,38 +140,33 @@ const typesIn = (window: number, bitmap: Buffer): string[] =>
     [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => octet & (0x80 >> bit)).map((bit) => typeName(window * 256 + i * 8 + bit)),
   );
 
-const WORD = /"(?:[^"\\]|\\[\s\S])*"|(?:[^\s"\\]|\\[\s\S])+/g;
-
 /**
  * Wire form, uncompressed, of rdata in presentation form (names absolute).
  * @throws RangeError when it is not valid for the type
  */
 export function rdataToWire(type: string, rdata: string): Buffer {
-  const words = rdata.match(WORD) ?? [];
-  if (words[0] === '\\#') return Buffer.from(words.slice(2).join(''), 'hex');
-  const fields = wireFields(type);
   const fail = (): never => {
     throw new RangeError(`"${rdata.slice(0, 80)}" is not valid for ${type}`);
   };
-  if (!fields) return fail();
-  const bytesOf = (word: string): Buffer => tokens(word)?.[0]?.bytes ?? fail();
-  const string = (word: string): Buffer => {
-    const bytes = bytesOf(word);
-    return bytes.length > 255 ? fail() : Buffer.from([bytes.length, ...bytes]);
-  };
+  const words = tokens(rdata) ?? fail();
+  const rest = () => words.splice(0).map((word) => word.raw);
+  if (words[0]?.raw === '\\#') return Buffer.from(rest().slice(2).join(''), 'hex');
+  const fields = wireFields(type) ?? fail();
+  const string = ({ bytes }: Token): Buffer => (bytes.length > 255 ? fail() : Buffer.from([bytes.length, ...bytes]));
   const out = fields.map((field) => {
     if (field === 'strings') return Buffer.concat(words.length ? words.splice(0).map(string) : fail());
-    if (field === 'hex' || field === 'base64') return Buffer.from(words.splice(0).join(''), field);
+    if (field === 'hex' || field === 'base64') return Buffer.from(rest().join(''), field);
     // of CSYNC, which is only shown
     if (field === 'types') return fail();
     const word = words.shift() ?? fail();
-    if (field === 'name') return nameToWire(word);
+    const { raw } = word;
+    if (field === 'name') return nameToWire(raw);
     if (field === 'tag' || field === 'string') return string(word);
-    if (field === 'text') return bytesOf(word);
-    if (field === 'ipv4') return isIPv4(word) ? Buffer.from(ipaddr.parse(word).toByteArray()) : fail();
-    if (field === 'ipv6') return isIPv6(word) ? Buffer.from(ipaddr.parse(word).toByteArray()) : fail();
+    if (field === 'text') return word.bytes;
+    if (field === 'ipv4') return isIPv4(raw) ? Buffer.from(ipaddr.parse(raw).toByteArray()) : fail();
+    if (field === 'ipv6') return isIPv6(raw) ? Buffer.from(ipaddr.parse(raw).toByteArray()) : fail();
     const number = Buffer.alloc(Number(field.slice(1)) / 8);
-    number.writeUIntBE(/^\d+$/.test(word) ? Number(word) : fail(), 0, number.length);
+    number.writeUIntBE(/^\d+$/.test(raw) ? Number(raw) : fail(), 0, number.length);
     return number;
   });
   return words.length ? fail() : Buffer.concat(out);
