@@ -52,18 +52,19 @@ export function parseTtl(text: string): number | null {
   return seconds;
 }
 
-/** Octets above ASCII as `\DDD`, so that the text is plain ASCII and means the same. */
-const ascii = (text: string): string =>
-  text.replace(/[^\x20-\x7e]/g, (c) => `\\${String(c.charCodeAt(0)).padStart(3, '0')}`);
+/** An octet as `\DDD`. */
+export const ddd = (c: string): string => `\\${String(c.charCodeAt(0)).padStart(3, '0')}`;
+
+/** Octets that are not printable ASCII as `\DDD`, so that latin1 text is plain ASCII and means the same. */
+export const ascii = (text: string): string =>
+  text.replace(/\\[\x20-\x7e]|\\?([^\x20-\x7e])/g, (all, octet?: string) => (octet === undefined ? all : ddd(octet)));
 
 /** One spelling for one name: lower case, no escapes that are not needed. */
 const canonicalName = (name: string): string =>
   ascii(name)
-    .replace(/\\(\d{3})/g, (all, ddd: string) => {
-      const c = String.fromCharCode(Number(ddd));
-      return /[a-z0-9_*/-]/i.test(c) ? c : all;
-    })
-    .replace(/\\([a-z_*/-])/gi, '$1')
+    .replace(/\\(?:(\d{3})|(.))/g, (_all, code?: string, char = String.fromCharCode(Number(code))) =>
+      /[!-~]/.test(char) ? (/[."\\;()@$]/.test(char) ? `\\${char}` : char) : ddd(char),
+    )
     .toLowerCase();
 
 const isAbsolute = (name: string): boolean => /(^|[^\\])(\\\\)*\.$/.test(name);

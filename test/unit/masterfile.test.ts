@@ -76,6 +76,11 @@ const CASES: [string, string, string[]][] = [
   ],
   ['an escaped quote is none', 'a 9 TXT x\\"y\\\\ z\n', ['a.example.com. 9 TXT x\\"y\\\\ z']],
   ['ALIAS of PowerDNS', 'a 9 ALIAS b\n', ['a.example.com. 9 ALIAS b.example.com.']],
+  [
+    'escaped octets above ASCII, and backslashes before digits',
+    'a\\\\065 9 TXT "\\\xfc\\\\\xfc"\n\\046\\#\\252 9 A 192.0.2.1\n',
+    ['a\\\\065.example.com. 9 TXT "\\252\\\\\\252"', '\\.#\\252.example.com. 9 A 192.0.2.1'],
+  ],
   ['octets above ASCII', 'a 9 TXT "\xfc"\n', ['a.example.com. 9 TXT "\\252"']],
   ['upper case', 'WWW 9 in a 192.0.2.1\n', ['www.example.com. 9 A 192.0.2.1']],
   [
