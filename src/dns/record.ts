@@ -153,31 +153,38 @@ export interface RemoteRecord extends DnsRecord {
  * A record from rdata in presentation form, as name servers and zone files hold it. Never throws: what the service
  * cannot express is returned read-only with its rdata as value.
  * @param name absolute owner name, final dot optional
- * @returns the record, enabled; null for names outside the zone and for types that the server manages itself (SOA,
- * RRSIG …)
+ * @returns the record, enabled, and what is wrong with the rdata of a type that is known; null for names outside the
+ * zone and for types that the server manages itself (SOA, RRSIG …)
  */
-export function fromRdata(
+export function readRdata(
   name: string,
   type: string,
   rdata: string,
   ttl: number,
   zone: string,
-): Omit<RemoteRecord, 'remoteId'> | null {
+): { record: Omit<RemoteRecord, 'remoteId'>; mistakes: FieldError[] } | null {
   const host = relativeName(name, zone);
   if (host === null || MANAGED_TYPES.has(type)) return null;
   const rest = { host, type, ttl, weight: null, line: 'default', proxied: false, enabled: true };
+  const asItIs = { ...rest, value: rdata, priority: null, readOnly: true };
+  if (!isKnownType(type)) return { record: asItIs, mistakes: [] };
   try {
-    if (!isKnownType(type)) return { ...rest, value: rdata, priority: null, readOnly: true };
-    if (type === 'TXT') {
-      const text = txtFromPresentation(rdata);
-      // not every database holds a NUL
-      return text === null || text.includes('\0')
-        ? { ...rest, value: rdata, priority: null, readOnly: true }
-        : { ...rest, value: text, priority: null, readOnly: false };
-    }
-    return { ...rest, ...RULES[type].parse(rdata, null, zone), readOnly: false };
+    const fields = type === 'TXT' ? txtFields(rdata) : RULES[type].parse(rdata, null, zone);
+    return { record: { ...rest, ...fields, readOnly: false }, mistakes: [] };
   } catch (error) {
-    if (error instanceof InvalidRecord) return { ...rest, value: rdata, priority: null, readOnly: true };
+    if (error instanceof InvalidRecord) return { record: asItIs, mistakes: error.mistakes };
     throw error;
   }
 }
+
+function txtFields(rdata: string): Pick<DnsRecord, 'value' | 'priority'> {
+  const value = txtFromPresentation(rdata);
+  // not every database holds a NUL
+  if (value === null || value.includes('\0')) throw new InvalidRecord('value', 'is not UTF-8 text without NUL');
+  return { value, priority: null };
+}
+
+/** The record alone of `readRdata`. */
+export const fromRdata = (
+  ...of: [name: string, type: string, rdata: string, ttl: number, zone: string]
+): Omit<RemoteRecord, 'remoteId'> | null => readRdata(...of)?.record ?? null;

@@ -7,7 +7,8 @@ export type Field = Single | Rest;
 /** Fields of one word in presentation form; `text` is the rest of the octets in one quoted string. */
 type Single = 'u8' | 'u16' | 'u32' | 'ipv4' | 'ipv6' | 'name' | 'tag' | 'string' | 'text' | 'word';
 /** Fields that take the rest of the words. `word` and `words` have a wire form that the service does not know. */
-type Rest = 'strings' | 'hex' | 'base64' | 'types' | 'words';
+type Rest = (typeof REST)[number];
+const REST = ['strings', 'hex', 'base64', 'types', 'words'] as const;
 
 /** Type number and fields. ALIAS is of the name servers that have it, each its own way: it never goes over the wire. */
 const TYPES: Record<string, [number | null, ...Field[]]> = {
@@ -79,12 +80,23 @@ const TYPES: Record<string, [number | null, ...Field[]]> = {
 
 const NAMES = new Map(Object.entries(TYPES).map(([name, [number]]) => [number, name]));
 
+/** Mnemonics of all types that are known. */
+export const TYPE_NAMES: readonly string[] = Object.keys(TYPES);
+
 /** Whether `type` is a mnemonic that is known, or `TYPE123` (RFC 3597). */
 export const isType = (type: string): boolean => Object.hasOwn(TYPES, type) || /^TYPE\d{1,5}$/.test(type);
 
 /** The fields of a type's rdata; empty for types that are not known. */
 export const fieldsOf = (type: string): Field[] =>
   Object.hasOwn(TYPES, type) ? ((TYPES[type]?.slice(1) ?? []) as Field[]) : [];
+
+/** How many words the rdata of a type has, null where that differs. */
+export function sizeOf(type: string): number | null {
+  const fields = fieldsOf(type);
+  return fields.length === 0 || fields.some((field) => (REST as readonly Field[]).includes(field))
+    ? null
+    : fields.length;
+}
 
 /** The mnemonic of a type, `TYPE123` (RFC 3597) where there is none. */
 export const typeName = (number: number): string => NAMES.get(number) ?? `TYPE${number}`;
