@@ -36,6 +36,8 @@ export interface Line {
 
 const isBlank = (c: string): boolean => c === ' ' || c === '\t' || c === '\r' || c === '\n';
 
+const BACKSLASH = 0x5c;
+
 /** Length of the escape that starts at `at`, 0 when it is broken. */
 function escapeLength(text: string, at: number): number {
   const next = text[at + 1];
@@ -78,15 +80,16 @@ function wordAt(text: string, start: number, file: boolean): Word | string {
 
 /** The octets of text in presentation form, its escapes undone; what is no escape stays as it is. */
 export function octets(raw: string): Buffer {
-  const utf8 = Buffer.from(raw, 'utf8');
-  if (!raw.includes('\\')) return utf8;
-  const undone = utf8
-    .toString('latin1')
-    .replace(
-      /\\(?:(\d{3})|([\s\S]))/g,
-      (_all, ddd?: string, c?: string) => c ?? String.fromCharCode(Number(ddd) & 255),
-    );
-  return Buffer.from(undone, 'latin1');
+  const bytes = Buffer.from(raw, 'utf8');
+  if (!raw.includes('\\')) return bytes;
+  let to = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const escaped = bytes[at] === BACKSLASH && at + 1 < bytes.length;
+    const ddd = escaped ? /^\d{3}/.exec(bytes.toString('latin1', at + 1, at + 4))?.[0] : undefined;
+    bytes[to++] = ddd ? Number(ddd) : (bytes[escaped ? at + 1 : at] as number);
+    at += ddd ? 4 : escaped ? 2 : 1;
+  }
+  return bytes.subarray(0, to);
 }
 
 /**
@@ -122,7 +125,7 @@ export function tokens(rdata: string): Token[] | null {
 }
 
 /** So often reading goes on after a parenthesis that nothing closes: each time costs as much as the file. */
-const MAX_OPEN = 20;
+const MAX_OPEN = 4;
 
 /**
  * Splits a file into logical lines; joined again, their texts are the file. After a fault it goes on where the next

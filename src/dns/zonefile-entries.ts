@@ -40,6 +40,8 @@ export interface EntryRecord {
   serial?: { start: number; end: number };
 }
 
+/** More than any name and its origin take, each octet written as `\DDD`. */
+const MAX_NAME = 8 * 255;
 const UNITS: Record<string, number> = { w: 604800, d: 86400, h: 3600, m: 60, s: 1 };
 
 /** Seconds of `3600` or `1h30m`, null when it is no TTL; `1h30` is none for BIND, either. */
@@ -154,7 +156,7 @@ class Parser {
     if ((keyword !== '$ORIGIN' && keyword !== '$TTL') || !argument || rest.length) {
       fail('the directive is not understood', line.number);
     }
-    if (keyword === '$ORIGIN') this.origin = this.absolute(argument);
+    if (keyword === '$ORIGIN') this.origin = this.absolute(argument, line);
     else this.defaultTtl = this.ttl(argument, line);
     return null;
   }
@@ -167,8 +169,9 @@ class Parser {
     return fail('not a TTL', line.number);
   }
 
-  private absolute(word: Word): string {
+  private absolute(word: Word, line: Line): string {
     if (word.raw === '@' && !word.quoted) return this.origin;
+    if (word.raw.length + this.origin.length > MAX_NAME) fail('a name is too long', line.number);
     const name = canonicalName(word.raw);
     if (isAbsolute(name)) return name;
     return this.origin === '.' ? `${name}.` : `${name}.${this.origin}`;
@@ -191,7 +194,7 @@ class Parser {
     const words = [...line.words];
     const inheritsOwner = (words[0] as Word).start > 0 && /^\s/.test(line.text);
     const ownerWord = inheritsOwner ? null : (words.shift() as Word);
-    if (ownerWord) this.owner = this.absolute(ownerWord);
+    if (ownerWord) this.owner = this.absolute(ownerWord, line);
     const owner = this.owner ?? fail('the first record has no owner', line.number);
     const ownerEnd = ownerWord ? ownerWord.end : (/^[ \t]*/.exec(line.text)?.[0].length ?? 0);
 
@@ -241,7 +244,7 @@ class Parser {
     const fields = words[0]?.raw === '\\#' ? [] : fieldsOf(type);
     return words
       .map((word, i) => {
-        if (fields[i] === 'name') return this.absolute(word);
+        if (fields[i] === 'name') return this.absolute(word, line);
         // elsewhere readers differ in what it means
         if (word.pair && type !== 'SVCB' && type !== 'HTTPS') fail('a quote inside a word', line.number);
         return word.quoted ? `"${ascii(word.raw)}"` : ascii(word.raw);

@@ -133,6 +133,7 @@ const BROKEN: [string, string, RegExp][] = [
   ['no owner at all', ' 9 A 192.0.2.1\n', /no owner/],
   ['no TTL at all', 'a A 192.0.2.1\n', /without TTL/],
   ['a TTL out of range', 'a 4294967296 A 192.0.2.1\n', /line \d: not a TTL$/],
+  ['a name that is too long', `${'a.'.repeat(1020)} 9 A 192.0.2.1\n`, /line 1: a name is too long/],
   ['a broken SOA', '@ 9 SOA a b 1 2 3 4\n', /SOA/],
   ['a broken disabled record', ';zoneward:disabled what is this\n', /line 1/],
 ];
@@ -207,9 +208,9 @@ describe('master file', () => {
   });
 
   it('goes on after a parenthesis that nothing closes only so often', () => {
-    const [first, ...others] = errorsOf('a TXT (\n'.repeat(20_000));
+    const [first, ...others] = errorsOf('a TXT (\n'.repeat(1000));
     assert.match(first ?? '', /^1 parentheses/);
-    assert.equal(others.length, 20);
+    assert.equal(others.length, 4);
   });
 
   it('reads TTLs with and without units', () => {
