@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { type CacheRow, difference, suspiciousLoss } from '../../src/records/reconcile.js';
+import { row as rowOf } from '../support/rows.js';
 
 const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => ({
   remoteId,
@@ -18,21 +19,8 @@ const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {
   ...more,
 });
 
-const row = (id: number, remote_id: string | null, value: string, more: Partial<CacheRow> = {}): CacheRow => ({
-  id,
-  remote_id,
-  host: 'www',
-  type: 'A',
-  value,
-  ttl: 600,
-  line: 'default',
-  proxied: false,
-  priority: null,
-  weight: null,
-  enabled: true,
-  read_only: false,
-  ...more,
-});
+const row = (id: number, remote_id: string | null, value: string, more: Partial<CacheRow> = {}): CacheRow =>
+  rowOf(id, { remote_id, value, ttl: 600, ...more });
 
 describe('difference between cache and provider', () => {
   it('is nothing when both are the same, in whatever order', () => {

@@ -6,6 +6,7 @@ import { defineProvider, type ProviderDefinition } from '../../src/providers/pro
 import type { RecordInput } from '../../src/records/record.dto.js';
 import type { StoredRecord } from '../../src/records/record-cache.js';
 import { type Edit, expectation, hostsOf, NoSuchRecord, planEdit } from '../../src/records/record-plan.js';
+import { row } from '../support/rows.js';
 
 const provider = (capabilities: Partial<ProviderDefinition['capabilities']>): ProviderDefinition =>
   defineProvider({
@@ -24,26 +25,6 @@ const RECORDS = provider({ toggle: 'record' });
 const PARKING = provider({});
 /** whole sets, one TTL for each */
 const SETS = provider({ ids: 'derived', ttlOf: 'set', replaces: 'set' });
-
-const row = (id: number, more: Partial<StoredRecord> = {}): StoredRecord => ({
-  id,
-  domain_id: 7,
-  remote_id: `r${id}`,
-  host: 'www',
-  type: 'A',
-  value: `192.0.2.${id}`,
-  ttl: 300,
-  line: 'default',
-  proxied: false,
-  priority: null,
-  weight: null,
-  enabled: true,
-  read_only: false,
-  remark: '',
-  updated_at: '2026-01-01T00:00:00.000Z',
-  created_at: '2026-01-01T00:00:00.000Z',
-  ...more,
-});
 
 const domain = (access: Partial<DomainAccess> = {}): OpenDomain => ({
   id: 7,

@@ -9,6 +9,7 @@ import {
   newRecord,
   proxyRule,
 } from '../../src/records/record-rules.js';
+import { row as rowOf } from '../support/rows.js';
 
 const provider = (capabilities: Partial<ProviderDefinition['capabilities']> = {}): ProviderDefinition =>
   defineProvider({
@@ -24,25 +25,7 @@ const provider = (capabilities: Partial<ProviderDefinition['capabilities']> = {}
 const PLAIN = provider();
 const PROXY = provider({ proxy: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 });
 
-const row = (more: Partial<StoredRecord> = {}): StoredRecord => ({
-  id: 1,
-  domain_id: 1,
-  remote_id: 'r1',
-  host: 'www',
-  type: 'A',
-  value: '192.0.2.1',
-  ttl: 300,
-  line: 'default',
-  proxied: false,
-  priority: null,
-  weight: null,
-  enabled: true,
-  read_only: false,
-  remark: '',
-  updated_at: '2026-01-01T00:00:00.000Z',
-  created_at: '2026-01-01T00:00:00.000Z',
-  ...more,
-});
+const row = (more: Partial<StoredRecord> = {}): StoredRecord => rowOf(1, more);
 
 /** The fields that a refusal names. */
 const wrong =

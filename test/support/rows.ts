@@ -1,0 +1,22 @@
+import type { StoredRecord } from '../../src/records/record-cache.js';
+
+/** A stored A record at www, `192.0.2.<id>`, with what a test wants otherwise. */
+export const row = (id: number, more: Partial<StoredRecord> = {}): StoredRecord => ({
+  id,
+  domain_id: 7,
+  remote_id: `r${id}`,
+  host: 'www',
+  type: 'A',
+  value: `192.0.2.${id}`,
+  ttl: 300,
+  line: 'default',
+  proxied: false,
+  priority: null,
+  weight: null,
+  enabled: true,
+  read_only: false,
+  remark: '',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  created_at: '2026-01-01T00:00:00.000Z',
+  ...more,
+});
