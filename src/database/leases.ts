@@ -1,40 +1,21 @@
-import { existsSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now, sleep } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { randomHex, sha256 } from '../common/hash.js';
+import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
 import { Db, isDuplicate, marks } from './db.js';
+import { Lines } from './lines.js';
+import { HOLDINGS, isGone, newHolding } from './process-name.js';
+
+export { PROCESS } from './process-name.js';
 
 /** ms after which the lease of a process that stopped renewing it is free */
 const LIFE_MS = 30_000;
 const RENEW_MS = 10_000;
-
-function pidNamespace(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
-  } catch {
-    return '-';
-  }
-}
-
-const MACHINE = `${hostname().slice(0, 64)}/${pidNamespace()}`;
-
-/** Names this process: machine and pid namespace, pid, and a nonce, since pids come again. */
-export const PROCESS = `${MACHINE}/${process.pid}/${randomHex(4)}`;
-
-/**
- * True when the owner ran on this machine and its process is certainly gone; a process elsewhere is judged by its
- * lease's expiry.
- */
-function isDead(owner: string): boolean {
-  const parts = owner.split('/');
-  const pid = Number(parts.at(-2));
-  if (owner === PROCESS || parts.slice(0, -2).join('/') !== MACHINE || MACHINE.endsWith('/-')) return false;
-  return pid === process.pid || !existsSync(`/proc/${pid}`);
-}
+/** ms between two looks at locks that another process has: the first, and the longest */
+const LOOK_MS = 20;
+const MAX_LOOK_MS = 100;
 
 /** What whoever holds locks can ask. */
 export interface Held {
@@ -56,113 +37,166 @@ export interface HoldOptions {
   whole?: boolean;
 }
 
+/** One call of `hold`. */
+interface Holding {
+  /** names it in all its rows, and no other */
+  owner: string;
+  /** hashes, sorted */
+  keys: string[];
+  /** hash of the whole that they are parts of */
+  scope: string | null;
+  whole: boolean;
+}
+
+interface Row {
+  name: string;
+  owner: string;
+  expires_at: string;
+}
+
+const isFree = (row: Row): boolean => row.expires_at <= now() || isGone(row.owner);
+const taken = () => errors.conflict('Somebody else is changing this right now; try again');
+
 /**
- * Locks shared by all replicas, kept in the database: `leases` rows taken by insert and by compare-and-set. They guard
- * what is done at a provider (read, change and write back of a record set), where no transaction may be open. A process
- * that dies leaves a lease that expires, or that its neighbours on the same machine recognise as dead at once.
+ * Locks shared by all replicas, kept in the database: `leases` rows. They guard what is done at a provider (read,
+ * change and write back of a record set), where no transaction may be open. A process that dies leaves a lease that
+ * expires, or that its neighbours on the same machine recognise as dead at once; a row of theirs is deleted, never
+ * taken over, and one that has expired is never renewed: whoever had it finds it gone when he confirms.
+ *
+ * Parts and their whole: each side inserts its rows first and then looks for the other's, so that of two at once at
+ * least one sees the other. A part gives way, the whole waits.
  */
 @Injectable()
-export class Leases implements OnApplicationShutdown {
-  /** names held here; waiters of this process queue in `lines` and so do not poll the database */
-  private readonly held = new Set<string>();
-  private readonly lines = new Map<string, Promise<void>>();
-  private timer: NodeJS.Timeout | undefined;
+export class Leases {
+  /** waiters of this process queue here and do not poll the database */
+  private readonly lines = new Lines();
 
   constructor(private readonly db: Db) {}
 
   /**
    * Runs `work` while holding all the names; waits for them in one order, so that two callers never wait for each
-   * other.
+   * other. Whoever holds a part or a whole must not ask for the other inside.
    * @throws AppError 409001 when a name stays taken longer than `waitMs`
    */
   async hold<T>(
     names: readonly string[],
     waitMs: number,
     work: (held: Held) => Promise<T>,
-    _options: HoldOptions = {},
+    { within, whole = false }: HoldOptions = {},
   ): Promise<T> {
+    const until = Date.now() + waitMs;
     const keys = [...new Set(names.map(sha256))].sort();
-    const release: (() => Promise<void>)[] = [];
+    if (!keys.length) return work({ confirm: async () => {} });
+    const entered: string[] = [];
     try {
-      const until = Date.now() + waitMs;
-      for (const key of keys) release.push(await this.take(key, until));
-      return await work({ confirm: async () => {} });
-    } finally {
-      // each, whatever becomes of the others: a name that stays held here is held until the process ends
-      const freed = await Promise.allSettled(release.reverse().map((free) => free()));
-      for (const end of freed) {
-        if (end.status === 'rejected') log().warn({ err: end.reason }, 'a lease was not given back; it ends by itself');
+      for (const key of keys) {
+        if (!(await this.lines.enter(key, until))) throw taken();
+        entered.push(key);
       }
-    }
-  }
-
-  /** Whether one of these names is held by a process that is alive. */
-  async isHeld(names: readonly string[]): Promise<boolean> {
-    const keys = names.map(sha256);
-    if (keys.some((key) => this.held.has(key))) return true;
-    const rows = await this.db.rows<{ owner: string }>(
-      `SELECT owner FROM leases WHERE name IN (${marks(keys.length)}) AND expires_at > ?`,
-      [...keys, now()],
-    );
-    return rows.some((row) => row.owner !== PROCESS && !isDead(row.owner));
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.timer);
-  }
-
-  private async take(key: string, until: number): Promise<() => Promise<void>> {
-    const before = this.lines.get(key) ?? Promise.resolve();
-    let leave = () => {};
-    const mine = new Promise<void>((resolve) => {
-      leave = resolve;
-    });
-    const line = before.then(() => mine);
-    this.lines.set(key, line);
-    const step = () => {
-      if (this.lines.get(key) === line) this.lines.delete(key);
-      leave();
-    };
-    try {
-      await before;
-      while (!(await this.tryTake(key))) {
-        if (Date.now() > until) throw errors.conflict('Somebody else is changing this right now; try again');
-        await sleep(5 + Math.random() * 25);
-      }
-    } catch (error) {
-      step();
-      throw error;
-    }
-    this.held.add(key);
-    this.renewWhileHeld();
-    return async () => {
-      this.held.delete(key);
-      try {
-        await this.db.run('DELETE FROM leases WHERE name = ? AND owner = ?', [key, PROCESS]);
-      } finally {
-        step();
-      }
-    };
-  }
-
-  private async tryTake(key: string): Promise<boolean> {
-    const row = await this.db.row<{ owner: string; expires_at: string }>(
-      'SELECT owner, expires_at FROM leases WHERE name = ?',
-      [key],
-    );
-    if (row) {
-      // a row of our own name is what a failed release left behind: `held` says that nobody here is at it
-      const free = row.owner === PROCESS || row.expires_at <= now() || isDead(row.owner);
-      if (!free) return false;
-      return (
-        (await this.db.run(
-          'UPDATE leases SET owner = ?, expires_at = ? WHERE name = ? AND owner = ? AND expires_at = ?',
-          [PROCESS, now(LIFE_MS), key, row.owner, row.expires_at],
-        )) === 1
+      return await this.holding(
+        { owner: newHolding(), keys, scope: within ? sha256(within) : null, whole },
+        until,
+        work,
       );
+    } finally {
+      for (const key of entered) this.lines.leave(key);
     }
+  }
+
+  /** Whether one of these names, the whole that they are in or a part of them is held by a process that is alive. */
+  async isHeld(names: readonly string[], { within, whole }: HoldOptions = {}): Promise<boolean> {
+    const keys = [...names, ...(within ? [within] : [])].map(sha256);
+    if (!keys.length) return false;
+    const parts = whole ? ` OR scope IN (${marks(keys.length)})` : '';
+    const rows = await this.db.rows<Row>(
+      `SELECT name, owner, expires_at FROM leases WHERE name IN (${marks(keys.length)})${parts}`,
+      whole ? [...keys, ...keys] : keys,
+    );
+    return rows.some((row) => !isFree(row));
+  }
+
+  private async holding<T>(holding: Holding, until: number, work: (held: Held) => Promise<T>): Promise<T> {
+    // a database that is down now will be asked again before the lease ends
+    const timer = setInterval(() => void this.renew(holding).catch(() => undefined), RENEW_MS).unref();
+    const confirm = async (manager: EntityManager) => {
+      // an update, since it locks the rows on every kind of database
+      if (!(await this.renew(holding, manager))) throw new LeaseLost('the locks were lost while they were held');
+    };
     try {
-      await this.db.run('INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ?)', [key, PROCESS, now(LIFE_MS)]);
+      await this.take(holding, until);
+      return await work({ confirm });
+    } finally {
+      clearInterval(timer);
+      await this.giveBack(holding).catch((err) => log().warn({ err }, 'a lease was not given back; it ends by itself'));
+      HOLDINGS.delete(holding.owner);
+    }
+  }
+
+  private async take(holding: Holding, until: number): Promise<void> {
+    const { keys, scope, whole } = holding;
+    // those before it are ours: who waits for a name has none that comes after it, so nobody waits in a circle
+    let next = 0;
+    // the first time without a look, since nearly always all is free
+    for (let looks = 0; ; looks++) {
+      const { free, way } = looks ? await this.look(keys.slice(next), scope) : { free: keys.length, way: true };
+      if (!way && next) {
+        await this.giveBack(holding);
+        next = 0;
+      }
+      const more = keys.slice(next, way ? next + free : next);
+      if (more.length && (await this.insert(holding, more))) next += more.length;
+      if (next === keys.length && !(await this.opposed(holding))) {
+        // what was taken before a long wait may be lost again
+        if (!looks || (await this.renew(holding))) return;
+        await this.giveBack(holding);
+        next = 0;
+      }
+      if (!looks) continue;
+      if (!whole && next === keys.length) {
+        await this.giveBack(holding);
+        next = 0;
+      }
+      // not in the line of the whole while it may wait for what is taken here
+      await this.pause(looks, until, next ? null : scope);
+    }
+  }
+
+  /** How many of the names are free, from the first on, and whether nobody holds their whole. */
+  private async look(keys: string[], scope: string | null): Promise<{ free: number; way: boolean }> {
+    const names = scope ? [...keys, scope] : keys;
+    const held = names.length ? await this.held(`name IN (${marks(names.length)})`, names) : new Set();
+    const first = keys.findIndex((key) => held.has(key));
+    return { free: first < 0 ? keys.length : first, way: !held.has(scope) };
+  }
+
+  /** Whether somebody holds the whole that these are parts of, or a part of this whole. */
+  private async opposed({ keys, scope, whole }: Holding): Promise<boolean> {
+    if (whole) return (await this.held('scope = ?', keys)).size > 0;
+    return scope !== null && (await this.held('name = ?', [scope])).size > 0;
+  }
+
+  /** Names that are held, of the rows that are asked for; those of the dead are deleted. */
+  private async held(where: string, values: string[]): Promise<Set<string | null>> {
+    const rows = await this.db.rows<Row>(`SELECT name, owner, expires_at FROM leases WHERE ${where}`, values);
+    const free = rows.filter(isFree);
+    // as they were seen: somebody may have renewed or taken one since, and then all count as held until the next look
+    const gone = free.length
+      ? await this.db.run(
+          `DELETE FROM leases WHERE ${free.map(() => '(name = ? AND owner = ? AND expires_at = ?)').join(' OR ')}`,
+          free.flatMap((row) => [row.name, row.owner, row.expires_at]),
+        )
+      : 0;
+    return new Set(rows.filter((row) => gone < free.length || !free.includes(row)).map((row) => row.name));
+  }
+
+  /** @returns false, and none is taken, when somebody has one of them */
+  private async insert({ owner, scope }: Holding, keys: string[]): Promise<boolean> {
+    const expires = now(LIFE_MS);
+    try {
+      await this.db.run(
+        `INSERT INTO leases (name, owner, expires_at, scope) VALUES ${keys.map(() => '(?, ?, ?, ?)').join(', ')}`,
+        keys.flatMap((key) => [key, owner, expires, scope]),
+      );
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -170,17 +204,31 @@ export class Leases implements OnApplicationShutdown {
     }
   }
 
-  private renewWhileHeld(): void {
-    this.timer ??= setInterval(() => {
-      const keys = [...this.held];
-      if (!keys.length) return;
-      this.db
-        .run(`UPDATE leases SET expires_at = ? WHERE owner = ? AND name IN (${marks(keys.length)})`, [
-          now(LIFE_MS),
-          PROCESS,
-          ...keys,
-        ])
-        .catch(() => undefined); // a database that is down now will be asked again before the lease ends
-    }, RENEW_MS).unref();
+  /** @returns whether all of them were still ours; one that has expired is not */
+  private async renew({ owner, keys }: Holding, manager?: EntityManager): Promise<boolean> {
+    const renewed = await this.db.run(
+      `UPDATE leases SET expires_at = ? WHERE owner = ? AND expires_at > ? AND name IN (${marks(keys.length)})`,
+      [now(LIFE_MS), owner, now(), ...keys],
+      manager,
+    );
+    return renewed === keys.length;
+  }
+
+  private async giveBack({ owner, keys }: Holding): Promise<void> {
+    await this.db.run(`DELETE FROM leases WHERE name IN (${marks(keys.length)}) AND owner = ?`, [...keys, owner]);
+  }
+
+  /** @throws AppError 409001 when it is `until` */
+  private async pause(looks: number, until: number, scope: string | null): Promise<void> {
+    const left = until - Date.now();
+    if (left <= 0) throw taken();
+    // a whole that this process holds, or wants, is waited for here
+    if (scope && this.lines.has(scope)) {
+      if (await this.lines.enter(scope, until)) this.lines.leave(scope);
+      else throw taken();
+      return;
+    }
+    const most = Math.min(LOOK_MS * looks, MAX_LOOK_MS);
+    await sleep(Math.min(left, (0.25 + 0.75 * Math.random()) * most));
   }
 }

@@ -1,39 +1,234 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { parseDatabaseUrl } from '../../src/config/config.js';
-import { AppDataSource } from '../../src/database/app-data-source.js';
-import { Db } from '../../src/database/db.js';
-import { Leases } from '../../src/database/leases.js';
-import { ENTITIES } from '../../src/entities.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, it, jest } from '@jest/globals';
+import { now } from '../../src/common/clock.js';
+import type { Db } from '../../src/database/db.js';
+import { type Held, LeaseLost, Leases, PROCESS } from '../../src/database/leases.js';
+import { databases } from '../support/databases.js';
+import { ELSEWHERE, emptyDatabase, gate, plant } from '../support/leases.js';
+import { tellStatements } from '../support/statements.js';
+import { describeUnless } from '../support/suites.js';
 
-describe('leases that cannot be given back', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'zoneward-leases-'));
-  let source: AppDataSource;
-  let db: Db;
-  let leases: Leases;
-  beforeAll(async () => {
-    source = new AppDataSource(ENTITIES);
-    await source.open(parseDatabaseUrl('sqlite:zoneward.db', folder));
-    db = new Db(source);
-    leases = new Leases(db);
-  });
-  afterAll(async () => {
-    leases.onApplicationShutdown();
-    await source.destroy();
-    rmSync(folder, { recursive: true, force: true });
-  });
+const [HOST, NAMESPACE, BOOT] = PROCESS.split('/') as [string, string, string];
+const MACHINE = `${HOST}/${NAMESPACE}/${BOOT}`;
+/** above the largest pid there is */
+const NOBODY = 4194399;
+const TAKEN = { code: 409001 };
+const never = async () => assert.fail('it was let in');
 
-  it('take nothing from the result, and lock nobody out, here or when the database is back', async () => {
-    const names = ['name|1|aa', 'name|1|zz'];
-    await db.run(`CREATE TRIGGER away BEFORE DELETE ON leases BEGIN SELECT RAISE(ABORT, 'away'); END`);
-    assert.equal(await leases.hold(names, 1000, async () => 'done'), 'done');
-    for (const name of names) assert.equal(await leases.isHeld([name]), false);
-    assert.equal(await leases.hold(names, 1000, async () => 'again'), 'again');
-    await db.run('DROP TRIGGER away');
-    assert.equal(await leases.hold(names, 1000, async () => 'back'), 'back');
-    assert.deepEqual(await db.rows('SELECT name FROM leases'), []);
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`leases on ${kind}`, () => {
+    let db: Db;
+    let close: () => Promise<void>;
+    /** two of them share nothing but the database */
+    let leases: Leases;
+    let others: Leases;
+    beforeAll(async () => {
+      ({ db, close } = await emptyDatabase(kind));
+      leases = new Leases(db);
+      others = new Leases(db);
+    });
+    afterAll(() => close?.());
+    beforeEach(() => db.run('DELETE FROM leases'));
+
+    const owners = async () => (await db.rows<{ owner: string }>('SELECT owner FROM leases')).map((row) => row.owner);
+    const confirm = (held: Held) => db.transaction((manager) => held.confirm(manager));
+
+    it('let one holder in at a time, whatever the order of the names', async () => {
+      let inside = 0;
+      let rounds = 0;
+      const visit = (names: string[], i: number) =>
+        (i % 4 < 2 ? leases : others).hold(names, 20_000, async () => {
+          inside++;
+          assert.equal(inside, 1);
+          await sleep(2);
+          inside--;
+          rounds++;
+        });
+      await Promise.all(Array.from({ length: 20 }, (_, i) => visit(i % 2 ? ['x', 'y'] : ['y', 'x', 'y'], i)));
+      assert.equal(rounds, 20);
+      assert.deepEqual(await owners(), []);
+    });
+
+    it('are free again after a failure', async () => {
+      await assert.rejects(
+        leases.hold(['f'], 1000, () => Promise.reject(new Error('no'))),
+        /no/,
+      );
+      assert.deepEqual(await owners(), []);
+      assert.equal(await leases.hold(['f'], 1000, async () => 'again'), 'again');
+    });
+
+    it('say who holds them while they are held', async () => {
+      await leases.hold(['h'], 1000, async () => {
+        const [owner = ''] = await owners();
+        assert.ok(owner.startsWith(`${PROCESS}/`), owner);
+        assert.ok(owner.length <= 128);
+        for (const each of [leases, others]) assert.equal(await each.isHeld(['other', 'h']), true);
+      });
+      assert.equal(await leases.isHeld(['h']), false);
+    });
+
+    it('of another machine are waited for until they expire', async () => {
+      await plant(db, 'e', ELSEWHERE, 60_000);
+      assert.equal(await leases.isHeld(['e']), true);
+      await assert.rejects(leases.hold(['e'], 100, never), TAKEN);
+      await db.run('UPDATE leases SET expires_at = ? WHERE owner = ?', [now(150), ELSEWHERE]);
+      assert.equal(await leases.hold(['e'], 20_000, async () => 'now'), 'now');
+      assert.deepEqual(await owners(), []);
+    });
+
+    it('of a process of this machine that is gone are taken at once', async () => {
+      await plant(db, 'd', `${MACHINE}/${NOBODY}/00000000/00000000`, 60_000);
+      // and of one that had our pid before us
+      await plant(db, 'b', `${MACHINE}/${process.pid}/00000000/00000000`, 60_000);
+      assert.equal(await leases.isHeld(['d', 'b']), false);
+      assert.equal(await leases.hold(['a', 'b', 'c', 'd'], 0, async () => 'taken'), 'taken');
+    });
+
+    it('of a process of this machine that lives are not', async () => {
+      await plant(db, 'l', `${MACHINE}/${process.ppid}/00000000/00000000`, 60_000);
+      assert.equal(await leases.isHeld(['l']), true);
+      await assert.rejects(leases.hold(['l'], 50, never), TAKEN);
+    });
+
+    it('of a machine with the same name that was started apart, or of an older version, are not judged by a pid', async () => {
+      const twin = `${HOST}/${NAMESPACE}/0123456789abcdef/${NOBODY}/00000000/00000000`;
+      const older = `${HOST}/${NAMESPACE}/${NOBODY}/00000000`;
+      for (const [i, owner] of [twin, older].entries()) {
+        await plant(db, `t${i}`, owner, 60_000);
+        assert.equal(await leases.isHeld([`t${i}`]), true, owner);
+        await assert.rejects(leases.hold([`t${i}`], 50, never), TAKEN);
+      }
+      assert.match(BOOT, /^[0-9a-f]{16}$/);
+    });
+
+    it('are not waited for longer than was asked, in one process too, and who gives up lets nobody in', async () => {
+      const [inside, done] = [gate(), gate()];
+      const first = leases.hold(['q'], 1000, async () => {
+        inside.open();
+        await done.opened;
+        return 'first';
+      });
+      await inside.opened;
+      let over = false;
+      // without a limit only this lets it in
+      const late = setTimeout(done.open, 10_000);
+      const third = leases.hold(['q'], 60_000, async () => over);
+      await assert.rejects(leases.hold(['p', 'q'], 100, never), TAKEN);
+      await assert.rejects(leases.hold(['q'], 100, never), TAKEN);
+      assert.equal(await leases.hold(['p'], 100, async () => 'p'), 'p');
+      assert.equal(await leases.isHeld(['q']), true);
+      over = true;
+      clearTimeout(late);
+      done.open();
+      assert.deepEqual(await Promise.all([first, third]), ['first', true]);
+    });
+
+    it('that were lost do not let a commit through', async () => {
+      const lost = (spoil: () => Promise<unknown>) =>
+        leases.hold(['v', 'w'], 1000, async (held) => {
+          await confirm(held);
+          await spoil();
+          await assert.rejects(confirm(held), LeaseLost);
+        });
+      // ended, though nobody has it: others may have counted on that
+      await lost(() => db.run('UPDATE leases SET expires_at = ?', [now(-1)]));
+      // taken by others who hold it, and by others who have given it back
+      const end = () => db.run('UPDATE leases SET expires_at = ? WHERE owner LIKE ?', [now(-1), `${PROCESS}/%`]);
+      const [inside, done] = [gate(), gate()];
+      let other: Promise<unknown> | undefined;
+      await lost(async () => {
+        await end();
+        other = others.hold(['w'], 20_000, async (held) => {
+          inside.open();
+          await done.opened;
+          await confirm(held);
+        });
+        await inside.opened;
+      });
+      done.open();
+      await other;
+      await lost(async () => {
+        await end();
+        await others.hold(['v'], 20_000, async () => {});
+      });
+      assert.deepEqual(await owners(), []);
+    });
+
+    it('that were confirmed cannot be taken before the transaction ends', async () => {
+      const seen: string[] = [];
+      let other: Promise<unknown> | undefined;
+      await leases.hold(['k'], 1000, async (held) => {
+        await db.run('UPDATE leases SET expires_at = ?', [now(2000)]);
+        await db.transaction(async (manager) => {
+          await held.confirm(manager);
+          await sleep(2200); // to others it looks as if it had ended
+          other = others.hold(['k'], 20_000, async () => seen.push('other'));
+          await sleep(300);
+          seen.push('committed');
+        });
+        await sleep(300);
+        seen.push('done');
+      });
+      await other;
+      assert.deepEqual(seen, ['committed', 'done', 'other']);
+    });
+
+    it('are renewed while they are held, and not once they have ended', async () => {
+      const timers = jest.spyOn(globalThis, 'setInterval');
+      try {
+        await leases.hold(['r'], 1000, async (held) => {
+          const renew = timers.mock.calls.at(-1)?.[0] as () => void;
+          const ends = async () => (await db.row<{ expires_at: string }>('SELECT expires_at FROM leases'))?.expires_at;
+          const after = async (ms: number, patienceMs: number) => {
+            const was = now(ms);
+            await db.run('UPDATE leases SET expires_at = ?', [was]);
+            renew();
+            const until = Date.now() + patienceMs;
+            while ((await ends()) === was && Date.now() < until) await sleep(20);
+            return (await ends()) !== was;
+          };
+          assert.equal(await after(25_000, 10_000), true);
+          await confirm(held);
+          assert.equal(await after(-1, 300), false);
+          await assert.rejects(confirm(held), LeaseLost);
+        });
+      } finally {
+        timers.mockRestore();
+      }
+    });
+
+    it('that cannot be given back take nothing from the result, and lock nobody out', async () => {
+      const names = ['name|1|aa', 'name|1|zz'];
+      const run = jest.spyOn(db, 'run').mockImplementation(function (this: Db, sql, ...rest) {
+        if (sql.startsWith('DELETE')) return Promise.reject(new Error('away'));
+        return (Object.getPrototypeOf(db) as Db).run.call(db, sql, ...rest);
+      });
+      try {
+        assert.equal(await leases.hold(names, 1000, async () => 'done'), 'done');
+      } finally {
+        run.mockRestore();
+      }
+      assert.equal((await owners()).length, 2);
+      for (const name of names) assert.equal(await leases.isHeld([name]), false);
+      assert.equal(await leases.hold(names, 1000, async () => 'again'), 'again');
+      assert.deepEqual(await owners(), []);
+    });
+
+    it('cost few statements, however many the names', async () => {
+      const cost = async (work: () => Promise<unknown>) => {
+        const told = tellStatements();
+        await work();
+        return told().filter(({ sql }) => sql.includes('leases')).length;
+      };
+      const many = Array.from({ length: 50 }, (_none, i) => `m${i}`);
+      assert.equal(await cost(() => leases.hold(['m'], 0, async () => {})), 2);
+      assert.equal(await cost(() => leases.hold(['m'], 0, async () => {}, { within: 'z' })), 3);
+      assert.equal(await cost(() => leases.hold(many, 0, async () => {}, { within: 'z' })), 3);
+      assert.equal(await cost(() => leases.hold([], 0, async () => {})), 0);
+      await plant(db, 'm30', `${MACHINE}/${NOBODY}/00000000/00000000`, 60_000);
+      assert.equal(await cost(() => leases.hold(many, 0, async () => {}, { within: 'z' })), 7);
+    });
   });
-});
+}

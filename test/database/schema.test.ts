@@ -2,13 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
-import { sha256 } from '../../src/common/hash.js';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
-import { Leases, PROCESS } from '../../src/database/leases.js';
 import { ENTITIES } from '../../src/entities.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
@@ -158,87 +155,6 @@ for (const { kind, skip } of databases()) {
         seen.sort((a, b) => Number(a) - Number(b)),
         Array.from({ length: 30 }, (_, i) => i + 1),
       );
-    });
-
-    describe('leases', () => {
-      const owned = (db: Db) => db.rows<{ owner: string }>('SELECT owner FROM leases');
-      const plant = (db: Db, name: string, owner: string, ms: number) =>
-        db.run('INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ?)', [sha256(name), owner, now(ms)]);
-      // what a live process of another machine leaves: judged by its expiry alone
-      const ELSEWHERE = 'other.machine/4026531836/1/00000000';
-
-      it('let one holder in at a time, whatever the order of the names', async () => {
-        const leases = new Leases(new Db(await open()));
-        let inside = 0;
-        let rounds = 0;
-        const visit = (names: string[]) =>
-          leases.hold(names, 20_000, async () => {
-            inside++;
-            assert.equal(inside, 1);
-            await new Promise((resolve) => setTimeout(resolve, 2));
-            inside--;
-            rounds++;
-          });
-        await Promise.all(Array.from({ length: 20 }, (_, i) => visit(i % 2 ? ['x', 'y'] : ['y', 'x', 'y'])));
-        assert.equal(rounds, 20);
-      });
-
-      it('are free again after a failure', async () => {
-        const db = new Db(await open());
-        const leases = new Leases(db);
-        await assert.rejects(
-          leases.hold(['f'], 1000, () => Promise.reject(new Error('no'))),
-          /no/,
-        );
-        assert.deepEqual(await owned(db), []);
-        assert.equal(await leases.hold(['f'], 1000, async () => 'again'), 'again');
-      });
-
-      it('say who holds them while they are held', async () => {
-        const db = new Db(await open());
-        const leases = new Leases(db);
-        await leases.hold(['h'], 1000, async () => {
-          assert.deepEqual(await owned(db), [{ owner: PROCESS }]);
-          assert.equal(await leases.isHeld(['other', 'h']), true);
-        });
-        assert.equal(await leases.isHeld(['h']), false);
-      });
-
-      it('of another machine are waited for until they expire', async () => {
-        const db = new Db(await open());
-        const leases = new Leases(db);
-        await plant(db, 'e', ELSEWHERE, 60_000);
-        assert.equal(await leases.isHeld(['e']), true);
-        await assert.rejects(
-          leases.hold(['e'], 100, async () => 'never'),
-          { code: 409001 },
-        );
-        await db.run('UPDATE leases SET expires_at = ? WHERE owner = ?', [now(150), ELSEWHERE]);
-        assert.equal(await leases.hold(['e'], 20_000, async () => 'now'), 'now');
-        assert.deepEqual(await owned(db), []);
-      });
-
-      it('of a process of this machine that is gone are taken at once', async () => {
-        const db = new Db(await open());
-        const leases = new Leases(db);
-        const [host, namespace] = PROCESS.split('/');
-        await plant(db, 'd', `${host}/${namespace}/4194399/00000000`, 60_000); // above the largest pid there is
-        assert.equal(await leases.isHeld(['d']), false);
-        assert.equal(await leases.hold(['d'], 0, async () => 'taken'), 'taken');
-      });
-
-      it('of a process of this machine that lives are not', async () => {
-        const db = new Db(await open());
-        const leases = new Leases(db);
-        const [host, namespace] = PROCESS.split('/');
-        await plant(db, 'l', `${host}/${namespace}/${process.ppid}/00000000`, 60_000);
-        assert.equal(await leases.isHeld(['l']), true);
-        await assert.rejects(
-          leases.hold(['l'], 50, async () => 'never'),
-          { code: 409001 },
-        );
-        await db.run('DELETE FROM leases');
-      });
     });
   });
 }

@@ -61,6 +61,8 @@ const SUITES: Record<string, Kind[]> = {
   users: ALL,
   // what is decided under locks, by several at once
   lock: ALL,
+  leases: ALL,
+  'lease-scopes': ALL,
   auth: ALL,
   lockout: ALL,
   mail: ALL,

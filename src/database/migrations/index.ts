@@ -8,6 +8,7 @@ import { ConfirmedSettings1763940000000 } from './1763940000000-confirmed-settin
 import { AuditFilters1763950000000 } from './1763950000000-audit-filters.js';
 import { Lists1763960000000 } from './1763960000000-lists.js';
 import { ChangeSets1763970000000 } from './1763970000000-change-sets.js';
+import { LeaseScopes1763975000000 } from './1763975000000-lease-scopes.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -21,4 +22,5 @@ export const MIGRATIONS = [
   AuditFilters1763950000000,
   Lists1763960000000,
   ChangeSets1763970000000,
+  LeaseScopes1763975000000,
 ];

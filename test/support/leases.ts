@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { now } from '../../src/common/clock.js';
+import { sha256 } from '../../src/common/hash.js';
+import { parseDatabaseUrl } from '../../src/config/config.js';
+import { AppDataSource } from '../../src/database/app-data-source.js';
+import { Db } from '../../src/database/db.js';
+import { ENTITIES } from '../../src/entities.js';
+import { type Kind, migratedDatabase, migratedFile } from './databases.js';
+
+/** A migrated database of a kind, without a service. */
+export async function emptyDatabase(kind: Kind): Promise<{ db: Db; close(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'zoneward-empty-'));
+  if (kind === 'sqlite') await migratedFile(join(folder, 'empty.db'));
+  const server = kind === 'sqlite' ? undefined : await migratedDatabase(kind);
+  const source = new AppDataSource(ENTITIES);
+  await source.open(parseDatabaseUrl(server?.url ?? 'sqlite:empty.db', folder));
+  const close = async () => {
+    await source.destroy();
+    await server?.drop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { db: new Db(source), close };
+}
+
+/** The lease that another process would have: of an owner, for so many ms, part of a whole or not. */
+export const plant = (db: Db, name: string, owner: string, ms: number, within?: string) =>
+  db.run('INSERT INTO leases (name, owner, expires_at, scope) VALUES (?, ?, ?, ?)', [
+    sha256(name),
+    owner,
+    now(ms),
+    within ? sha256(within) : null,
+  ]);
+
+/** What a live process of another machine leaves: judged by its expiry alone. */
+export const ELSEWHERE = 'other.machine/4026531836/0123456789abcdef/1/00000000/00000000';
+
+/** Something that one awaits until another opens it. */
+export function gate(): { opened: Promise<void>; open(): void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
