@@ -1,11 +1,13 @@
 import { AppError, CODES } from '../common/errors.js';
+import type { RemoteRecord } from '../dns/record.js';
 
 /**
  * - `auth`: credentials refused · `not_found`: zone or record unknown · `rate_limit`: still refused after waiting
  * - `rejected`: the other side understood and said no (its words in the message)
  * - `unavailable`: unreachable, not allowed, too slow, 5xx, or an answer that was cut or makes no sense
+ * - `changed`: the record is not what whoever asks has seen (`found` says what it is); nothing was written
  */
-export type OutboundErrorKind = 'auth' | 'not_found' | 'rate_limit' | 'rejected' | 'unavailable';
+export type OutboundErrorKind = 'auth' | 'not_found' | 'rate_limit' | 'rejected' | 'unavailable' | 'changed';
 
 /**
  * A text that others wrote, cut: whoever points an account at a server of somebody else's must not read its pages here.
@@ -26,12 +28,14 @@ export interface OutboundFailure {
 /** A call to somebody else was refused or failed: HTTP 500, code 500002, the other side's own words. */
 export class OutboundError extends AppError {
   declare readonly data: OutboundFailure;
+  /** of the kind `changed`: what the provider holds in place of what was seen; null when it is gone */
+  found?: RemoteRecord | null;
 
   constructor(
     readonly kind: OutboundErrorKind,
     message: string,
     /** false only when it is certain that nothing was changed there */
-    readonly mayHaveApplied: boolean = kind === 'unavailable',
+    public mayHaveApplied: boolean = kind === 'unavailable',
   ) {
     super(CODES.provider.status, CODES.provider.code, clipped(message, 1000), {
       provider: null,
@@ -45,5 +49,18 @@ export class OutboundError extends AppError {
   of(provider: string, reading: boolean): this {
     Object.assign(this.data, { provider }, reading && { applied: 'no' });
     return this;
+  }
+
+  /** Says anew whether something may have been changed there, when more is known than at the failure itself. */
+  applied(mayHave: boolean): this {
+    this.mayHaveApplied = mayHave;
+    return Object.assign(this, { data: { ...this.data, applied: mayHave ? 'unknown' : 'no' } });
+  }
+}
+
+/** The call was not made: no time was left for it, or none before the other side takes calls again. */
+export class NotBegun extends OutboundError {
+  constructor(kind: OutboundErrorKind, message: string) {
+    super(kind, message, false);
   }
 }

@@ -1,10 +1,14 @@
-import PQueue from 'p-queue';
 import type { Agent } from 'undici';
 import type { Cidr } from '../common/cidr.js';
 import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
+import { inChunks } from './chunks.js';
 import { ProviderError } from './errors.js';
+import { Gate } from './gate.js';
 import { Http } from './http.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from './provider.js';
+
+/** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */
+const WAIT_MS = 30_000;
 
 /** What is the same for every account of this process. */
 export interface ConnectOptions {
@@ -38,18 +42,21 @@ export function connectProvider(
   } catch (error) {
     throw named(error, definition, true);
   }
-  const { createZone } = provider;
+  const { createZone, findZone, zoneInfo } = provider;
+  const apply = inChunks((zone, changes, more) => provider.apply(zone, changes, more), definition.capabilities.chunk);
   return {
     check: () => saying(true, () => provider.check()),
     listZones: () => saying(true, () => provider.listZones()),
     listRecords: (zone) => saying(true, () => provider.listRecords(zone)),
-    apply: (zone, changes) =>
+    apply: (zone, changes, more) =>
       saying(false, async () => {
-        const outcomes = await provider.apply(zone, changes);
+        const outcomes = await apply(zone, changes, more);
         for (const outcome of outcomes) if (!outcome.ok) named(outcome.error, definition, false);
         return outcomes;
       }),
     ...(createZone && { createZone: (name) => saying(false, () => createZone.call(provider, name)) }),
+    ...(findZone && { findZone: (name) => saying(true, () => findZone.call(provider, name)) }),
+    ...(zoneInfo && { zoneInfo: (zone) => saying(true, () => zoneInfo.call(provider, zone)) }),
   };
 }
 
@@ -73,22 +80,32 @@ export function connectAdapter(
     .filter(([key, value]) => secretKeys.has(key) && value.length >= 4)
     .map(([, value]) => value);
   const redact = (text: string) => secrets.reduce((t, s) => t.replaceAll(s, '***'), text);
-  const { requests, perSeconds, concurrency } = definition.limits;
+  const { requests, perSeconds, more, concurrency } = definition.limits;
   const http = new Http({
     baseUrl: '',
     headers: {},
     timeoutMs: options.timeoutMs,
     retries: 2,
-    maxRetryAfterMs: 5000,
+    waitMs: WAIT_MS,
     dispatcher: options.agent,
-    queue: new PQueue({ concurrency, intervalCap: requests, interval: perSeconds * 1000 }),
+    gate: new Gate(concurrency, [{ requests, perSeconds }, ...more]),
     redact,
   });
   return definition.connect(credentials, {
     http,
     redact,
     timeoutMs: options.timeoutMs,
-    resolve: (host) => resolveAllowed(host, options.deny),
+    resolve: (host) => inTime(resolveAllowed(host, options.deny), host, options.timeoutMs),
     zoneFiles: options.zoneFiles,
   });
+}
+
+/** The resolver of the system has no limit of its own. */
+async function inTime<T>(answer: Promise<T>, host: string, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const words = `The host name ${host} was not resolved within ${ms / 1000} s`;
+    timer = setTimeout(() => reject(new ProviderError('unavailable', words, false)), ms);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

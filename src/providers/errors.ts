@@ -1,8 +1,9 @@
-import { OutboundError } from '../outbound/outbound-error.js';
+import { OutboundError, type OutboundErrorKind } from '../outbound/outbound-error.js';
 
 /** What adapters throw: providers are among those whom the service calls. */
 export {
   clipped,
+  NotBegun,
   OutboundError as ProviderError,
   type OutboundErrorKind as ProviderErrorKind,
 } from '../outbound/outbound-error.js';
@@ -12,3 +13,29 @@ export const asProviderError = (error: unknown): OutboundError =>
   error instanceof OutboundError
     ? error
     : new OutboundError('unavailable', error instanceof Error ? error.message : String(error));
+
+/** One of the errors in a vendor's answer. */
+export interface VendorError {
+  code: string | number;
+  message: string;
+}
+
+/**
+ * Hooks of a client for a vendor whose answers, with a status of success or not, list their errors with codes.
+ * @param errorsOf the errors of an answer, none when it is none
+ * @param kinds codes by the kind that they are; the first kind that holds one of an answer's wins
+ */
+export const errorHooks = (
+  errorsOf: (body: unknown) => readonly VendorError[],
+  kinds: Partial<Record<OutboundErrorKind, readonly (string | number)[]>>,
+) => ({
+  failed: (body: unknown) => errorsOf(body).length > 0,
+  errorMessage: (body: unknown) =>
+    errorsOf(body)
+      .map(({ code, message }) => `${message} (code ${code})`)
+      .join('; ') || undefined,
+  errorKind: (_status: number, body: unknown) =>
+    (Object.keys(kinds) as OutboundErrorKind[]).find((kind) =>
+      errorsOf(body).some(({ code }) => kinds[kind]?.includes(code)),
+    ),
+});

@@ -1,12 +1,22 @@
-import type PQueue from 'p-queue';
 import { type Dispatcher, request } from 'undici';
 import { sleep } from '../common/clock.js';
 import { readBody } from '../outbound/body.js';
-import { clipped, ProviderError } from './errors.js';
+import { clipped, NotBegun, ProviderError } from './errors.js';
+import type { Gate } from './gate.js';
+import {
+  decode,
+  encode,
+  FOREIGN_CHARACTERS,
+  type Form,
+  parameters,
+  plainWords,
+  type RequestBody,
+} from './http-body.js';
+import { currentWork } from './work.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A request just before it is sent; signing hooks return a changed copy. */
+/** A request before it is sent; hooks return a changed copy. */
 export interface OutgoingRequest {
   method: Method;
   url: URL;
@@ -19,31 +29,45 @@ export interface HttpOptions {
   /** no final slash */
   baseUrl: string;
   headers: Record<string, string>;
+  /** in what form answers come; default JSON */
+  answers?: Form;
   /** ms for one attempt, answer included */
   timeoutMs: number;
-  /** further attempts after the first */
+  /** further attempts after the first; what a provider puts off with a time is not counted */
   retries: number;
-  /** ms; a longer `Retry-After` is not waited for */
-  maxRetryAfterMs: number;
+  /** ms that a call may wait in all, for its turn and between attempts; a list of changes has its deadline instead */
+  waitMs: number;
   dispatcher: Dispatcher;
-  /** per-account rate and concurrency limit */
-  queue: PQueue;
+  /** limits of the account */
+  gate: Gate;
   /** takes secrets out of a text */
   redact: (text: string) => string;
-  /** signs a request; called anew for each attempt */
+  /**
+   * authorises a request before it waits for its turn, anew for each attempt: it may make calls of its own, such as one
+   * for a token
+   */
   beforeRequest?: (request: OutgoingRequest) => OutgoingRequest | Promise<OutgoingRequest>;
-  /** the provider's own words in an error body, parsed JSON or text */
+  /** signs a request when its turn has come, so that the date in it is fresh */
+  sign?: (request: OutgoingRequest) => OutgoingRequest;
+  /** whether an answer with a status of success is an error all the same */
+  failed?: (body: unknown) => boolean;
+  /** the provider's own words in an error body, parsed or text */
   errorMessage?: (body: unknown) => string | undefined;
   /** for errors that the status alone does not tell; undefined leaves the usual mapping */
   errorKind?: (status: number, body: unknown) => ProviderError['kind'] | undefined;
 }
 
-export interface CallOptions {
+type Hooks = 'beforeRequest' | 'sign' | 'failed' | 'errorMessage' | 'errorKind';
+
+export interface CallOptions extends RequestBody {
   query?: Record<string, string | number | boolean | undefined>;
-  json?: unknown;
   headers?: Record<string, string>;
-  /** the call may be repeated after an unclear failure; default: all but POST and PATCH */
+  /** the call may be repeated after an unclear failure; default: what reads, and all but POST and PATCH */
   idempotent?: boolean;
+  /** the call changes nothing; default: GET */
+  reads?: boolean;
+  /** statuses that mean "busy", besides 429, 502, 503 and 504 */
+  busy?: readonly number[];
 }
 
 export interface HttpAnswer<T> {
@@ -54,24 +78,18 @@ export interface HttpAnswer<T> {
 
 /** An answer larger than this is refused: no provider's page is near it. */
 const MAX_BODY_MIB = 64;
-/** So much of an answer that is not JSON is repeated at most. */
-const FOREIGN_CHARACTERS = 100;
-const BUSY = new Set([429, 502, 503, 504]);
+const BUSY = [502, 503, 504];
 
 /**
- * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 429, 502, 503,
- * 504 and broken connections, others on 429 only; `Retry-After` is honoured up to its bound), the account's rate and
- * concurrency limit, keep-alive, and failure as `ProviderError`.
+ * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504
+ * and broken connections, all on 429), the limits of the account, keep-alive, and failure as `ProviderError`. A 429, or
+ * a 503 that names a time, makes the whole account wait as long as it says, as far as the call's time reaches.
  */
 export class Http {
   constructor(private readonly options: HttpOptions) {}
 
   /** The same client with other base URL, headers (merged), or hooks. */
-  extend(
-    more: Partial<
-      Pick<HttpOptions, 'baseUrl' | 'headers' | 'beforeRequest' | 'errorMessage' | 'errorKind' | 'timeoutMs'>
-    >,
-  ): Http {
+  extend(more: Partial<Pick<HttpOptions, 'baseUrl' | 'headers' | 'answers' | 'timeoutMs' | Hooks>>): Http {
     return new Http({ ...this.options, ...more, headers: { ...this.options.headers, ...more.headers } });
   }
 
@@ -91,92 +109,105 @@ export class Http {
     return this.call<T>('DELETE', path, options);
   }
 
-  /** Body of a 2xx answer: parsed JSON, or undefined when empty. @throws ProviderError */
+  /** Body of a 2xx answer: parsed, or undefined when empty. @throws ProviderError */
   async call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
     return (await this.exchange<T>(method, path, options)).body;
   }
 
   /** Like `call`, with status and headers, for vendors that page by header. @throws ProviderError */
   async exchange<T>(method: Method, path: string, options: CallOptions = {}): Promise<HttpAnswer<T>> {
-    const { retries, maxRetryAfterMs } = this.options;
-    const idempotent = options.idempotent ?? (method !== 'POST' && method !== 'PATCH');
+    const { retries, waitMs, gate } = this.options;
+    const reads = options.reads ?? method === 'GET';
+    const idempotent = options.idempotent ?? (reads || (method !== 'POST' && method !== 'PATCH'));
+    const doing = currentWork();
+    const deadline = doing?.deadline ?? Number.POSITIVE_INFINITY;
+    const end = Number.isFinite(deadline) ? deadline : Date.now() + waitMs;
     // whether an attempt so far may have been carried out: a later one that certainly was not takes nothing of that
     // back
     let unclear = false;
-    for (let attempt = 0; ; attempt++) {
+    const doubt = (may: boolean) => {
+      unclear ||= may;
+      if (doing && unclear && !reads) doing.unclear = true;
+    };
+    let turns = 0;
+    for (let attempt = 0; ; ) {
       const last = attempt >= retries;
-      let answer: { status: number; headers: Dispatcher.ResponseData['headers']; text: string };
+      let answer: Received;
       try {
-        answer = (await this.options.queue.add(() => this.send(method, path, options))) as typeof answer;
+        if (Date.now() >= deadline) throw new NotBegun('unavailable', 'The time for the call is over');
+        const outgoing = await this.outgoing(method, path, options);
+        answer = await gate.run(() => this.send(outgoing), end, turns++ > 0);
       } catch (error) {
+        if (error instanceof ProviderError) throw unclear ? error.applied(true) : error;
         const certain = neverSent(error);
-        unclear ||= !certain;
+        doubt(!certain);
         // a provider that is too slow is not asked again: the caller has waited long enough, and it has enough to do
         const slow = (error as Error).name === 'TimeoutError';
-        if (!last && !slow && (idempotent || certain)) {
-          await sleep(backoff(attempt));
+        const wait = backoff(attempt++);
+        if (!last && !slow && (idempotent || certain) && Date.now() + wait < end) {
+          await sleep(wait);
           continue;
         }
-        throw new ProviderError(
-          'unavailable',
-          this.options.redact(connectionWords(error, this.options.timeoutMs)),
-          unclear,
-        );
+        const words = connectionWords(error, this.options.timeoutMs);
+        throw new ProviderError('unavailable', this.options.redact(words), unclear);
       }
       const { status, headers, text } = answer;
-      if (status >= 200 && status < 300) return { status, headers, body: this.parse<T>(text, headers) };
-      const wait = retryAfter(headers['retry-after']) ?? backoff(attempt);
-      unclear ||= status >= 500;
-      if (!last && BUSY.has(status) && (idempotent || status === 429) && wait <= maxRetryAfterMs) {
-        await sleep(wait);
-        continue;
+      const success = status >= 200 && status < 300;
+      if (success) {
+        const body = this.parse<T>(text, headers, reads, doubt);
+        if (!this.options.failed?.(body)) return { status, headers, body };
       }
-      throw this.failure(status, text, unclear);
+      doubt(status >= 500);
+      const failure = this.failure(status, text, unclear);
+      const asked = retryAfter(headers['retry-after']);
+      const limited = failure.kind === 'rate_limit';
+      const wait = asked ?? backoff(attempt);
+      if (limited || (status === 503 && asked !== undefined)) gate.pause(wait);
+      const busy = limited || (idempotent && (BUSY.includes(status) || options.busy?.includes(status)));
+      if (!busy || Date.now() + wait > end) throw failure;
+      // a provider that says when it takes calls again means it; one that says "now" again and again does not
+      if (!limited || !asked) attempt++;
+      if (last && (!limited || !asked)) throw failure;
+      if (!limited) await sleep(wait);
     }
   }
 
-  private async send(method: Method, path: string, options: CallOptions) {
+  private async outgoing(method: Method, path: string, options: CallOptions): Promise<OutgoingRequest> {
     const url = new URL(this.options.baseUrl + path);
-    for (const [key, value] of Object.entries(options.query ?? {})) {
-      if (value !== undefined) url.searchParams.set(key, String(value));
-    }
-    let outgoing: OutgoingRequest = {
-      method,
-      url,
-      headers: { accept: 'application/json', 'user-agent': 'zoneward', ...this.options.headers, ...options.headers },
-      body: options.json === undefined ? undefined : JSON.stringify(options.json),
-    };
-    if (outgoing.body !== undefined) outgoing.headers['content-type'] ??= 'application/json';
-    if (this.options.beforeRequest) outgoing = await this.options.beforeRequest(outgoing);
-    const signal = AbortSignal.timeout(this.options.timeoutMs);
-    const answer = await request(outgoing.url, {
-      method: outgoing.method,
-      headers: outgoing.headers,
-      body: outgoing.body,
-      signal,
-      dispatcher: this.options.dispatcher,
-    });
+    for (const [key, value] of parameters(options.query ?? {})) url.searchParams.set(key, value);
+    const { body, type } = encode(options);
+    const accept = this.options.answers === 'json' || !this.options.answers ? 'application/json' : '*/*';
+    const headers = { accept, 'user-agent': 'zoneward', ...this.options.headers, ...options.headers };
+    const outgoing: OutgoingRequest = { method, url, headers, body };
+    if (type) outgoing.headers['content-type'] ??= type;
+    return this.options.beforeRequest ? this.options.beforeRequest(outgoing) : outgoing;
+  }
+
+  private async send(prepared: OutgoingRequest): Promise<Received> {
+    const { sign, timeoutMs, dispatcher } = this.options;
+    const { url, method, headers, body } = sign ? sign(prepared) : prepared;
+    const signal = AbortSignal.timeout(timeoutMs);
+    const answer = await request(url, { method, headers, body, signal, dispatcher });
     const text = (await readBody(answer.body, MAX_BODY_MIB)).toString('utf8');
     return { status: answer.statusCode, headers: answer.headers, text };
   }
 
-  private parse<T>(text: string, headers: Dispatcher.ResponseData['headers']): T {
-    if (text === '') return undefined as T;
+  private parse<T>(text: string, headers: Received['headers'], reads: boolean, doubt: (may: boolean) => void): T {
+    const { answers = 'json', redact } = this.options;
     try {
-      return JSON.parse(text) as T;
+      return decode(text, answers) as T;
     } catch {
-      const type = clipped(
-        this.options.redact(String(headers['content-type'] ?? 'no content type')),
-        FOREIGN_CHARACTERS,
-      );
-      throw new ProviderError('unavailable', `The provider's answer was cut off or is not JSON (${type})`);
+      const type = clipped(redact(String(headers['content-type'] ?? 'no content type')), FOREIGN_CHARACTERS);
+      doubt(!reads);
+      const form = answers.toUpperCase();
+      throw new ProviderError('unavailable', `The provider's answer was cut off or is not ${form} (${type})`);
     }
   }
 
   private failure(status: number, text: string, unclear: boolean): ProviderError {
     let body: unknown = text;
     try {
-      body = JSON.parse(text);
+      body = decode(text, this.options.answers ?? 'json') ?? text;
     } catch {
       // many gateways answer errors in plain text or HTML
     }
@@ -185,6 +216,12 @@ export class Http {
     const words = own ? `${own} (HTTP ${status})` : `HTTP ${status}`;
     return new ProviderError(kind, this.options.redact(words), unclear || kind === 'unavailable');
   }
+}
+
+interface Received {
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  text: string;
 }
 
 function kindOf(status: number): ProviderError['kind'] {
@@ -204,9 +241,6 @@ function retryAfter(header: string | string[] | undefined): number | undefined {
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
-
-const plainWords = (text: string): string | undefined =>
-  text && !/^\s*[<{[]/.test(text) ? clipped(text.trim(), FOREIGN_CHARACTERS) : undefined;
 
 /** True when the request certainly did not reach the provider. */
 function neverSent(error: unknown): boolean {

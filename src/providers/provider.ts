@@ -1,5 +1,6 @@
 import type { DnsRecord, RemoteRecord } from '../dns/record.js';
 import type { ProviderError } from './errors.js';
+import type { Window } from './gate.js';
 import type { Http } from './http.js';
 
 export type { DnsRecord, RemoteRecord } from '../dns/record.js';
@@ -70,7 +71,7 @@ export interface DnsProvider {
    * Carries the changes out, one outcome per change, in their order; deletions may be carried out first. No two of them
    * are of one record. Siblings of a record set are kept, disabled ones too. Creating what exists and deleting what is
    * gone are successes. Does not throw for a refused change: it returns the error in its outcome. Vendors with ids per
-   * record get it from `eachRecord`, those that replace whole sets from `fromRrsets`.
+   * record get it from `fromRecords`, those that replace whole sets from `fromRrsets`.
    */
   apply(zone: RemoteZone, changes: Change[], options?: ApplyOptions): Promise<Outcome[]>;
   /** Creates a zone with a usable SOA; only where `capabilities.createZone`. @throws ProviderError */
@@ -130,8 +131,10 @@ export interface Capabilities {
   remark: boolean;
   /** a CNAME at the apex beside the rest: the vendor flattens it */
   apexCname: boolean;
-  /** records can be proxied */
+  /** records can be proxied; follows from `proxiedTypes` */
   proxy: boolean;
+  /** types of records that can be proxied */
+  proxiedTypes: readonly string[];
   /** routing lines */
   lines: readonly string[];
   /** records have weights */
@@ -183,6 +186,8 @@ export interface ProviderDefinition {
     /** at most `requests` in `perSeconds`, per account */
     requests: number;
     perSeconds: number;
+    /** further windows that hold at the same time, such as so many an hour */
+    more: readonly Window[];
     /** at most so many at once, per account */
     concurrency: number;
   };
@@ -202,6 +207,7 @@ type Declaration = Omit<ProviderDefinition, 'capabilities' | 'limits'> & {
 
 /** A provider's declaration with everything that was not said filled in; capabilities default to "no". */
 export function defineProvider(declaration: Declaration): ProviderDefinition {
+  const { proxiedTypes = [] } = declaration.capabilities;
   return {
     ...declaration,
     credentials: declaration.credentials.map((fields) =>
@@ -216,7 +222,8 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       toggle: false,
       remark: false,
       apexCname: false,
-      proxy: false,
+      proxy: proxiedTypes.length > 0,
+      proxiedTypes,
       lines: ['default'],
       weight: false,
       minTtl: 1,
@@ -227,16 +234,6 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       chunk: 100,
       ...declaration.capabilities,
     },
-    limits: { requests: 100, perSeconds: 1, concurrency: 8, ...declaration.limits },
+    limits: { requests: 100, perSeconds: 1, more: [], concurrency: 8, ...declaration.limits },
   };
-}
-
-/** The verbs of a vendor whose records have ids of their own. */
-export interface RecordVerbs {
-  /** @returns the new record's id; when the very same record exists already, its id. @throws ProviderError */
-  createRecord(zone: RemoteZone, record: DnsRecord): Promise<string>;
-  /** @returns the record's id after the change (some vendors change it). @throws ProviderError */
-  updateRecord(zone: RemoteZone, before: RemoteRecord, after: DnsRecord): Promise<string>;
-  /** "Already gone" is success. @throws ProviderError */
-  deleteRecord(zone: RemoteZone, before: RemoteRecord): Promise<void>;
 }

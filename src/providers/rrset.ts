@@ -1,146 +1,125 @@
-import { sha256 } from '../common/hash.js';
-import type { DnsRecord } from '../dns/record.js';
-import { rdataOf } from '../dns/record.js';
+import { hostOf } from './chunks.js';
 import { asProviderError, ProviderError } from './errors.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
+import { keyText, type RecordSet, type SetKey } from './record-set.js';
+import { keysOf, SetEdit } from './set-edit.js';
+import { partOf, type SetResult, writeEach } from './set-write.js';
+import { endsList, failed, notTried, reading, timeIsOver, work } from './work.js';
 
-/**
- * One value of a record set. `rdata` is the provider's own text of it, so that siblings are written back as they were
- * read.
- */
-export interface SetMember {
-  remoteId: string;
-  rdata: string;
-  enabled: boolean;
-}
+export { derivedId, type RecordSet, type SetKey, type SetMember } from './record-set.js';
 
-/** All values of one name and type. An empty `members` means: the set shall not exist. The TTL belongs to the set. */
-export interface RecordSet {
-  /** relative to the zone, `@` for the apex */
-  host: string;
-  type: string;
-  /** seconds */
-  ttl: number;
-  members: SetMember[];
-}
-
-/** The verbs of a vendor that reads and replaces whole record sets. */
+/** The verbs of a vendor that reads and replaces whole record sets: one of the two that write. */
 export interface RrsetVerbs {
   /**
-   * The set as the provider holds it at this moment (no cache), without members when it is absent.
-   * @throws ProviderError
+   * The sets as the provider holds them at this moment (no cache), one for each key, in their order, without members
+   * where one is absent. @throws ProviderError
    */
-  readSet(zone: RemoteZone, host: string, type: string): Promise<RecordSet>;
+  readSets(zone: RemoteZone, keys: SetKey[]): Promise<RecordSet[]>;
   /**
-   * Replaces the sets, all or none. `was` holds what `readSet` returned for each: vendors that can make the write
-   * conditional on it do so and return false when the set has changed meanwhile. @throws ProviderError
+   * Replaces the sets, all or none; those that go before those that take their place. Vendors that can make the write
+   * conditional on what was read do so and return false when that has changed. @throws ProviderError
    */
-  replaceSets(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean>;
+  replaceSets?(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean>;
+  /** Replaces one set: where the vendor has no write of several that is carried out whole. @throws ProviderError */
+  replaceSet?(zone: RemoteZone, set: RecordSet, was: RecordSet): Promise<boolean>;
 }
-
-/**
- * Id of a record at a vendor without record ids: derived from type, host and canonical value, so it is the same at
- * every sync.
- */
-export const derivedId = (record: Pick<DnsRecord, 'type' | 'host' | 'value' | 'priority'>): string =>
-  `rr-${sha256([record.type, record.host, record.priority ?? '', record.value].join('\0')).slice(0, 40)}`;
-
-const member = (record: DnsRecord): SetMember => ({
-  remoteId: derivedId(record),
-  rdata: rdataOf(record),
-  enabled: record.enabled,
-});
 
 const ATTEMPTS = 5;
 
 /**
- * `apply` for vendors that replace whole sets: reads each touched set at the provider, changes the one member, and
- * writes the sets back in one call, siblings and disabled members included. Callers hold the lock of every name that is
- * touched (`ProviderDefinition.lock`). When the provider refuses a list of several changes, each is tried alone, so
- * that the refused one does not take the others with it.
+ * `apply` for vendors that replace whole sets: reads all touched sets at once, changes the members, and writes the sets
+ * back, siblings and disabled members included. Callers hold the lock of every name that is touched. When the provider
+ * refuses a write of several changes, each half of them is tried alone, so that the refused one does not take the
+ * others with it.
  */
 export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
-  async function together(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {
-    for (let attempt = 1; ; attempt++) {
-      const was = new Map<string, RecordSet>();
-      const sets = new Map<string, RecordSet>();
-      const touch = async (host: string, type: string): Promise<RecordSet> => {
-        const key = `${type} ${host}`;
-        const known = sets.get(key);
-        if (known) return known;
-        const read = await verbs.readSet(zone, host, type);
-        const copy = { ...read, members: read.members.map((m) => ({ ...m })) };
-        was.set(key, read);
-        sets.set(key, copy);
-        return copy;
-      };
-      const outcomes: Outcome[] = [];
-      for (const change of changes) outcomes.push(await edit(change, touch));
-      const changed = [...sets].filter(([key, set]) => JSON.stringify(set) !== JSON.stringify(was.get(key)));
-      if (changed.length === 0) return outcomes;
-      const before = changed.map(([key]) => was.get(key) as RecordSet);
-      if (
-        await verbs.replaceSets(
-          zone,
-          changed.map(([, set]) => set),
-          before,
-        )
-      )
+  async function attempt(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = new Array(changes.length);
+    let written = false;
+    let left = [...changes.keys()];
+    for (let round = 1; left.length; round++) {
+      try {
+        const results = await once(verbs, zone, changes, left, outcomes);
+        written ||= [...results.values()].includes('written');
+        left = left.filter((i) => settle(changes[i] as Change, i, outcomes, results));
+      } catch (error) {
+        // what is written stays written: nothing of it is said to have failed
+        if (!written) throw error;
+        for (const i of left) outcomes[i] = failed(asProviderError(error));
         return outcomes;
-      if (attempt >= ATTEMPTS) {
-        throw new ProviderError('unavailable', 'The record set kept changing at the provider; try again', false);
       }
-    }
-  }
-
-  return async (zone, changes) => {
-    try {
-      return await together(zone, changes);
-    } catch (error) {
-      const failure = asProviderError(error);
-      if (changes.length === 1) return [{ ok: false, error: failure, tried: true }];
-      if (failure.kind !== 'rejected') return changes.map(() => ({ ok: false, error: failure, tried: true }) as const);
-      const outcomes: Outcome[] = [];
-      for (const change of changes) {
-        outcomes.push(
-          ...(await together(zone, [change]).catch((e): Outcome[] => [
-            { ok: false, error: asProviderError(e), tried: true },
-          ])),
-        );
-      }
+      if (round < ATTEMPTS) continue;
+      const words = 'The record set kept changing at the provider; try again';
+      for (const i of left) outcomes[i] = failed(new ProviderError('unavailable', words, false));
       return outcomes;
     }
-  };
+    return outcomes;
+  }
+
+  async function halving(zone: RemoteZone, changes: Change[], doubt: boolean): Promise<Outcome[]> {
+    try {
+      return doubted(await work(undefined, () => attempt(zone, changes)), doubt);
+    } catch (error) {
+      const failure = asProviderError(error);
+      const unclear = doubt || failure.mayHaveApplied;
+      if (failure.kind !== 'rejected' || changes.length === 1) {
+        return changes.map(() => failed(unclear ? failure.applied(true) : failure));
+      }
+      const middle = middleOf(changes);
+      const [head, rest] = [changes.slice(0, middle), changes.slice(middle)];
+      const first = await halving(zone, head, unclear);
+      const end = first.find((o) => !o.ok && endsList(o.error));
+      const stop = end && !end.ok ? end.error : undefined;
+      if (!stop && !timeIsOver()) return [...first, ...(await halving(zone, rest, unclear))];
+      return [
+        ...first,
+        ...doubted(
+          rest.map(() => notTried(stop)),
+          unclear,
+        ),
+      ];
+    }
+  }
+
+  return (zone, changes, options) =>
+    work(options?.deadline, async () => (timeIsOver() ? changes.map(() => notTried()) : halving(zone, changes, false)));
 }
 
-async function edit(change: Change, touch: (host: string, type: string) => Promise<RecordSet>): Promise<Outcome> {
-  if (change.op === 'delete') {
-    const set = await touch(change.before.host, change.before.type);
-    set.members = set.members.filter((m) => m.remoteId !== change.before.remoteId);
-    return { ok: true, remoteId: null };
-  }
-  const target = await touch(change.after.host, change.after.type);
-  const wanted = member(change.after);
-  // a value that stays keeps the provider's own text of it
-  const same = target.members.find((m) => m.remoteId === wanted.remoteId);
-  if (same) wanted.rdata = same.rdata;
-  if (change.op === 'update') {
-    const source = await touch(change.before.host, change.before.type);
-    const at = source.members.findIndex((m) => m.remoteId === change.before.remoteId);
-    if (at < 0 && !source.members.some((m) => m.remoteId === wanted.remoteId)) {
-      return {
-        ok: false,
-        error: new ProviderError('not_found', 'The record no longer exists at the provider; synchronise the domain'),
-        tried: true,
-      };
-    }
-    // somebody may have added the wanted value past us: it must not be there twice
-    const there = target.members.some((m) => m.remoteId === wanted.remoteId && m.remoteId !== change.before.remoteId);
-    if (at >= 0) source.members.splice(at, 1, ...(source === target && !there ? [wanted] : []));
-  }
-  const twin = target.members.find((m) => m.remoteId === wanted.remoteId);
-  if (twin) twin.enabled = wanted.enabled;
-  else target.members.push(wanted);
-  target.ttl = change.after.ttl;
-  return { ok: true, remoteId: wanted.remoteId };
+/** Reads the sets of the changes that are left, changes them, and writes them. */
+async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], left: number[], outcomes: Outcome[]) {
+  const list = left.map((i) => changes[i] as Change);
+  const keys = new Map(list.flatMap(keysOf).map((key) => [keyText(key), key]));
+  const edit = new SetEdit(zone, await reading(() => verbs.readSets(zone, [...keys.values()])));
+  for (const i of left) outcomes[i] = edit.take(changes[i] as Change);
+  const writes = edit.changed();
+  const { replaceSet } = verbs;
+  if (!writes.length) return new Map<string, SetResult>();
+  if (replaceSet) return writeEach(writes, list, (set, was) => replaceSet.call(verbs, zone, set, was));
+  const [sets, was] = [writes.map((w) => w.set), writes.map((w) => w.was)];
+  const done = await verbs.replaceSets?.(zone, sets, was);
+  return new Map(sets.map((set): [string, SetResult] => [keyText(set), done ? 'written' : 'changed']));
+}
+
+/** Takes what became of a change's sets into its outcome. @returns whether it has to be tried once more */
+function settle(change: Change, i: number, outcomes: Outcome[], results: Map<string, SetResult>): boolean {
+  if (!outcomes[i]?.ok) return false;
+  const parts = keysOf(change).map((key) => results.get(keyText(key)) ?? 'same');
+  const failure = parts.find((part) => typeof part !== 'string');
+  if (failure) outcomes[i] = partOf(failure, parts.includes('written'));
+  return !failure && parts.includes('changed');
+}
+
+/** Failures of changes of which an attempt before may have been carried out. */
+function doubted(outcomes: Outcome[], unclear: boolean): Outcome[] {
+  if (!unclear) return outcomes;
+  return outcomes.map((o) => (o.ok ? o : { ok: false, error: o.error.applied(true), tried: true }));
+}
+
+/** Where to cut a list in two so that changes of one host stay together, as near to the middle as it goes. */
+function middleOf(changes: readonly Change[]): number {
+  const cuts = [...changes.keys()].filter(
+    (i) => i > 0 && hostOf(changes[i] as Change) !== hostOf(changes[i - 1] as Change),
+  );
+  const half = changes.length / 2;
+  return cuts.toSorted((a, b) => Math.abs(a - half) - Math.abs(b - half))[0] ?? Math.floor(half);
 }

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord, RECORD_TYPES } from '../../src/dns/record.js';
 import { cloudflare } from '../../src/providers/cloudflare/cloudflare.provider.js';
-import type { Change, DnsProvider, RemoteRecord, RemoteZone } from '../../src/providers/provider.js';
+import {
+  type Change,
+  type DnsProvider,
+  ProviderError,
+  type RemoteRecord,
+  type RemoteZone,
+} from '../../src/providers/provider.js';
 import { describeUnless } from '../support/suites.js';
 import {
   type Answer,
@@ -34,11 +40,12 @@ describeUnless(noRecordings)('Cloudflare: recorded traffic of 2025', () => {
   if (noRecordings) return;
   const { zone: zoneName, scenarios } = recording('cloudflare');
 
-  // The recording client paged by 100, listed by name, sent TXT unquoted, `data: null`, no `proxied`, and PUT. None of
-  // that matters.
+  // The recording client paged by 100, listed by name, sent TXT unquoted, `data: null`, no `proxied`, and PUT with all
+  // fields in place of PATCH with the changed ones. None of that matters.
   const essence: Essence = ({ method, path, body }) => {
     const { type, name, content, ttl } = (body ?? {}) as Partial<Recorded>;
-    const sent = method === 'GET' || method === 'DELETE' ? null : { type, name, ttl, content: bare(content ?? '') };
+    const value = content === undefined ? undefined : bare(content);
+    const sent = method === 'POST' ? { type, name, ttl, value } : null;
     return { method: method === 'PUT' ? 'PATCH' : method, path, sent };
   };
   const bare = (text: string) => text.replace(/^"(.*)"$/, '$1');
@@ -162,7 +169,8 @@ describe('Cloudflare: edges', () => {
   ] as const) {
     it(`answers HTTP ${status} with code ${code} as ${kind}, without the token`, async () => {
       standIn.handler = () => ({ ...no(status, code, `bad ${TOKEN}`), headers: { 'retry-after': '60' } });
-      await assert.rejects(provider.listRecords(zone), (error: Error & { kind: string }) => {
+      // a provider of its own: one that was told to wait waits
+      await assert.rejects(open(standIn).listRecords(zone), (error: Error & { kind: string }) => {
         assert.equal(error.kind, kind);
         assert.match(error.message, new RegExp(`bad \\*\\*\\* \\(code ${code}\\)`));
         return true;
@@ -282,8 +290,10 @@ describe('Cloudflare: edges', () => {
       standIn.handler = () => ok({ id: 'r1' });
       assert.equal(await one({ op: 'create', after: given }), 'r1');
       assert.deepEqual(sent(), { type, name: 'www.example.com', ttl: 600, ...expected });
-      assert.equal(await one({ op: 'update', before: remote({ type }), after: given }), 'r1');
+      assert.equal(await one({ op: 'update', before: remote({ type, value: 'another' }), after: given }), 'r1');
       assert.equal(standIn.requests.at(-1)?.method, 'PATCH');
+      const { proxied: _same, ...changed } = expected as { proxied?: boolean };
+      assert.deepEqual(sent(), changed);
       const [back] = await listed({ id: 'r1', name: 'www.example.com', type, ttl: 600, ...expected, ...answered });
       assert.deepEqual(back, { ...given, remoteId: 'r1', readOnly: false });
     });
@@ -348,6 +358,66 @@ describe('Cloudflare: edges', () => {
     assert.equal(standIn.requests.length, before);
     const [proxied] = await listed(api({ proxied: true, ttl: 1 }));
     assert.deepEqual([proxied?.proxied, proxied?.ttl], [true, 1]);
+  });
+
+  it('sends what an update changes, and leaves alone what may have been changed at Cloudflare', async () => {
+    standIn.handler = () => ok({ id: 'r1' });
+    const before = remote({ ttl: 300 });
+    const changes: [Partial<RemoteRecord>, object][] = [
+      [{ ttl: 60 }, { ttl: 60 }],
+      [{ host: 'web' }, { name: 'web.example.com' }],
+      [
+        { value: '192.0.2.2', ttl: 60 },
+        { content: '192.0.2.2', ttl: 60 },
+      ],
+      [{ proxied: true }, { proxied: true, ttl: 1 }],
+    ];
+    for (const [change, expected] of changes) {
+      const { remoteId: _id, readOnly: _readOnly, ...after } = { ...before, ...change };
+      assert.equal(await one({ op: 'update', before, after }), 'r1');
+      assert.deepEqual(sent(), expected);
+    }
+    const sentSoFar = standIn.requests.length;
+    assert.equal(await one({ op: 'update', before, after: before }), 'r1');
+    assert.equal(standIn.requests.length, sentSoFar, 'nothing is sent where nothing changes');
+  });
+
+  it('writes a guarded change only while Cloudflare holds what was seen', async () => {
+    const seen = remote({ ttl: 300 });
+    const after = { ...record('A', '192.0.2.9'), ttl: 300 };
+    const update: Change = { op: 'update', before: seen, after, guarded: true };
+    let held: object | null = api({});
+    standIn.handler = ({ method }) =>
+      method !== 'GET' ? ok({ id: 'r1' }) : held ? ok(held) : no(404, 81044, 'no such record');
+    assert.equal(await one(update), 'r1');
+    assert.equal(standIn.requests.at(-1)?.method, 'PATCH');
+    // the answer was lost, and the same is asked again
+    held = api({ content: '192.0.2.9' });
+    assert.equal(await one(update), 'r1');
+    const changed = async (change: Change) => {
+      const requests = standIn.requests.length;
+      const error = await one(change);
+      assert.ok(error instanceof ProviderError && error.kind === 'changed' && !error.mayHaveApplied);
+      assert.deepEqual(
+        standIn.requests.slice(requests).map((r) => r.method),
+        ['GET'],
+      );
+      return error.found;
+    };
+    held = api({ content: '192.0.2.7', ttl: 60 });
+    assert.deepEqual(await changed(update), { ...remote({ value: '192.0.2.7', ttl: 60 }) });
+    assert.deepEqual(await changed({ op: 'delete', before: seen, guarded: true }), {
+      ...remote({ value: '192.0.2.7', ttl: 60 }),
+    });
+    held = null;
+    assert.equal(await changed(update), null);
+    assert.equal(await one({ op: 'delete', before: seen, guarded: true }), null);
+  });
+
+  it('finds a zone by its name', async () => {
+    standIn.handler = ({ query }) => page(query.name === zone.name ? [zone] : []);
+    assert.deepEqual(await provider.findZone?.(zone.name), zone);
+    assert.equal(await provider.findZone?.('absent.example'), null);
   });
 
   it('finds the record that exists already, and makes it what was asked for', async () => {

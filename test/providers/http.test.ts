@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
-import PQueue from 'p-queue';
 import type { Agent } from 'undici';
 import { outboundAgent } from '../../src/outbound/agent.js';
+import { Gate } from '../../src/providers/gate.js';
 import { Http, type HttpOptions } from '../../src/providers/http.js';
 import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 
@@ -28,9 +28,9 @@ describe('the HTTP client of all providers', () => {
       headers: {},
       timeoutMs: 5000,
       retries: 2,
-      maxRetryAfterMs: 5000,
+      waitMs: 5000,
       dispatcher: agent,
-      queue: new PQueue({ concurrency: 8 }),
+      gate: new Gate(8),
       redact: (text) => text.replaceAll('s3cret', '***'),
       ...more,
     });
@@ -235,7 +235,7 @@ describe('the HTTP client of all providers', () => {
       now--;
       return good;
     };
-    const narrow = client({ queue: new PQueue({ concurrency: 3 }) });
+    const narrow = client({ gate: new Gate(3) });
     const other = narrow.extend({ headers: { x: '1' } });
     await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? narrow : other).get('/')));
     assert.equal(most, 3);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import PQueue from 'p-queue';
 import { parseCidr } from '../../src/common/cidr.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
 import { assertUrlAllowed, mayConnect, resolveAllowed } from '../../src/outbound/guard.js';
 import { connectProvider } from '../../src/providers/connect.js';
+import { Gate } from '../../src/providers/gate.js';
 import { Http } from '../../src/providers/http.js';
 import { powerdns } from '../../src/providers/powerdns/powerdns.provider.js';
 import { startStandIn } from '../support/vendor.js';
@@ -118,11 +118,11 @@ describe('outbound rules', () => {
     const { port } = new URL(standIn.url);
     const get = async (deny: typeof loopback) => {
       const dispatcher = outboundAgent(deny, 2000);
-      const queue = new PQueue();
+      const gate = new Gate(8);
       const baseUrl = `http://localhost:${port}`;
-      const limits = { timeoutMs: 5000, retries: 0, maxRetryAfterMs: 0 };
+      const limits = { timeoutMs: 5000, retries: 0, waitMs: 0 };
       try {
-        await new Http({ baseUrl, headers: {}, dispatcher, queue, redact: (t) => t, ...limits }).post('/');
+        await new Http({ baseUrl, headers: {}, dispatcher, gate, redact: (t) => t, ...limits }).post('/');
       } finally {
         await dispatcher.destroy();
       }

@@ -1,9 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { freePort, missing } from './bind.js';
 
 const SERVER = '/usr/sbin/pdns_server';
@@ -11,6 +13,17 @@ const SQLITE_SCHEMA = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql
 
 /** A reason to skip tests that need PowerDNS, or false. Importing this in CI fails without PowerDNS. */
 export const noPowerdns: string | false = missing(SERVER, 'sqlite3', 'dig') ?? false;
+
+const PGSQL_SCHEMA = '/usr/share/pdns-backend-pgsql/schema/schema.pgsql.sql';
+const POSTGRES = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+
+/** The same for its PostgreSQL backend, which needs the package of that name and a database server. */
+export const noPowerdnsOverPostgresql: string | false =
+  noPowerdns ||
+  process.env.TEST_NO_POSTGRES ||
+  (existsSync(PGSQL_SCHEMA) || process.env.CI ? false : 'not installed: pdns-backend-pgsql');
+
+export type PowerdnsBackend = 'sqlite' | 'lmdb' | 'postgresql';
 
 /** A zone as the PowerDNS API answers it. */
 export interface RawZone {
@@ -43,7 +56,7 @@ export interface Powerdns {
  * Starts a real `pdns_server` in a folder of its own, with its caches off so that `dig` sees each write at once, not
  * waiting for the disk.
  */
-export async function startPowerdns(options: { backend?: 'sqlite' | 'lmdb' } = {}): Promise<Powerdns> {
+export async function startPowerdns(options: { backend?: PowerdnsBackend } = {}): Promise<Powerdns> {
   for (let attempt = 1; ; attempt++) {
     const started = await tryStart(options.backend ?? 'sqlite');
     if (typeof started !== 'string') return started;
@@ -52,12 +65,46 @@ export async function startPowerdns(options: { backend?: 'sqlite' | 'lmdb' } = {
   }
 }
 
-async function tryStart(backend: 'sqlite' | 'lmdb'): Promise<Powerdns | string> {
+/** Does something with a database of the PostgreSQL server. */
+async function inPostgres<T>(database: string | null, body: (client: pg.Client) => Promise<T>): Promise<T> {
+  const url = new URL(POSTGRES);
+  if (database) url.pathname = `/${database}`;
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    return await body(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Options of the server for a backend of its own, made anew. */
+async function launch(backend: PowerdnsBackend, path: string, name: string): Promise<string[]> {
+  if (backend === 'lmdb') return ['--launch=lmdb', `--lmdb-filename=${path}`, '--lmdb-sync-mode=nosync'];
+  if (backend === 'sqlite') {
+    execFileSync('sqlite3', [path], { input: await readFile(SQLITE_SCHEMA) });
+    return ['--launch=gsqlite3', `--gsqlite3-database=${path}`, '--gsqlite3-pragma-synchronous=0'];
+  }
+  const schema = await readFile(PGSQL_SCHEMA, 'utf8');
+  await inPostgres(null, (client) => client.query(`CREATE DATABASE ${name}`));
+  await inPostgres(name, (client) => client.query(schema));
+  const { hostname, port, username, password } = new URL(POSTGRES);
+  return [
+    '--launch=gpgsql',
+    `--gpgsql-host=${hostname}`,
+    `--gpgsql-port=${port || 5432}`,
+    `--gpgsql-user=${username}`,
+    `--gpgsql-password=${password}`,
+    `--gpgsql-dbname=${name}`,
+  ];
+}
+
+async function tryStart(backend: PowerdnsBackend): Promise<Powerdns | string> {
   const dir = await mkdtemp(join(tmpdir(), 'zoneward-pdns-'));
   const [dnsPort, apiPort] = [await freePort(), await freePort()];
   const apiKey = 'a-key-for-the-tests';
-  const database = join(dir, backend);
-  if (backend === 'sqlite') execFileSync('sqlite3', [database], { input: await readFile(SQLITE_SCHEMA) });
+  const database = `zoneward_pdns_${process.pid}_${apiPort}`;
+  const store = await launch(backend, join(dir, backend), database);
   const child = spawn(
     SERVER,
     [
@@ -68,9 +115,7 @@ async function tryStart(backend: 'sqlite' | 'lmdb'): Promise<Powerdns | string> 
       `--socket-dir=${dir}`,
       '--local-address=127.0.0.1',
       `--local-port=${dnsPort}`,
-      ...(backend === 'sqlite'
-        ? ['--launch=gsqlite3', `--gsqlite3-database=${database}`, '--gsqlite3-pragma-synchronous=0']
-        : ['--launch=lmdb', `--lmdb-filename=${database}`, '--lmdb-sync-mode=nosync']),
+      ...store,
       '--webserver=yes',
       '--webserver-address=127.0.0.1',
       `--webserver-port=${apiPort}`,
@@ -98,6 +143,9 @@ async function tryStart(backend: 'sqlite' | 'lmdb'): Promise<Powerdns | string> 
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await ended;
+    if (backend === 'postgresql') {
+      await inPostgres(null, (client) => client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`));
+    }
     await rm(dir, { recursive: true, force: true });
   };
   for (const deadline = Date.now() + 10_000; ; await sleep(50)) {

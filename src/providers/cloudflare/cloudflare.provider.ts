@@ -1,26 +1,38 @@
-import { toAscii } from '../../dns/names.js';
-import { type RemoteRecord, sameRecord } from '../../dns/record.js';
-import { eachRecord } from '../each-record.js';
-import { ProviderError, type ProviderErrorKind } from '../errors.js';
+import { fullName, toAscii } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
+import { txtFromInput, txtPresentation } from '../../dns/text.js';
+import { errorHooks, ProviderError } from '../errors.js';
+import { typedFields } from '../fields.js';
 import type { CallOptions, Method } from '../http.js';
-import { type DnsProvider, defineProvider, type RecordVerbs, type RemoteZone, secret, text } from '../provider.js';
-import { type ApiRecord, fromApi, TYPES, toApi } from './mapping.js';
+import { allPages } from '../pages.js';
+import { type DnsProvider, defineProvider, type RemoteZone, secret, text } from '../provider.js';
+import { changedPart, fromRecords } from '../records.js';
 
+type ApiError = { code: number; message: string; error_chain?: ApiError[] };
 /** Every answer (recorded 2025). `result_info` only with lists. */
-interface Envelope<T> {
-  success: boolean;
-  errors?: { code: number; message: string; error_chain?: { code: number; message: string }[] }[];
-  result: T;
-  result_info?: { page: number; per_page: number; count: number; total_count: number };
-}
+type Envelope<T> = { success: boolean; errors?: ApiError[]; result: T; result_info?: ListInfo };
+type ListInfo = { count: number; total_count: number };
+/**
+ * A record as the API answers it (recorded 2025; OpenAPI): full name without final dot, of IDN zones maybe in Unicode;
+ * `content` absent in some answers that have `data`; TTL in seconds, 1 is "automatic".
+ */
+type ApiRecord = { id: string; name: string; type: string; content?: string; priority?: number; ttl: number } & {
+  data?: Record<string, string | number>;
+  proxied?: boolean;
+  locked?: boolean;
+  meta?: { read_only?: boolean; email_routing?: boolean };
+};
 
 // Codes (81058 recorded 2025, the others from Cloudflare's documentation).
-const AUTH = [6003, 9103, 9106, 9107, 9109, 10000, 10001];
-const NOT_FOUND = [1001, 7000, 7003, 81044];
 const IDENTICAL_EXISTS = 81058;
+const KINDS = { auth: [6003, 9103, 9106, 9107, 9109, 10000, 10001], not_found: [1001, 7000, 7003, 81044] };
 
-const ZONES_PER_PAGE = 50;
-const RECORDS_PER_PAGE = 1000;
+/** NAPTR and LOC are shown only: how their text and their `data` escape and round is not documented. */
+const TYPES = 'A AAAA CNAME MX TXT NS SRV CAA SVCB HTTPS TLSA SSHFP DS PTR URI'.split(' ');
+const PROXIED = ['A', 'AAAA', 'CNAME'];
+const FIELDS = typedFields();
+/** of which fields those of the API follow; the others hold the value */
+const SOURCES = { type: ['type'], name: ['host'], ttl: ['ttl', 'proxied'], proxied: ['proxied'] } as const;
 
 /**
  * Cloudflare API v4: records with ids, proxied or not. TTL 1 means "automatic" and is shown and taken as 1; proxied
@@ -34,7 +46,7 @@ export const cloudflare = defineProvider({
     [secret('api_token', 'API token', { help: 'With the permissions Zone:Read and DNS:Edit.' })],
     [text('email', 'E-mail'), secret('api_key', 'Global API key')],
   ],
-  capabilities: { types: TYPES, apexCname: true, proxy: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 },
+  capabilities: { types: TYPES, proxiedTypes: PROXIED, apexCname: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 },
   // 1200 requests in 5 minutes per user; other clients of the same user get a share
   limits: { requests: 1000, perSeconds: 300 },
   connect(credentials, context): DnsProvider {
@@ -43,106 +55,95 @@ export const cloudflare = defineProvider({
       headers: credentials.api_token
         ? { authorization: `Bearer ${credentials.api_token}` }
         : { 'x-auth-email': credentials.email ?? '', 'x-auth-key': credentials.api_key ?? '' },
-      errorMessage: words,
-      errorKind: (_status, body) => kind(body),
+      ...errorHooks(errorsOf, KINDS),
     });
-
     async function call<T>(method: Method, path: string, options?: CallOptions): Promise<Envelope<T>> {
       const body = await http.call<Envelope<T> | undefined>(method, path, options);
       if (body?.success === true && body.result !== undefined) return body;
-      const why = words(body);
-      if (!why) throw cut();
-      throw new ProviderError(kind(body) ?? 'rejected', context.redact(why));
+      throw new ProviderError('unavailable', 'The answer of Cloudflare is cut short');
     }
-
-    /**
-     * All pages of a list.
-     * @throws ProviderError `unavailable` when a page is missing or the list is shorter than announced
-     */
-    async function list<T extends { id: string }>(path: string, perPage: number, query = {}): Promise<T[]> {
-      // by id: when something is added meanwhile, the next page repeats an entry
-      const all = new Map<string, T>();
-      for (let page = 1; ; page++) {
-        const options = { query: { ...query, page, per_page: perPage } };
+    const list = <T extends { id: string }>(path: string, size: number, query = {}): Promise<T[]> =>
+      allPages(getId, async ({ page }) => {
+        const options = { query: { ...query, page, per_page: size } };
         const { result, result_info: info } = await call<T[]>('GET', path, options);
-        if (!Array.isArray(result) || typeof info?.total_count !== 'number' || info.count !== result.length)
-          throw cut();
-        for (const entry of result) all.set(entry.id, entry);
-        if (all.size >= info.total_count) return [...all.values()];
-        if (result.length === 0) throw cut();
-      }
-    }
-
-    async function records(zone: RemoteZone, query?: object): Promise<RemoteRecord[]> {
-      const found = await list<ApiRecord>(recordsPath(zone), RECORDS_PER_PAGE, query);
-      return found.map((r) => fromApi(r, zone.name)).filter((r) => r !== null);
-    }
-
-    const verbs: RecordVerbs = {
-      async createRecord(zone, record) {
-        const json = toApi(record, zone.name);
-        try {
-          return (await call<ApiRecord>('POST', recordsPath(zone), { json })).result.id;
-        } catch (error) {
-          if (!(error instanceof ProviderError) || !error.message.includes(code(IDENTICAL_EXISTS))) throw error;
-          const { type, name } = json as { type: string; name: string };
-          const twin = (await records(zone, { type, name })).find((r) => sameRecord(r, record));
-          if (!twin) throw error;
-          const same = twin.proxied === record.proxied && (record.proxied || twin.ttl === record.ttl);
-          return same ? twin.remoteId : verbs.updateRecord(zone, twin, record);
-        }
-      },
-
-      // PATCH keeps comment and tags; a record that changes its type is replaced, or fields of the old type would stay
-      async updateRecord(zone, before, after) {
-        const method = before.type === after.type ? 'PATCH' : 'PUT';
-        const options = { json: toApi(after, zone.name), idempotent: true };
-        return (await call<ApiRecord>(method, recordPath(zone, before), options)).result.id;
-      },
-
-      async deleteRecord(zone, before) {
-        try {
-          await call('DELETE', recordPath(zone, before));
-        } catch (error) {
-          if (!(error instanceof ProviderError) || error.kind !== 'not_found') throw error;
-        }
-      },
-    };
+        return { entries: result, total: info?.total_count ?? Number.NaN, count: info?.count };
+      });
+    const zones = async (query = {}): Promise<RemoteZone[]> =>
+      (await list<RemoteZone>('/zones', 50, query)).map(({ id, name }) => ({ id, name: toAscii(name) }));
+    const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
+      (await list<ApiRecord>(pathOf(zone), 1000, query)).flatMap((r) => fromApi(r, zone.name) ?? []);
 
     return {
       // the token's own check would not work with a global key
-      async check() {
-        await call('GET', '/zones', { query: { per_page: 5 } });
-      },
-      async listZones() {
-        const zones = await list<RemoteZone>('/zones', ZONES_PER_PAGE);
-        return zones.map(({ id, name }) => ({ id, name: toAscii(name) }));
-      },
+      check: async () => void (await call('GET', '/zones', { query: { per_page: 5 } })),
+      listZones: () => zones(),
+      findZone: async (name) => (await zones({ name })).find((zone) => zone.name === name) ?? null,
       listRecords: (zone) => records(zone),
-      apply: eachRecord(verbs),
+      apply: fromRecords({
+        createRecord: async (zone, record) =>
+          (await call<ApiRecord>('POST', pathOf(zone), { json: toApi(record, zone.name) })).result.id,
+        // PATCH keeps comment, tags, and what is not sent; a record that changes its type is replaced, or fields of the
+        // old type would stay
+        async updateRecord(zone, before, after, changed) {
+          const whole = toApi(after, zone.name);
+          const method = changed.has('type') ? 'PUT' : 'PATCH';
+          const json = method === 'PUT' ? whole : changedPart(whole, changed, SOURCES);
+          return (await call<ApiRecord>(method, pathOf(zone, before), { json, idempotent: true })).result.id;
+        },
+        deleteRecord: (zone, before) => call('DELETE', pathOf(zone, before)),
+        readRecord: async (zone, before) =>
+          fromApi((await call<ApiRecord>('GET', pathOf(zone, before))).result, zone.name),
+        findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
+        isDuplicate: (error) => error.message.includes(`(code ${IDENTICAL_EXISTS})`),
+      }),
     };
   },
 });
 
-const recordsPath = (zone: RemoteZone): string => `/zones/${encodeURIComponent(zone.id)}/dns_records`;
-const recordPath = (zone: RemoteZone, record: RemoteRecord): string =>
-  `${recordsPath(zone)}/${encodeURIComponent(record.remoteId)}`;
-const cut = () => new ProviderError('unavailable', 'The answer of Cloudflare is cut short');
-const code = (number: number): string => `(code ${number})`;
+const getId = ({ id }: { id: string }): string => id;
+const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
+  `/zones/${encodeURIComponent(zone.id)}/dns_records${record ? `/${encodeURIComponent(record.remoteId)}` : ''}`;
 
 /** All errors of an answer with their causes, flat. */
-function errorsOf(body: unknown): { code: number; message: string }[] {
-  const list = (body as Envelope<unknown> | null | undefined)?.errors;
-  return Array.isArray(list) ? list.flatMap((e) => [e, ...(e.error_chain ?? [])]) : [];
+function errorsOf(body: unknown): ApiError[] {
+  const { success, errors } = (body ?? {}) as Partial<Envelope<unknown>>;
+  return success !== true && Array.isArray(errors) ? errors.flatMap((e) => [e, ...(e.error_chain ?? [])]) : [];
 }
 
-const words = (body: unknown): string | undefined =>
-  errorsOf(body)
-    .map((e) => `${e.message} ${code(e.code)}`)
-    .join('; ') || undefined;
+/** rdata in presentation form of what the API answered. */
+function rdata({ type, data, content = '', priority = 0 }: ApiRecord): string {
+  if (type === 'TXT') return txtPresentation(txtFromInput(content));
+  if (type === 'MX') return `${priority} ${content}`;
+  // the `content` of SRV comes in several forms, that of CAA with and without quotes: `data` is exact
+  return (/SRV|CAA|URI/.test(type) && FIELDS.rdata(type, { priority, ...data })) || content;
+}
 
-function kind(body: unknown): ProviderErrorKind | undefined {
-  const codes = errorsOf(body).map((e) => e.code);
-  if (codes.some((c) => AUTH.includes(c))) return 'auth';
-  return codes.some((c) => NOT_FOUND.includes(c)) ? 'not_found' : undefined;
+/** A record as the service has it, or null for what Cloudflare manages itself. The TTL 1 ("automatic") stays 1. */
+function fromApi(record: ApiRecord, zone: string): RemoteRecord | null {
+  const canonical = fromRdata(record.name, record.type, rdata(record), record.ttl, zone);
+  if (!canonical) return null;
+  const { locked, meta, type, id: remoteId, proxied = false } = record;
+  const readOnly = canonical.readOnly || locked || meta?.read_only || meta?.email_routing || !TYPES.includes(type);
+  return { ...canonical, remoteId, proxied, readOnly };
+}
+
+/**
+ * The body that creates a record (OpenAPI). TXT is sent quoted and split, so that any text arrives as it is.
+ * @throws ProviderError `rejected` for a proxied record of a type that has no proxy
+ */
+function toApi(record: DnsRecord, zone: string) {
+  const { type, proxied } = record;
+  const proxy = PROXIED.includes(type) ? { proxied } : {};
+  if (proxied && !proxy.proxied) throw new ProviderError('rejected', `Only ${PROXIED} can be proxied, not ${type}`);
+  // "automatic" (OpenAPI); proxied records have no other
+  return { type, name: fullName(record.host, zone), ttl: proxied ? 1 : record.ttl, ...proxy, ...contentOf(record) };
+}
+
+function contentOf(record: DnsRecord): object {
+  const { type, value, priority } = record;
+  if (type === 'TXT') return { content: txtPresentation(value) };
+  if (type === 'MX') return { content: value, priority };
+  const data = FIELDS.of(record);
+  if (type !== 'URI') return data ? { data } : { content: value };
+  return { priority: data?.priority, data: { weight: data?.weight, target: data?.target } };
 }

@@ -1,16 +1,15 @@
-import PQueue from 'p-queue';
-import { sleep } from '../../common/clock.js';
-import { EXTRA_TYPES, RECORD_TYPES } from '../../dns/record.js';
+import { fullName } from '../../dns/names.js';
+import { EXTRA_TYPES, RECORD_TYPES, rdataOf } from '../../dns/record.js';
 import { ProviderError } from '../errors.js';
-import type { Http } from '../http.js';
+import { Gate } from '../gate.js';
+import { type PlainSet, plainSets, provenSearch, recordsIn, setsAt, withSoa } from '../plain-sets.js';
 import { type Credentials, type DnsProvider, defineProvider, type RemoteZone, secret, text } from '../provider.js';
-import { fromRrsets } from '../rrset.js';
-import { type ApiSet, type ApiZone, apiChange, apiName, recordsOf, setsOf } from './mapping.js';
+import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
 
-/** Further attempts of a write that the server's database refused. */
-const BUSY_RETRIES = 2;
-/** Up to so many changes, sets are read one by one where the server can do that. */
-const FEW_CHANGES = 10;
+/** Up to so many sets are read without the rest of the zone, where the server can do that. */
+const FEW_SETS = 10;
+/** More than a name has records: a search that answers so many may be cut. */
+const SEARCH_MAX = 2000;
 /** What the server writes as primary server when its `default-soa-content` is not set (seen on 4.7). */
 const PLACEHOLDER_SOA = 'a.misconfigured.dns.server.invalid.';
 
@@ -36,12 +35,8 @@ export const powerdns = defineProvider({
   ],
   capabilities: {
     types: [...RECORD_TYPES, ...EXTRA_TYPES],
-    ids: 'derived',
-    ttlOf: 'set',
-    replaces: 'set',
-    toggle: 'record',
-    atomic: true,
-    createZone: true,
+    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', toggle: 'record' },
+    ...{ atomic: true, chunk: 1000, createZone: true },
   },
   limits: { requests: 1000 },
   connect(credentials, context): DnsProvider {
@@ -53,102 +48,82 @@ export const powerdns = defineProvider({
       errorKind: (status, body) =>
         status === 422 && JSON.stringify(body).includes('Could not find domain') ? 'not_found' : undefined,
     });
-    const writes = new PQueue({ concurrency: 1 });
+    const readSome = async (zone: RemoteZone, query = {}) =>
+      plainSets((await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.rrsets, plain);
+    const readWhole = async (zone: RemoteZone) => withSoa(await readSome(zone), zone.name);
+
+    // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. Over SQLite the server answers 500 to
+    // a write that meets another one (seen on 4.7), and nothing is changed: tried again after a moment.
+    const writes = new Gate(1);
+    const write = (zone: RemoteZone, rrsets: unknown[]) =>
+      writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }));
+
+    // The SQL backends search, LMDB answers nothing at all (seen on 4.7). `*` and `?` are wildcards; what else matches
+    // (contents, names of other zones) is left out here.
+    const search = provenSearch(async (zone, name) => {
+      const query = { q: name.replace(/\.$/, ''), max: SEARCH_MAX, object_type: 'record' };
+      const all = await http.get<Found[] | undefined>('/search-data', { query }).catch(() => undefined);
+      if (/[*?]/.test(name) || !Array.isArray(all) || all.length >= SEARCH_MAX) return null;
+      const here = all.filter((found) => found.zone === `${zone}.` && found.name?.toLowerCase() === name);
+      return plainSets(here, (found) => plain({ ...found, records: [found] }));
+    });
     // asked once: a server that is updated meanwhile is only read more than it needs
     let known: Promise<boolean> | undefined;
-    const canFilter = () => {
-      known ??= filters(http);
-      return known;
-    };
-    const write = (zone: RemoteZone, rrsets: unknown[]) => writes.add(() => patch(http, zone, rrsets));
-    const read = (zone: RemoteZone, query = {}) => http.get<ApiZone | undefined>(pathOf(zone), { query });
-
-    /** All sets of a zone. @throws ProviderError when that cannot be all: what is missing would be written away */
-    const readWhole = async (zone: RemoteZone): Promise<ApiSet[]> => {
-      const sets = setsOf(await read(zone));
-      if (!sets.some((s) => s.type === 'SOA' && nameIs(s.name, `${zone.name}.`) && s.records.length)) {
-        throw new ProviderError('unavailable', 'The answer of PowerDNS is cut short: it has no SOA');
-      }
-      return sets;
-    };
+    /**
+     * Servers before 4.6 ignore the filter, those before 5.0 leave out disabled records when it is given (PowerDNS issue
+     * 11473; seen on 4.7), and writing such a set back would lose them: they are searched. Failing to tell means no.
+     */
+    async function readFew(zone: RemoteZone, keys: SetKey[]): Promise<PlainSet[] | null> {
+      known ??= http.get<{ version?: string } | undefined>('').then(
+        (server) => Number.parseInt(server?.version ?? '', 10) >= 5,
+        () => false,
+      );
+      const names = keys.map((key) => apiName(key.host, zone));
+      if (!(await known)) return search(zone.name, names);
+      const some = keys.map(({ type }, i) => readSome(zone, { rrset_name: names[i], rrset_type: type }));
+      return (await Promise.all(some)).flat();
+    }
 
     return {
-      async check() {
-        await http.get('');
-      },
-
+      check: () => http.get(''),
       async listZones() {
         const zones = await http.get<ApiZone[] | undefined>('/zones');
         if (!Array.isArray(zones)) throw new ProviderError('unavailable', 'PowerDNS did not answer a list of zones');
         return zones.filter((z) => z.name !== '.').map(remoteZone);
       },
-
-      async listRecords(zone) {
-        const sets = await readWhole(zone);
-        return sets.flatMap((s) => recordsOf(s, zone.name)).map((r) => r.record);
+      async findZone(name) {
+        const zones = await http.get<ApiZone[] | undefined>('/zones', { query: { zone: `${name}.` } });
+        return zones?.map(remoteZone).find((zone) => zone.name === name) ?? null;
       },
-
-      async apply(zone, changes) {
-        const single = changes.length <= FEW_CHANGES && (await canFilter());
-        // one listing serves all reads before a write: they belong to one moment anyway
-        let whole: Promise<ApiSet[]> | undefined;
-        return fromRrsets({
-          async readSet(_zone, host, type) {
-            const name = apiName(host, zone.name);
-            const query = { rrset_name: name, rrset_type: type };
-            if (!single) whole ??= readWhole(zone);
-            const sets = await (whole ?? read(zone, query).then(setsOf));
-            const set = sets.find((s) => s.type === type && nameIs(s.name, name));
-            const members = set ? recordsOf(set, zone.name) : [];
-            return {
-              host,
-              type,
-              ttl: set?.ttl ?? 0,
-              members: members.map(({ record, rdata }) => ({
-                remoteId: record.remoteId,
-                rdata,
-                enabled: record.enabled,
-              })),
-            };
-          },
-          async replaceSets(_zone, sets) {
-            whole = undefined;
-            // sets that go come first: the server checks one after the other, and a CNAME cannot come before what it
-            // replaces has gone
-            const ordered = sets.toSorted((a, b) => Math.min(a.members.length, 1) - Math.min(b.members.length, 1));
-            await write(
-              zone,
-              ordered.map((set) => apiChange(set, zone.name)),
-            );
-            return true;
-          },
-        })(zone, changes);
-      },
-
+      listRecords: async (zone) => recordsIn(await readWhole(zone), zone.name),
+      apply: fromRrsets({
+        async readSets(zone, keys) {
+          const few = keys.length <= FEW_SETS ? await readFew(zone, keys) : null;
+          return setsAt(keys, few ?? (await readWhole(zone)), zone.name);
+        },
+        replaceSets: (zone, sets) => write(zone, sets.map(apiChange(zone))).then(() => true),
+      }),
       async createZone(name) {
         const nameservers = (credentials.nameservers ?? '').split(/[\s,]+/).filter(Boolean);
         const absolute = nameservers.map((n) => n.replace(/\.?$/, '.'));
         const body = { name: `${name}.`, kind: 'Native', nameservers: absolute };
         const made = await http.post<ApiZone>('/zones', { json: body });
-        const zone = remoteZone(made);
         const soa = made.rrsets?.find((s) => s.type === 'SOA');
         if (!soa || soa.records.some((r) => r.content.startsWith(PLACEHOLDER_SOA))) {
-          const content = `${absolute[0] ?? `${name}.`} hostmaster.${name}. 0 10800 3600 604800 3600`;
-          await write(zone, [
-            {
-              name: `${name}.`,
-              type: 'SOA',
-              ttl: 3600,
-              changetype: 'REPLACE',
-              records: [{ content, disabled: false }],
-            },
-          ]);
+          const rdata = `${absolute[0] ?? `${name}.`} hostmaster.${name}. 0 10800 3600 604800 3600`;
+          const members = [{ remoteId: '', rdata, enabled: true }];
+          await write(remoteZone(made), [apiChange({ id: '', name })({ host: '@', type: 'SOA', ttl: 3600, members })]);
         }
-        return zone;
+        return remoteZone(made);
       },
     };
   },
 });
+
+/** As the API has them (OpenAPI): names absolute with final dot, `content` is rdata, the TTL that of the set. */
+type ApiSet = { name: string; type: string; ttl: number; records: { content: string; disabled?: boolean }[] };
+type ApiZone = { id: string; name: string; rrsets?: ApiSet[] };
+type Found = ApiSet & ApiSet['records'][number] & { zone: string };
 
 function baseUrl(credentials: Credentials): string {
   const url = (credentials.endpoint || credentials.url || '').replace(/\/+$/, '').replace(/\/api\/v1$/, '');
@@ -156,35 +131,19 @@ function baseUrl(credentials: Credentials): string {
 }
 
 const pathOf = (zone: RemoteZone): string => `/zones/${encodeURIComponent(zone.id)}`;
-const nameIs = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-const remoteZone = (zone: ApiZone): RemoteZone => ({
-  id: zone.id,
-  name: zone.name.toLowerCase().replace(/\.$/, ''),
-});
+const apiName = (host: string, zone: RemoteZone): string => `${fullName(host, zone.name)}.`;
+const remoteZone = ({ id, name }: ApiZone): RemoteZone => ({ id, name: name.toLowerCase().replace(/\.$/, '') });
 
-/**
- * Whether the server can answer single sets. Servers before 4.6 ignore the filter, those before 5.0 leave out disabled
- * records when it is given (PowerDNS issue 11473; seen on 4.7), and writing such a set back would lose them. Failing to
- * tell means no.
- */
-async function filters(http: Http): Promise<boolean> {
-  const server = await http.get<{ version?: string } | undefined>('').catch(() => undefined);
-  return Number.parseInt(server?.version ?? '', 10) >= 5;
+function plain({ name, type, ttl, records }: ApiSet): PlainSet {
+  // 4.7 answers IPv4-mapped addresses in a form that it refuses to take back
+  const text = (content: string) => (type === 'AAAA' ? rdataOf({ type, value: content, priority: null }) : content);
+  return { name, type, ttl, values: records.map((r) => ({ rdata: text(r.content), enabled: !r.disabled })) };
 }
 
-/**
- * One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. Over SQLite the server answers 500 to a
- * write that meets another one (seen on 4.7), and nothing is changed: tried again after a moment.
- */
-async function patch(http: Http, zone: RemoteZone, rrsets: unknown[]): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await http.patch(pathOf(zone), { json: { rrsets }, idempotent: true });
-      return;
-    } catch (error) {
-      const busy = error instanceof ProviderError && error.message.endsWith('(HTTP 500)');
-      if (!busy || attempt >= BUSY_RETRIES) throw error;
-      await sleep(150 * (attempt + 1));
-    }
-  }
-}
+/** What PATCH needs to make a set as it shall be. Without `comments`, which keeps those of the set (OpenAPI). */
+const apiChange = (zone: RemoteZone) => (set: RecordSet) => {
+  const { type, ttl, members } = set;
+  const name = apiName(set.host, zone);
+  const records = members.map((m) => ({ content: m.rdata, disabled: !m.enabled }));
+  return { name, type, ...(records.length ? { ttl, changetype: 'REPLACE', records } : { changetype: 'DELETE' }) };
+};

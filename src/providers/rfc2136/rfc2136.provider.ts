@@ -4,18 +4,16 @@ import { InvalidRecord } from '../../common/errors.js';
 import { fullName, zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata, RECORD_TYPES } from '../../dns/record.js';
 import {
-  type Change,
   type Credentials,
   type DnsProvider,
   defineProvider,
-  type Outcome,
   ProviderError,
   type RemoteRecord,
   type RemoteZone,
   secret,
   text,
 } from '../provider.js';
-import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs } from '../rrset.js';
+import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
 import { DnsClient, type DnsServer, prerequisite, rcodeError, replacement } from './client.js';
 import { nameToWire, rdataToWire, typeName, typeNumber } from './rdata.js';
 import { TSIG_ALGORITHMS, type TsigKey } from './tsig.js';
@@ -52,6 +50,8 @@ export const rfc2136 = defineProvider({
     ttlOf: 'set',
     replaces: 'set',
     atomic: true,
+    // with prerequisites and short values so many fit into one message
+    chunk: 100,
   },
   connect: (credentials, context) => {
     const { host, port } = serverOf(credentials);
@@ -111,12 +111,12 @@ function wireOf(set: RecordSet): Buffer[] {
   }
 }
 
-/** A list of more changes than this reads the zone once by transfer instead of each set by queries. */
-const MANY_CHANGES = 10;
-/** So many changes go into one UPDATE at most: with prerequisites and short values they fit into one message. */
-const CHANGES_PER_UPDATE = 100;
+/** More sets than this are read by one transfer of the zone instead of each by queries. */
+const MANY_SETS = 10;
 
 class Rfc2136 implements DnsProvider, RrsetVerbs {
+  readonly apply = fromRrsets(this);
+
   constructor(
     private readonly client: DnsClient,
     private readonly zones: string[],
@@ -141,32 +141,11 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
     return [...records.values()];
   }
 
-  async apply(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {
-    const outcomes: Outcome[] = [];
-    for (let i = 0; i < changes.length; i += CHANGES_PER_UPDATE) {
-      outcomes.push(...(await this.applyTogether(zone, changes.slice(i, i + CHANGES_PER_UPDATE))));
-    }
-    return outcomes;
-  }
-
-  /**
-   * Reading once is safe, since writing is conditional on what was read; after a write that failed each set is read
-   * anew.
-   */
-  private applyTogether(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {
-    let fromTransfer = changes.length > MANY_CHANGES;
-    let records: Promise<ReadRecord[]> | undefined;
-    return fromRrsets({
-      readSet: async (_zone, host, type) => {
-        if (!fromTransfer) return this.readSet(zone, host, type);
-        records ??= this.client.transfer(zone.name);
-        return setOf(await records, zone.name, host, type);
-      },
-      replaceSets: (_zone, sets, was) => {
-        fromTransfer = false;
-        return this.replaceSets(zone, sets, was);
-      },
-    })(zone, changes);
+  /** Reading at one moment is safe, since writing is conditional on what was read. */
+  async readSets(zone: RemoteZone, keys: SetKey[]): Promise<RecordSet[]> {
+    if (keys.length <= MANY_SETS) return Promise.all(keys.map((key) => this.readSet(zone, key)));
+    const records = await this.client.transfer(zone.name);
+    return keys.map(({ host, type }) => setOf(records, zone.name, host, type));
   }
 
   /**
@@ -174,7 +153,7 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
    * it says is therefore put to the server as a prerequisite, which looks at the zone's own data; when it does not
    * hold, the zone is transferred.
    */
-  async readSet(zone: RemoteZone, host: string, type: string): Promise<RecordSet> {
+  private async readSet(zone: RemoteZone, { host, type }: SetKey): Promise<RecordSet> {
     // for the NS of a delegation a server that has the child zone too would answer with the child's
     if (type !== 'NS' || host === '@') {
       const name = fullName(host, zone.name);

@@ -10,7 +10,7 @@ import {
   type RemoteZone,
   text,
 } from '../provider.js';
-import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs } from '../rrset.js';
+import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
 import { type ByOwner, byOwner, nextSerial, printEntries, replaceSetsIn, setIn, soaOf } from './edit.js';
 import { type Entry, parseMasterFile } from './masterfile.js';
 import { reload, type ZoneFile, ZoneFiles } from './store.js';
@@ -62,7 +62,7 @@ interface Parsed {
 
 class Zonefile implements DnsProvider, RrsetVerbs {
   readonly apply = fromRrsets(this);
-  /** the file that was read last: `apply` reads it once per touched set */
+  /** the file that was read last: `apply` reads it, and again before it writes */
   private last: { zone: string; parsed: Parsed } | null = null;
 
   constructor(
@@ -96,8 +96,9 @@ class Zonefile implements DnsProvider, RrsetVerbs {
     return [...records.values()];
   }
 
-  async readSet(zone: RemoteZone, host: string, type: string): Promise<RecordSet> {
-    return setIn(this.open(zone.name).owners, zone.name, host, type);
+  async readSets(zone: RemoteZone, keys: SetKey[]): Promise<RecordSet[]> {
+    const { owners } = this.open(zone.name);
+    return keys.map(({ host, type }) => setIn(owners, zone.name, host, type));
   }
 
   async replaceSets(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean> {

@@ -1,0 +1,63 @@
+import { XMLBuilder, XMLParser } from 'fast-xml-parser';
+import { clipped } from './errors.js';
+
+/** In what form answers come; requests say it by the option that their body is given in. */
+export type Form = 'json' | 'xml' | 'text';
+
+/** One of them at most. */
+export interface RequestBody {
+  json?: unknown;
+  /** `application/x-www-form-urlencoded`; what is undefined is left out */
+  form?: Record<string, string | number | boolean | undefined>;
+  /** a document; names that begin with `@` are attributes */
+  xml?: object;
+  /** as it is */
+  text?: string;
+}
+
+/** The body of a request and its content type. */
+export function encode({ json, form, xml, text }: RequestBody): { body?: string; type?: string } {
+  if (json !== undefined) return { body: JSON.stringify(json), type: 'application/json' };
+  if (form) return { body: parameters(form).toString(), type: 'application/x-www-form-urlencoded' };
+  if (xml) return { body: `<?xml version="1.0" encoding="UTF-8"?>${builder.build(xml)}`, type: 'application/xml' };
+  return text === undefined ? {} : { body: text, type: 'text/plain; charset=utf-8' };
+}
+
+/** Query or form; what is undefined is left out. */
+export const parameters = (all: object): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(all).flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, `${value}`]])),
+  );
+
+// all values stay texts: "007" is no number, and a TTL is read by who knows that it is one
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  parseTagValue: false,
+  parseAttributeValue: false,
+  removeNSPrefix: true,
+  htmlEntities: true,
+});
+const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
+
+/**
+ * An answer's document; undefined when it is empty. Of XML: elements by name, several of one name as a list (see
+ * `listOf`), attributes with `@` before their name, all values as text.
+ * @throws Error for one that is cut or of another form
+ */
+export function decode(text: string, form: Form): unknown {
+  if (form === 'text') return text;
+  if (text === '') return undefined;
+  return form === 'json' ? JSON.parse(text) : parser.parse(text, true);
+}
+
+/** Elements of one name in a document of XML, be there none, one or several. */
+export const listOf = <T>(node: T | T[] | '' | undefined): T[] =>
+  Array.isArray(node) ? node : node === undefined || node === '' ? [] : [node];
+
+/** So much of an answer of another form is repeated at most. */
+export const FOREIGN_CHARACTERS = 100;
+
+/** Words of a gateway that answered errors in plain text; nothing of a document of any form. */
+export const plainWords = (text: string): string | undefined =>
+  text && !/^\s*[<{[]/.test(text) ? clipped(text.trim(), FOREIGN_CHARACTERS) : undefined;

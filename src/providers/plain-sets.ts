@@ -1,0 +1,105 @@
+import { relativeName } from '../dns/names.js';
+import { DEFAULT_TTL, fromRdata, type RemoteRecord } from '../dns/record.js';
+import { ProviderError } from './errors.js';
+import { derivedId, keyText, type RecordSet, type SetKey, type SetMember } from './record-set.js';
+
+/** A record set, or a part of one, as name servers hold it. */
+export interface PlainSet {
+  /** absolute; final dot and case as it may be */
+  name: string;
+  type: string;
+  /** seconds */
+  ttl: number;
+  /** rdata in presentation form; enabled unless said otherwise */
+  values: readonly { rdata: string; enabled?: boolean; raw?: unknown }[];
+  line?: string;
+  raw?: unknown;
+}
+
+const cut = (what: string) => new ProviderError('unavailable', `The provider's answer is cut short: it has no ${what}`);
+
+const isSet = ({ name, type, ttl, values }: PlainSet): boolean =>
+  [name, type, ...values.map((value) => value.rdata)].every((text) => typeof text === 'string') &&
+  Number.isInteger(ttl);
+
+/** The record sets of an answer. @throws ProviderError `unavailable` when it holds no list of well-formed sets */
+export function plainSets<T>(list: readonly T[] | undefined, plain: (set: T) => PlainSet): PlainSet[] {
+  try {
+    const sets = (list as readonly T[]).map(plain);
+    if (sets.every(isSet)) return sets;
+  } catch {
+    // said below: a part is missing, or of another form
+  }
+  throw cut('record sets');
+}
+
+/** All sets of a zone, which has a SOA. @throws ProviderError without it: what is missing would be written away */
+export function withSoa(sets: PlainSet[], zone: string): PlainSet[] {
+  const isSoa = (set: PlainSet) => set.type === 'SOA' && relativeName(set.name, zone) === '@' && set.values.length > 0;
+  if (!sets.some(isSoa)) throw cut('SOA');
+  return sets;
+}
+
+/**
+ * Values with their ids, those outside the zone or managed by the server left out. Texts that mean the same (TXT split
+ * differently, names in another case) are one record; the one that is live counts.
+ */
+function membersOf(sets: Iterable<PlainSet>, zone: string): { record: RemoteRecord; own: SetMember }[] {
+  const all = new Map<string, { record: RemoteRecord; own: SetMember }>();
+  for (const { name, type, ttl, values, line = 'default' } of sets) {
+    for (const { rdata, enabled = true, raw } of values) {
+      const read = fromRdata(name, type, rdata, ttl, zone);
+      if (!read) continue;
+      const record = { ...read, enabled, line };
+      const remoteId = derivedId(record);
+      if (all.has(remoteId) && !enabled) continue;
+      const own = { remoteId, rdata, enabled, ...(raw === undefined ? {} : { raw }) };
+      all.set(remoteId, { record: { ...record, remoteId }, own });
+    }
+  }
+  return [...all.values()];
+}
+
+/** All records of record sets. */
+export const recordsIn = (sets: Iterable<PlainSet>, zone: string): RemoteRecord[] =>
+  membersOf(sets, zone).map((member) => member.record);
+
+/** What `readSets` answers for the keys, of all sets that were read. */
+export function setsAt(keys: readonly SetKey[], sets: Iterable<PlainSet>, zone: string): RecordSet[] {
+  const wanted = new Map(keys.map((key): [string, PlainSet[]] => [keyText(key), []]));
+  for (const set of sets) {
+    const host = relativeName(set.name, zone);
+    if (host !== null) wanted.get(keyText({ ...set, host }))?.push(set);
+  }
+  return keys.map((key) => {
+    const parts = wanted.get(keyText(key)) ?? [];
+    const members = membersOf(parts, zone).map((member) => member.own);
+    const live = parts.find((part) => part.values.some((v) => v.enabled !== false)) ?? parts[0];
+    return { ...key, ttl: live?.ttl ?? DEFAULT_TTL, members, ...(live?.raw === undefined ? {} : { raw: live.raw }) };
+  });
+}
+
+/** ms after which it is proved anew that the search of a server can, or cannot, see a zone */
+const PROOF_MS = 60_000;
+
+/**
+ * Reads names of a zone by a search whose empty answer proves nothing: where nothing is found at a name, the SOA of the
+ * zone has to be found by the same search.
+ * @param find all records at an absolute name, final dot, of the zone; null where the answer may be cut
+ * @returns null when the search cannot be trusted for these names
+ */
+export function provenSearch(find: (zone: string, name: string) => Promise<PlainSet[] | null>) {
+  const proofs = new Map<string, { sees: boolean; until: number }>();
+  const sees = async (zone: string): Promise<boolean> => {
+    const known = proofs.get(zone);
+    if (known && known.until > Date.now()) return known.sees;
+    const proof = ((await find(zone, `${zone}.`)) ?? []).some((set) => set.type === 'SOA');
+    proofs.set(zone, { sees: proof, until: Date.now() + PROOF_MS });
+    return proof;
+  };
+  return async (zone: string, names: Iterable<string>): Promise<PlainSet[] | null> => {
+    if (!(await sees(zone))) return null;
+    const found = await Promise.all([...new Set(names)].map((name) => find(zone, name)));
+    return found.some((sets) => sets === null) ? null : found.flatMap((sets) => sets ?? []);
+  };
+}

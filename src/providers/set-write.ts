@@ -1,0 +1,75 @@
+import { asProviderError, ProviderError } from './errors.js';
+import type { Change, Outcome } from './provider.js';
+import { keyText, type RecordSet, type SetWrite } from './record-set.js';
+import { keysOf } from './set-edit.js';
+import { endsList, failed, notTried, timeIsOver, work } from './work.js';
+
+type Failure = Outcome & { ok: false };
+
+/** What became of one set: `changed` when a conditional write found it in another state, `same` without a write. */
+export type SetResult = 'written' | 'changed' | 'same' | Failure;
+
+/**
+ * Writes sets one after the other. Those that hang together, since a record moves from one to the other or takes the
+ * other's place at its host, are written as long as all goes well: what could not be written is not taken away
+ * elsewhere. After a failure that every other set would meet as well, the rest is not begun.
+ */
+export async function writeEach(
+  writes: SetWrite[],
+  changes: readonly Change[],
+  replaceSet: (set: RecordSet, was: RecordSet) => Promise<boolean>,
+): Promise<Map<string, SetResult>> {
+  const results = new Map<string, SetResult>();
+  let stop: Failure | undefined;
+  for (const together of groups(writes, changes)) {
+    let blocked: Failure | 'changed' | undefined;
+    for (const { set, was } of together) {
+      if (timeIsOver()) stop ??= notTried();
+      const result = stop ?? blocked ?? (await written(() => replaceSet(set, was)));
+      results.set(keyText(set), result);
+      // those after a set that changed meanwhile are read and tried once more with it
+      if (result === 'changed') blocked ??= result;
+      if (typeof result === 'string') continue;
+      blocked ??= notTried(result.error);
+      if (endsList(result.error)) stop ??= notTried(result.error);
+    }
+  }
+  return results;
+}
+
+async function written(body: () => Promise<boolean>): Promise<SetResult> {
+  try {
+    return (await work(undefined, body)) ? 'written' : 'changed';
+  } catch (error) {
+    return failed(asProviderError(error));
+  }
+}
+
+/** The writes that hang together, in their order. */
+function groups(writes: SetWrite[], changes: readonly Change[]): SetWrite[][] {
+  const group = new Map(writes.map((write) => [keyText(write.set), [write]]));
+  const join = (a: string, b: string) => {
+    const [one, other] = [group.get(a), group.get(b)];
+    if (!one || !other || one === other) return;
+    one.push(...other);
+    for (const { set } of other) group.set(keyText(set), one);
+  };
+  for (const change of changes) {
+    const [first, second] = keysOf(change).map(keyText);
+    if (first && second) join(first, second);
+  }
+  for (const { set } of writes.filter((w) => !w.set.members.length)) {
+    for (const other of writes) if (other.set.host === set.host) join(keyText(set), keyText(other.set));
+  }
+  const order = new Map(writes.map((write, i) => [write, i]));
+  const at = (write: SetWrite) => order.get(write) ?? 0;
+  return [...new Set(group.values())].map((list) => list.toSorted((a, b) => at(a) - at(b)));
+}
+
+/** A failure of one set of a change, of whose sets another one is written. */
+export function partOf(failure: Failure, half: boolean): Failure {
+  if (!half) return failure;
+  const { kind, message } = failure.error;
+  const words = `${message} (of the two sets that the record is in, before and after, one is written)`;
+  return { ok: false, error: new ProviderError(kind, words, true), tried: true };
+}

@@ -1,0 +1,62 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { asProviderError, NotBegun, type ProviderError } from './errors.js';
+
+/** What all calls for one piece of work share, however deep in an adapter they are made. */
+interface Work {
+  /** ms of `Date.now()` after which no call begins; Infinity: it is not bounded */
+  deadline: number;
+  /** a write was sent whose answer does not say whether it was carried out */
+  unclear: boolean;
+}
+
+const current = new AsyncLocalStorage<Work>();
+
+/** The work that a call is made for; undefined outside of any. */
+export const currentWork = (): Work | undefined => current.getStore();
+
+/**
+ * Does a piece of work under a deadline. A failure says `mayHaveApplied` when any write of it may have been carried out,
+ * whatever became of the attempts after it, and in whichever loop they were made.
+ * @param deadline ms of `Date.now()`; left out, that of the work around it
+ * @throws ProviderError always: what is none counts as `unavailable`
+ */
+export async function work<T>(deadline: number | undefined, body: () => Promise<T>): Promise<T> {
+  const outer = current.getStore();
+  const own: Work = { deadline: deadline ?? outer?.deadline ?? Number.POSITIVE_INFINITY, unclear: false };
+  try {
+    return await current.run(own, body);
+  } catch (error) {
+    const failure = asProviderError(error);
+    throw own.unclear ? failure.applied(true) : failure;
+  } finally {
+    if (outer) outer.unclear ||= own.unclear;
+  }
+}
+
+/** Reading, which changes nothing: a failure is certain, unless a write before it was not. @throws ProviderError */
+export async function reading<T>(body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    throw asProviderError(error).applied(current.getStore()?.unclear ?? false);
+  }
+}
+
+/** Whether the time for the work is over: what has not begun is not begun any more. */
+export const timeIsOver = (): boolean => Date.now() >= (current.getStore()?.deadline ?? Number.POSITIVE_INFINITY);
+
+/** The outcome of a change that failed. */
+export const failed = (error: ProviderError) =>
+  ({ ok: false, error, tried: !(error instanceof NotBegun) || error.mayHaveApplied }) as const;
+
+/** The outcome of a change that was not begun, after another one failed so that this one would, too. */
+export const notTried = (why?: ProviderError) =>
+  failed(
+    why
+      ? new NotBegun(why.kind, `Not tried, since a change before it failed: ${why.message}`)
+      : new NotBegun('unavailable', 'Not tried: the time for the list of changes is over'),
+  );
+
+/** After such a failure the next change would fail as well. */
+export const endsList = ({ kind }: ProviderError): boolean =>
+  kind === 'auth' || kind === 'unavailable' || kind === 'rate_limit';
