@@ -88,7 +88,9 @@ const PROOF_MS = 60_000;
  * @param find all records at an absolute name, final dot, of the zone; null where the answer may be cut
  * @returns null when the search cannot be trusted for these names
  */
-export function provenSearch(find: (zone: string, name: string) => Promise<PlainSet[] | null>) {
+export function provenSearch(search: (zone: string, name: string) => Promise<PlainSet[] | null>) {
+  // one that fails, or answers what is no list of records, tells nothing either
+  const find = (zone: string, name: string) => search(zone, name).catch(() => null);
   const proofs = new Map<string, { sees: boolean; until: number }>();
   const sees = async (zone: string): Promise<boolean> => {
     const known = proofs.get(zone);

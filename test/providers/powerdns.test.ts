@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../src/dns/record.js';
 import { powerdns } from '../../src/providers/powerdns/powerdns.provider.js';
 import type { Change, DnsProvider, RemoteZone } from '../../src/providers/provider.js';
 import { dig } from '../support/dig.js';
-import { noPowerdns, type Powerdns, type RawZone, startPowerdns } from '../support/powerdns.js';
+import {
+  noPowerdns,
+  noPowerdnsOverPostgresql,
+  type Powerdns,
+  type PowerdnsBackend,
+  type RawZone,
+  startPowerdns,
+} from '../support/powerdns.js';
 import { startProxy as startFaults } from '../support/proxy.js';
 import { describeUnless } from '../support/suites.js';
 import { connectTo, type Received, type StandIn, startStandIn } from '../support/vendor.js';
@@ -13,7 +20,10 @@ import { providerContract } from './contract.js';
 const connect = (server: Powerdns, more: Record<string, string> = {}): DnsProvider =>
   connectTo(powerdns, { url: server.url, api_key: server.apiKey, server_id: 'localhost', ...more });
 
-for (const backend of ['sqlite', 'lmdb'] as const) {
+/** Why a backend cannot be run here, or false. */
+const without = (backend: PowerdnsBackend) => (backend === 'postgresql' ? noPowerdnsOverPostgresql : noPowerdns);
+
+for (const backend of ['sqlite', 'lmdb', 'postgresql'] as const) {
   providerContract(
     `PowerDNS over ${backend}`,
     async () => {
@@ -27,8 +37,78 @@ for (const backend of ['sqlite', 'lmdb'] as const) {
         stop: server.stop,
       };
     },
-    noPowerdns,
+    without(backend),
   );
+
+  describeUnless(without(backend))(`PowerDNS over ${backend}: one change in a zone of 900 records`, () => {
+    let server: Powerdns;
+    let proxy: StandIn;
+    let provider: DnsProvider;
+    const zone: RemoteZone = { id: 'large.example.', name: 'large.example' };
+    beforeAll(async () => {
+      server = await startPowerdns({ backend });
+      await server.createZone(zone.name);
+      await server.createZone('other.example');
+      const set = (name: string, type: string, ...contents: string[]) => {
+        const records = contents.map((c) => ({ content: c.replace(/^off /, ''), disabled: c.startsWith('off ') }));
+        return { name: `${name}.large.example.`, type, ttl: 300, changetype: 'REPLACE', records };
+      };
+      const hosts = Array.from({ length: 890 }, (_, i) => set(`h${i}`, 'A', '192.0.2.1'));
+      const special = [
+        set('dark', 'A', 'off 192.0.2.1', '192.0.2.2'),
+        set('_x', 'TXT', '"underscore"'),
+        // would match the name with the underscore, and hold it as a content
+        set('ax', 'CNAME', '_x.large.example.'),
+        set('*', 'A', 'off 192.0.2.3'),
+        set('*.deep', 'A', '192.0.2.4'),
+      ];
+      const answer = await server.api('PATCH', '/zones/large.example.', { rrsets: [...hosts, ...special] });
+      assert.equal(answer.status, 204, await answer.text());
+    });
+    afterAll(() => server?.stop());
+    beforeEach(async () => {
+      proxy = await startProxy(server);
+      provider = connect(server, { url: proxy.url });
+    });
+    afterEach(() => proxy.stop());
+
+    /** Adds a value at a name; how the zone was read, and what the name's set holds afterwards. */
+    async function add(host: string, type: string, value: string) {
+      const after = dnsRecord({ host, type, value, ttl: 300 }, zone.name);
+      const [outcome] = await provider.apply(zone, [{ op: 'create', after }]);
+      assert.ok(outcome?.ok, outcome && !outcome.ok ? outcome.error.message : '');
+      const reads = proxy.requests.splice(0).filter((r) => r.method === 'GET');
+      const set = (await server.zone(zone.name)).rrsets.find(
+        (s) => s.name === `${host}.${zone.name}.` && s.type === type,
+      );
+      return {
+        whole: reads.some((r) => r.path.includes('/zones/')),
+        set: set?.records.map((r) => `${r.disabled ? 'off ' : ''}${r.content}`).sort(),
+      };
+    }
+    const searches = backend !== 'lmdb';
+
+    it(searches ? 'reads the name alone' : 'reads the whole zone, since this backend finds nothing', async () => {
+      assert.deepEqual(await add('new', 'A', '192.0.2.9'), { whole: !searches, set: ['192.0.2.9'] });
+      // no record is thought absent that this server does not find
+      assert.deepEqual(await add('h7', 'A', '192.0.2.9'), { whole: !searches, set: ['192.0.2.1', '192.0.2.9'] });
+    });
+
+    it('keeps disabled siblings', async () => {
+      const set = ['192.0.2.2', '192.0.2.9', 'off 192.0.2.1'];
+      assert.deepEqual(await add('dark', 'A', '192.0.2.9'), { whole: !searches, set });
+    });
+
+    it('takes nothing else that matches for the name', async () => {
+      const set = ['"more"', '"underscore"'];
+      assert.deepEqual(await add('_x', 'TXT', 'more'), { whole: !searches, set });
+    });
+
+    it('reads the whole zone for a wildcard, which means something else to a search', async () => {
+      assert.deepEqual(await add('*', 'A', '192.0.2.9'), { whole: true, set: ['192.0.2.9', 'off 192.0.2.3'] });
+      assert.deepEqual(await add('*.deep', 'A', '192.0.2.9'), { whole: true, set: ['192.0.2.4', '192.0.2.9'] });
+    });
+  });
 }
 
 describeUnless(noPowerdns)('PowerDNS', () => {
@@ -219,6 +299,74 @@ describeUnless(noPowerdns)('PowerDNS', () => {
     }
   });
 
+  it('reads the whole zone where a search fails, or may be cut', async () => {
+    const [kept, added] = ['192.0.2.1', '192.0.2.2'];
+    await provider.apply(zone, [create('unsearched', 'A', kept)]);
+    const soa = { name: 'work.example.', type: 'SOA', content: 'x', ttl: 60, zone: 'work.example.', disabled: false };
+    const proxy = await startFaults(server.url);
+    try {
+      for (const answer of [
+        { status: 500, body: '{}' },
+        { status: 404, body: '' },
+        { status: 200, body: '{}' },
+        { status: 200, body: '[]' },
+        { status: 200, body: '[null]' },
+        { status: 200, body: JSON.stringify([{ ...soa, content: undefined }]) },
+        { status: 200, body: JSON.stringify([soa, ...Array(2000).fill({ ...soa, type: 'TXT' })]) },
+        // of a zone of that name that is not this one
+        { status: 200, body: JSON.stringify([{ ...soa, zone: 'example.' }]) },
+      ]) {
+        proxy.fault = async ({ path }, forward) => (path.includes('/search-data') ? answer : forward());
+        const through = connect({ ...server, url: proxy.url });
+        const [outcome] = await through.apply(zone, [create('unsearched', 'A', added)]);
+        assert.ok(outcome?.ok, outcome && !outcome.ok ? outcome.error.message : '');
+        const set = (await server.zone(zone.name)).rrsets.find((s) => s.name === 'unsearched.work.example.');
+        assert.deepEqual(set?.records.map((r) => r.content).sort(), [kept, added], JSON.stringify(answer).slice(0, 80));
+        const rrset = { name: 'unsearched.work.example.', type: 'A', ttl: 60, changetype: 'REPLACE' };
+        await patch([{ ...rrset, records: [{ content: kept, disabled: false }] }]);
+      }
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  it('says that a write may have been carried out when one attempt may have been, whatever became of the next', async () => {
+    const standIn = await startStandIn();
+    const whole = { name: zone.id, rrsets: [{ name: zone.id, type: 'SOA', ttl: 60, records: [{ content: 'x' }] }] };
+    const denied = { status: 401, body: 'Unauthorized' };
+    const invalid = { status: 422, body: { error: 'not canonical' } };
+    try {
+      for (const [first, next] of [
+        [{ status: 500, body: { error: 'busy' } }, denied],
+        [{ status: 500, body: { error: 'busy' } }, invalid],
+        [{ body: '{"long": "enough"}', breakAfter: 3 }, denied],
+      ]) {
+        let patches = 0;
+        standIn.handler = ({ method, path }) => {
+          if (method === 'PATCH') return (++patches === 1 ? first : next) as object;
+          return path.includes('/zones/') ? { body: whole } : { body: path.includes('/search-data') ? [] : {} };
+        };
+        for (const changes of [[create('a', 'A', '192.0.2.1')], ['a', 'b'].map((h) => create(h, 'A', '192.0.2.1'))]) {
+          patches = 0;
+          const outcomes = await connect(server, { url: standIn.url }).apply(zone, changes);
+          assert.ok(patches >= 2);
+          for (const outcome of outcomes) assert.ok(!outcome.ok && outcome.error.mayHaveApplied && outcome.tried);
+        }
+      }
+      // what could only not be read is certain not to be written
+      standIn.handler = () => ({ body: '{"long": "enough"}', breakAfter: 3 });
+      const [unread] = await connect(server, { url: standIn.url }).apply(zone, [create('a', 'A', '192.0.2.1')]);
+      assert.ok(unread && !unread.ok && unread.error.kind === 'unavailable' && !unread.error.mayHaveApplied);
+    } finally {
+      await standIn.stop();
+    }
+  });
+
+  it('finds a zone by its name', async () => {
+    assert.deepEqual(await provider.findZone?.(zone.name), zone);
+    assert.equal(await provider.findZone?.('absent.example'), null);
+  });
+
   it('reads single sets from servers since 5.0, which show disabled records then', async () => {
     const proxy = await startProxy(server, '5.0.1');
     try {
@@ -276,7 +424,8 @@ describeUnless(noPowerdns)('PowerDNS', () => {
 /** A proxy before the server, which may claim another version and then answers single sets as 5.0 does. */
 async function startProxy(server: Powerdns, version?: string): Promise<StandIn> {
   return startStandIn(async (request: Received) => {
-    const answer = await fetch(server.url + request.path, {
+    const search = request.path.endsWith('/search-data') ? `?${new URLSearchParams(request.query)}` : '';
+    const answer = await fetch(server.url + request.path + search, {
       method: request.method,
       headers: { 'x-api-key': server.apiKey },
       ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),

@@ -62,7 +62,7 @@ export const powerdns = defineProvider({
     // (contents, names of other zones) is left out here.
     const search = provenSearch(async (zone, name) => {
       const query = { q: name.replace(/\.$/, ''), max: SEARCH_MAX, object_type: 'record' };
-      const all = await http.get<Found[] | undefined>('/search-data', { query }).catch(() => undefined);
+      const all = await http.get<Found[] | undefined>('/search-data', { query });
       if (/[*?]/.test(name) || !Array.isArray(all) || all.length >= SEARCH_MAX) return null;
       const here = all.filter((found) => found.zone === `${zone}.` && found.name?.toLowerCase() === name);
       return plainSets(here, (found) => plain({ ...found, records: [found] }));
