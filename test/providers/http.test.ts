@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, it, jest } from '@jest/globals';
 import type { Agent } from 'undici';
 import { outboundAgent } from '../../src/outbound/agent.js';
 import { Gate } from '../../src/providers/gate.js';
 import { Http, type HttpOptions } from '../../src/providers/http.js';
+import { work } from '../../src/providers/work.js';
 import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 
 describe('the HTTP client of all providers', () => {
@@ -239,5 +240,204 @@ describe('the HTTP client of all providers', () => {
     const other = narrow.extend({ headers: { x: '1' } });
     await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? narrow : other).get('/')));
     assert.equal(most, 3);
+  });
+
+  it('sends forms, texts and documents, and reads documents and texts', async () => {
+    answers({ body: '<r xmlns="urn:x"><a n="1 &amp; 2">007</a><a n="3"/><b>t&#233;&lt;</b></r>' });
+    const http = client({ answers: 'xml' });
+    const read = { r: { a: [{ '#text': '007', '@n': '1 & 2' }, { '@n': '3' }], b: 'té<' } };
+    assert.deepEqual(await http.post('/', { form: { a: 'x&y=ü', b: 5, c: undefined } }), read);
+    await http.post('/', { xml: { Change: { '@xmlns': 'urn:x', Value: ['"a" & <b>', '2'] } } });
+    await http.post('/', { text: 'as it is' });
+    assert.deepEqual(
+      standIn.requests.map((r) => [r.headers['content-type'], r.body]),
+      [
+        ['application/x-www-form-urlencoded', 'a=x%26y%3D%C3%BC&b=5'],
+        [
+          'application/xml',
+          '<?xml version="1.0" encoding="UTF-8"?><Change xmlns="urn:x"><Value>&quot;a&quot; &amp; &lt;b&gt;</Value><Value>2</Value></Change>',
+        ],
+        ['text/plain; charset=utf-8', 'as it is'],
+      ],
+    );
+    for (const body of ['<r><a>1</a>', 'no document', '<html><br></html>']) {
+      answers({ body });
+      await assert.rejects(http.get('/'), { kind: 'unavailable', message: /cut off or is not XML/ });
+    }
+    answers({ body: 'a,b\n' });
+    assert.equal(await client({ answers: 'text' }).get('/'), 'a,b\n');
+  });
+
+  it('takes an error with a status of success for what it is', async () => {
+    const http = client({
+      failed: (body) => (body as { ok: boolean }).ok === false,
+      errorMessage: (body) => (body as { why?: string }).why,
+      errorKind: (_status, body) => ((body as { why?: string }).why === 'slow down' ? 'rate_limit' : undefined),
+    });
+    answers({ body: { ok: false, why: 'no such type' } });
+    await assert.rejects(http.post('/'), {
+      kind: 'rejected',
+      message: 'no such type (HTTP 200)',
+      mayHaveApplied: false,
+    });
+    standIn.requests.length = 0;
+    answers({ body: { ok: false, why: 'slow down' } }, { body: { ok: true } });
+    assert.deepEqual(await http.post('/'), { ok: true });
+  });
+
+  it('lets what authorises a request make calls of its own, even where one at a time is allowed', async () => {
+    standIn.handler = ({ path }) => (path === '/token' ? { body: { token: 't1' } } : good);
+    const http = client({ gate: new Gate(1) });
+    const events: string[] = [];
+    const authorised = http.extend({
+      async beforeRequest(request) {
+        const { token } = await http.post<{ token: string }>('/token');
+        events.push('authorised');
+        return { ...request, headers: { ...request.headers, authorization: token } };
+      },
+      sign(request) {
+        events.push('signed');
+        return { ...request, headers: { ...request.headers, signature: `of ${request.headers.authorization}` } };
+      },
+    });
+    assert.deepEqual(await authorised.get('/zones'), { fine: true });
+    assert.deepEqual(
+      standIn.requests.map((r) => [r.path, r.headers.signature]),
+      [
+        ['/token', undefined],
+        ['/zones', 'of t1'],
+      ],
+    );
+    assert.deepEqual(events, ['authorised', 'signed']);
+  });
+
+  it('waits for its turn no longer than it may', async () => {
+    let release = () => {};
+    standIn.handler = () => new Promise((done) => (release = () => done(good)));
+    const http = client({ gate: new Gate(1), waitMs: 100 });
+    const first = http.get('/first');
+    await assert.rejects(http.post('/second'), { name: 'NotBegun', kind: 'unavailable', mayHaveApplied: false });
+    release();
+    await first;
+    assert.deepEqual(
+      standIn.requests.map((r) => r.path),
+      ['/first'],
+    );
+    standIn.handler = () => good;
+    assert.deepEqual(await http.get('/third'), { fine: true });
+  });
+
+  it('makes the whole account wait as long as a 429 says', async () => {
+    const times: number[] = [];
+    standIn.handler = () => {
+      times.push(performance.now());
+      return times.length > 1 ? good : { status: 429, headers: { 'retry-after': '1' } };
+    };
+    const gate = new Gate(8);
+    let told = false;
+    const errorKind = () => {
+      told = true;
+      return undefined;
+    };
+    const first = client({ gate, errorKind }).post('/first');
+    while (!told) await sleep(5);
+    const other = client({ gate }).extend({ headers: { x: '1' } });
+    await Promise.all([first, client({ gate }).get('/second'), other.get('/third')]);
+    assert.equal(times.length, 4);
+    // a lower bound, which no slow machine breaks
+    assert.ok(times.slice(1).every((time) => time - (times[0] as number) >= 990));
+  });
+
+  it('tells at once who cannot wait as long as the account has to', async () => {
+    answers({ status: 429, headers: { 'retry-after': '60' } });
+    const gate = new Gate(8);
+    await assert.rejects(client({ gate }).get('/'), { kind: 'rate_limit' });
+    await assert.rejects(client({ gate }).get('/'), { name: 'NotBegun', kind: 'rate_limit', mayHaveApplied: false });
+    assert.equal(standIn.requests.length, 1);
+  });
+
+  it('is not refused by a provider that says how long to wait, however often it has to', async () => {
+    let second = 0;
+    let inSecond = 0;
+    let refused = 0;
+    standIn.handler = () => {
+      const now = Math.floor(Date.now() / 1000);
+      inSecond = now === second ? inSecond + 1 : 1;
+      second = now;
+      if (inSecond <= 5) return good;
+      refused++;
+      return { status: 429, headers: { 'retry-after': '1' } };
+    };
+    const http = client({ waitMs: 60_000 });
+    const all = await Promise.all(Array.from({ length: 30 }, () => http.post('/')));
+    assert.equal(all.length, 30);
+    assert.ok(refused > 0);
+  });
+
+  it('keeps several windows of time', async () => {
+    jest.useFakeTimers();
+    try {
+      const start = Date.now();
+      const begun: number[] = [];
+      const gate = new Gate(100, [
+        { requests: 4, perSeconds: 1 },
+        { requests: 6, perSeconds: 10 },
+      ]);
+      const all = Promise.all(Array.from({ length: 13 }, () => gate.run(async () => begun.push(Date.now() - start))));
+      await jest.advanceTimersByTimeAsync(60_000);
+      await all;
+      assert.deepEqual(begun, [0, 0, 0, 0, 1000, 1000, 10_000, 10_000, 10_000, 10_000, 11_000, 11_000, 20_000]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('begins no call of a list after its deadline', async () => {
+    answers(good);
+    const http = client();
+    const late = work(Date.now() - 1, () => http.post('/'));
+    await assert.rejects(late, { name: 'NotBegun', kind: 'unavailable', mayHaveApplied: false });
+    assert.equal(standIn.requests.length, 0);
+    // a pause that ends after the deadline is not waited for, although the call alone might wait
+    answers({ status: 429, headers: { 'retry-after': '60' } });
+    const soon = work(Date.now() + 30_000, () => client({ waitMs: 120_000 }).post('/'));
+    await assert.rejects(soon, { kind: 'rate_limit' });
+    assert.equal(standIn.requests.length, 1);
+  });
+
+  it('keeps in mind what may have been applied over all calls of one piece of work', async () => {
+    const closed = await startStandIn();
+    await closed.stop();
+    const http = client({ retries: 0 });
+    const dead = client({ baseUrl: closed.url, retries: 0 });
+    for (const next of [() => http.get('/'), () => dead.put('/'), () => dead.get('/')]) {
+      const twice = () =>
+        work(undefined, async () => {
+          answers(broken);
+          standIn.requests.length = 0;
+          await http.put('/').catch(() => {});
+          answers(broken, { status: 401 });
+          return next();
+        });
+      await assert.rejects(twice, { mayHaveApplied: true });
+    }
+    // a failed reading changes nothing
+    const reads = work(undefined, async () => {
+      answers(broken);
+      await http.get('/').catch(() => {});
+      return dead.put('/');
+    });
+    await assert.rejects(reads, { mayHaveApplied: false });
+  });
+
+  it('counts an attempt that was broken off when the next one finds nobody', async () => {
+    const other = await startStandIn();
+    other.handler = async () => {
+      setImmediate(() => void other.stop());
+      return broken;
+    };
+    const call = client({ baseUrl: other.url }).put('/', { json: {} });
+    await assert.rejects(call, { kind: 'unavailable', mayHaveApplied: true, message: /ECONNREFUSED/ });
+    assert.equal(other.requests.length, 1);
   });
 });
