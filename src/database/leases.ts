@@ -21,7 +21,8 @@ const MAX_LOOK_MS = 100;
 export interface Held {
   /**
    * In the transaction that commits what was done under the locks: whether they are still ours. They stay so until the
-   * transaction ends. @throws LeaseLost
+   * transaction ends. Best its first statement: then whoever waits for it has no rows that others want.
+   * @throws LeaseLost
    */
   confirm(manager: EntityManager): Promise<void>;
 }
