@@ -9,7 +9,8 @@ import { Lease } from './database/lease.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { Limit } from './limits/limit.entity.js';
 import { Mail } from './notifications/mail.entity.js';
-import { CachedRecord, RecordCount, RecordIntent } from './records/record.entity.js';
+import { ChangeSet, RecordChange } from './records/changes/change-set.entity.js';
+import { CachedRecord, RecordCount } from './records/record.entity.js';
 import { Setting } from './settings/setting.entity.js';
 import { Team, TeamMember } from './teams/team.entity.js';
 import { ApiToken, TokenUse } from './tokens/token.entity.js';
@@ -35,7 +36,8 @@ export const ENTITIES = [
   DomainPermission,
   CachedRecord,
   RecordCount,
-  RecordIntent,
+  ChangeSet,
+  RecordChange,
   Lease,
   Setting,
   AuditChain,

@@ -4,4 +4,13 @@
  */
 export const now = (offsetMs = 0): string => new Date(Date.now() + offsetMs).toISOString();
 
+/** Waits for work, but no longer than so many ms. */
+export async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, patience]).finally(() => clearTimeout(timer));
+}
+
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -43,6 +43,8 @@ export interface Config {
   outboundDeny: Cidr[];
   logLevel: string;
   providerTimeoutMs: number;
+  /** ms in which a provider may still apply what it was sent, whatever became of the answer */
+  unclearAfterMs: number;
   zoneFiles: { root: string; reloadCommand: string | null };
 }
 
@@ -158,6 +160,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       return value;
     }),
     providerTimeoutMs: read('PROVIDER_TIMEOUT_MS', 10_000, whole(100, 120_000)),
+    unclearAfterMs: read('UNCLEAR_AFTER_MS', 60_000, whole(0, 3_600_000)),
     zoneFiles: {
       root: resolve(dataDir, read('ZONEFILE_DIR', 'zones', text)),
       reloadCommand: read<string | null>('ZONEFILE_RELOAD_COMMAND', null, text),

@@ -78,11 +78,14 @@ export const creator =
   ) =>
     runner.createTable(new Table({ name, columns: cols, indices, foreignKeys, engine: tableEngine(runner) }), true);
 
-/** Adds nullable columns that are not there yet. TypeORM would copy the whole table on SQLite. */
+/**
+ * Adds columns that are not there yet, nullable or with a default. TypeORM would copy the whole table on SQLite.
+ */
 export async function addColumns(runner: QueryRunner, table: string, cols: TableColumnOptions[]): Promise<void> {
-  for (const { name, type, length } of cols) {
+  for (const { name, type, length, default: value } of cols) {
     if (await runner.hasColumn(table, name)) continue;
-    await runner.query(`ALTER TABLE ${table} ADD COLUMN ${name} ${length ? `${type}(${length})` : type}`);
+    const rest = value === undefined ? '' : ` NOT NULL DEFAULT ${value}`;
+    await runner.query(`ALTER TABLE ${table} ADD COLUMN ${name} ${length ? `${type}(${length})` : type}${rest}`);
   }
 }
 

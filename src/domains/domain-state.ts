@@ -11,6 +11,13 @@ export const domainState = {
   raiseRevision: (db: Db, manager: EntityManager, id: number) =>
     db.run('UPDATE domains SET revision = revision + 1 WHERE id = ?', [id], manager),
 
+  /** How often its records were changed. In a transaction that has locked the row it stays so. */
+  async revision(db: Db, manager: EntityManager, id: number): Promise<number> {
+    return (
+      (await db.row<{ revision: number }>('SELECT revision FROM domains WHERE id = ?', [id], manager))?.revision ?? 0
+    );
+  },
+
   /** So many records more, or fewer. */
   addRecords: (db: Db, manager: EntityManager, id: number, count: number) =>
     db.run('UPDATE domains SET records_count = records_count + ? WHERE id = ?', [count, id], manager),

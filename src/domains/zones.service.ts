@@ -73,8 +73,15 @@ export class Zones {
         const chunk = added.slice(i, i + CHUNK).map((z) => ({ ...row, name: z.name, remote_id: z.id }));
         await manager.insert(Domain, chunk);
       }
-      for (const z of moved) {
-        await manager.update(Domain, { account_id: account.id, name: z.name }, { remote_id: z.id, status: 'active' });
+      for (let i = 0; i < moved.length; i += CHUNK) {
+        const some = moved.slice(i, i + CHUNK).map((z) => [byName.get(z.name)?.id ?? 0, z.id] as const);
+        const ids = some.map(([id]) => id);
+        await this.db.run(
+          `UPDATE domains SET status = 'active', remote_id = CASE id ${some.map(() => 'WHEN ? THEN ?').join(' ')} END
+            WHERE id IN (${marks(ids.length)})`,
+          [...some.flat(), ...ids],
+          manager,
+        );
       }
       for (let i = 0; i < lost.length; i += CHUNK) {
         const ids = lost.slice(i, i + CHUNK).map((d) => d.id);

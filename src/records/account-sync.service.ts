@@ -5,6 +5,7 @@ import { AccountsService, type SyncedAccount } from '../accounts/accounts.servic
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import type { Caller } from '../common/access.js';
+import { within } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
@@ -16,6 +17,8 @@ import { SuspiciousList } from './suspicious.js';
 const SYNC_WAIT_MS = 60_000;
 /** ms after which the answer no longer waits for the records of the remaining domains */
 const ANSWER_MS = 50_000;
+/** ms that the end waits for records that are being read: a list that is cut off changes nothing */
+const STOP_WAIT_MS = 2_000;
 /** zones of one account that are read at once */
 const PARALLEL = 4;
 /** suspicious domains that an account's `last_error` names */
@@ -54,7 +57,7 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.allSettled(this.running);
+    await within(Promise.allSettled(this.running), STOP_WAIT_MS);
   }
 
   /**
@@ -75,12 +78,7 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
     const all = this.refreshAll(caller, account.name, ids, progress);
     this.running.add(all);
     void all.finally(() => this.running.delete(all));
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise((resolve) => {
-      timer = setTimeout(resolve, ANSWER_MS);
-    });
-    await Promise.race([all, patience]);
-    clearTimeout(timer);
+    await within(all, ANSWER_MS);
     const result = { ...counts, failed: progress.failed, pending: ids.length - progress.done };
     const error = wordsOf(progress);
     await this.db.transaction(async (manager) => {

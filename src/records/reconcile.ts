@@ -63,7 +63,36 @@ type Content = Pick<CacheRow, 'host' | 'type' | 'value' | 'line' | 'priority'>;
 const CONTENTS = [
   (r: Content) => JSON.stringify([r.host, r.type, r.value, r.line, r.priority]),
   (r: Content) => JSON.stringify([r.host, r.type, r.value, r.line]),
-];
+] as const;
+
+/** What writes without a known end may have made of a row. */
+export interface Expectation {
+  /** ids that the provider's record may have now */
+  ids: string[];
+  /** what it may say now */
+  contents: Content[];
+  /** the row stays here, disabled and with these values, when the provider's record is gone */
+  here: Partial<RowValues> | null;
+  /** it is not known yet what the list says of it: the row is not removed */
+  keep: boolean;
+}
+
+/** The words of a record in one order, the enabled one of twins first. */
+const order = (record: RemoteRecord): string => JSON.stringify([!record.enabled, ...Object.values(rowOf(record))]);
+
+/**
+ * A list without its repetitions: pages that shift name a record twice, and where ids are derived from the content, two
+ * records of one content have one id. Of those that differ in the rest it is always the same one that counts, in
+ * whatever order they are listed.
+ */
+export function distinct(remote: readonly RemoteRecord[]): readonly RemoteRecord[] {
+  const byId = new Map<string, RemoteRecord>();
+  for (const record of remote) {
+    const twin = byId.get(record.remoteId);
+    if (!twin || order(record) < order(twin)) byId.set(record.remoteId, record);
+  }
+  return byId.size === remote.length ? remote : [...byId.values()];
+}
 
 function group(map: Map<string, CacheRow[]>, key: string, row: CacheRow): void {
   const list = map.get(key);
@@ -75,13 +104,12 @@ function group(map: Map<string, CacheRow[]>, key: string, row: CacheRow): void {
  * Compares the cache of a zone with a complete list of the provider. Rows keep their ids while the provider's record is
  * the same: by its id, else by what an unfinished write meant to make of it, else by its content. Rows that exist only
  * here (disabled where the provider cannot hold such) stay.
- * @param expected of unfinished writes: row id -> remote id afterwards, null for a row that was being disabled by
- * removing it at the provider
+ * @param expected of unfinished writes, by the row's id
  */
 export function difference(
   rows: readonly CacheRow[],
   remote: readonly RemoteRecord[],
-  expected: ReadonlyMap<number, string | null> = new Map(),
+  expected: ReadonlyMap<number, Expectation> = new Map(),
 ): Difference {
   const byRemoteId = new Map<string, CacheRow>();
   for (const row of rows) if (row.remote_id !== null) byRemoteId.set(row.remote_id, row);
@@ -91,39 +119,44 @@ export function difference(
     const rekeyed = row.remote_id !== record.remoteId;
     update.push({ id: row.id, host: row.host, rekeyed, values: rowOf(record) });
   };
-  const strangers: RemoteRecord[] = [];
   const left = new Set(rows);
-  for (const record of remote) {
-    const row = byRemoteId.get(record.remoteId);
-    if (row && left.delete(row)) pair(record, row);
-    else if (!row) strangers.push(record);
-  }
-  const meant = new Map<string, CacheRow>();
-  for (const row of left) {
-    const remoteId = expected.get(row.id);
-    if (remoteId) meant.set(remoteId, row);
-  }
   const take = (row: CacheRow | undefined, record: RemoteRecord): boolean => {
     if (!row || !left.delete(row)) return false;
     pair(record, row);
     return true;
   };
-  let rest = strangers.filter((record) => !take(meant.get(record.remoteId), record));
+  let rest = distinct(remote).filter((record) => !take(byRemoteId.get(record.remoteId), record));
+  const meant = new Map<string, CacheRow>();
+  for (const row of left) {
+    for (const id of expected.get(row.id)?.ids ?? []) meant.set(id, row);
+    for (const content of expected.get(row.id)?.contents ?? []) meant.set(CONTENTS[0](content), row);
+  }
+  if (meant.size) {
+    rest = rest.filter((record) => !take(meant.get(record.remoteId), record));
+    rest = rest.filter((record) => !take(meant.get(CONTENTS[0](record)), record));
+  }
   for (const content of CONTENTS) {
+    if (!rest.length) break;
     const waiting = new Map<string, CacheRow[]>();
     for (const row of left) {
       // what exists only here, or soon will, can be nothing but the very same record
-      const here = row.remote_id === null || expected.get(row.id) === null;
+      const here = row.remote_id === null || expected.get(row.id)?.here;
       if (!here || content === CONTENTS[0]) group(waiting, content(row), row);
     }
+    // the oldest first, in whatever order the database told them
+    for (const list of waiting.values()) if (list.length > 1) list.sort((a, b) => a.id - b.id);
     rest = rest.filter((record) => !take(waiting.get(content(record))?.shift(), record));
   }
   const insert = rest.map(rowOf);
-  const gone = [...left].filter((row) => row.remote_id !== null);
-  for (const { id, ...row } of gone.filter((r) => expected.get(r.id) === null)) {
-    update.push({ id, host: row.host, rekeyed: true, values: { ...row, remote_id: null, enabled: false } });
+  const remove: Difference['remove'] = [];
+  for (const { id, ...row } of left) {
+    if (row.remote_id === null) continue;
+    const { here = null, keep = false } = expected.get(id) ?? {};
+    if (here) {
+      const values = { ...row, ...here, remote_id: null, enabled: false };
+      update.push({ id, host: row.host, rekeyed: true, values });
+    } else if (!keep) remove.push({ id, host: row.host });
   }
-  const remove = gone.filter((r) => expected.get(r.id) !== null).map(({ id, host }) => ({ id, host }));
   return { insert, update, remove };
 }
 

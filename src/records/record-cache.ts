@@ -3,8 +3,9 @@ import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
 import { recordSearch } from '../common/search.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
-import { domainState } from '../domains/domain-state.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
+import { CachedRecord } from './record.entity.js';
+import { recordCounts } from './record-counts.js';
 
 const FOLLOWING = [
   'remote_id',
@@ -21,7 +22,7 @@ const FOLLOWING = [
 ] as const;
 const COLUMNS = ['domain_id', ...FOLLOWING, 'remark', 'updated_at', 'created_at'] as const;
 /** The columns of a cached record, for queries over `dns_records`. */
-export const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}`;
+export const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}, pending`;
 
 /** A cached record as stored, with its booleans as booleans. */
 export interface StoredRecord extends CacheRow {
@@ -29,7 +30,18 @@ export interface StoredRecord extends CacheRow {
   remark: string;
   updated_at: string;
   created_at: string | null;
+  /** a change of it was sent to the provider, and nobody knows yet whether it was applied */
+  pending: boolean;
 }
+
+/** What becomes of a row: of the one with this id, which need not be there any more, or of a new one. */
+export interface Written {
+  id: number | null;
+  row: RowValues & { remark: string };
+}
+
+/** A row as far as it is counted. */
+type Counted = { id: number; type: string; remote_id: string | null };
 
 const CHUNK = 200;
 
@@ -38,6 +50,7 @@ export function stored(row: StoredRecord): StoredRecord {
   row.proxied = Boolean(row.proxied);
   row.enabled = Boolean(row.enabled);
   row.read_only = Boolean(row.read_only);
+  row.pending = Boolean(row.pending);
   return row;
 }
 
@@ -65,29 +78,167 @@ export class RecordCache {
   }
 
   /** All rows of a domain with what follows the provider only: a large zone is compared without the rest. */
-  async following(domainId: number): Promise<CacheRow[]> {
-    const rows = await this.db.rows<StoredRecord>(
+  async following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
+    const rows = await this.db.rows<CacheRow>(
       `SELECT id, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ?`,
       [domainId],
+      manager,
     );
-    return rows.map(stored);
+    for (const row of rows) {
+      row.proxied = Boolean(row.proxied);
+      row.enabled = Boolean(row.enabled);
+      row.read_only = Boolean(row.read_only);
+    }
+    return rows;
+  }
+
+  /**
+   * Writes what records became, and keeps the counts by what was there: a row that a synchronisation removed meanwhile
+   * comes back under its id, and one that has the provider's id already, stale, gives way or becomes the record. The
+   * transaction has locked the domain's row, so that nobody else changes its rows.
+   * @returns the ids of the rows, in the order of `list`
+   */
+  async write(manager: EntityManager, domainId: number, list: readonly Written[]): Promise<number[]> {
+    const wanted = list.flatMap(({ row }) => row.remote_id ?? []);
+    const named = list.flatMap(({ id }) => id ?? []);
+    const known = new Map<number, Counted>();
+    for (const row of await this.counted(manager, domainId, 'id', named)) known.set(row.id, row);
+    if (list.length > 1) {
+      const moving = list.filter(({ id, row }) => id !== null && known.get(id)?.remote_id !== row.remote_id);
+      await this.unkey(
+        manager,
+        moving.flatMap(({ id }) => id ?? []),
+      );
+    }
+    const holders = new Map<string, Counted>();
+    for (const row of await this.counted(manager, domainId, 'remote_id', wanted))
+      holders.set(row.remote_id as string, row);
+    const fresh = await this.insertFresh(manager, domainId, list, holders);
+    const ids: number[] = [];
+    const by = new Map<string, number>();
+    const count = (type: string, more: number) => by.set(type, (by.get(type) ?? 0) + more);
+    for (const { id, row } of list) {
+      const holder = row.remote_id === null ? undefined : holders.get(row.remote_id);
+      if (holder && fresh.get(row.remote_id as string) === row) {
+        count(row.type, 1);
+        ids.push(holder.id);
+        continue;
+      }
+      const target = id === null ? holder : known.get(id);
+      // it is of a record that is no more: the provider has the id for another one
+      if (holder && holder.id !== target?.id && (await this.drop(manager, [holder.id]))) count(holder.type, -1);
+      const written = target?.id ?? (await this.add(manager, domainId, id, row));
+      if (target) await this.update(manager, target.id, row);
+      if (target) count(target.type, -1);
+      count(row.type, 1);
+      const now: Counted = { id: written, type: row.type, remote_id: row.remote_id };
+      known.set(written, now);
+      if (row.remote_id !== null) holders.set(row.remote_id, now);
+      ids.push(written);
+    }
+    await recordCounts.add(this.db, manager, domainId, by);
+    return ids;
+  }
+
+  /** Of many, the new records with an id of the provider, in few statements. They are added to `holders`. */
+  private async insertFresh(
+    manager: EntityManager,
+    domainId: number,
+    list: readonly Written[],
+    holders: Map<string, Counted>,
+  ): Promise<ReadonlyMap<string, Written['row']>> {
+    const fresh = new Map<string, Written['row']>();
+    if (list.length === 1) return fresh;
+    for (const { id, row } of list) {
+      const { remote_id } = row;
+      if (id === null && remote_id !== null && !holders.has(remote_id) && !fresh.has(remote_id))
+        fresh.set(remote_id, row);
+    }
+    await this.insert(manager, domainId, [...fresh.values()]);
+    for (const row of await this.counted(manager, domainId, 'remote_id', [...fresh.keys()]))
+      holders.set(row.remote_id as string, row);
+    return fresh;
+  }
+
+  /** Removes rows, and keeps the counts by those that were there. As `write`. @returns how many were */
+  async remove(manager: EntityManager, domainId: number, ids: readonly number[]): Promise<number> {
+    const by = new Map<string, number>();
+    const there = await this.counted(manager, domainId, 'id', ids);
+    for (const { type } of there) by.set(type, (by.get(type) ?? 0) - 1);
+    await this.drop(
+      manager,
+      there.map((row) => row.id),
+    );
+    await recordCounts.add(this.db, manager, domainId, by);
+    return there.length;
+  }
+
+  /** Marks rows that an unclear change touches, or takes the mark away. @returns how many there are */
+  async markPending(manager: EntityManager, domainId: number, ids: readonly number[], pending = true): Promise<number> {
+    return this.each(ids, (some) => {
+      const sql = `UPDATE dns_records SET pending = ? WHERE domain_id = ? AND id IN (${marks(some.length)})`;
+      return this.db.run(sql, [pending, domainId, ...some], manager);
+    });
+  }
+
+  /** The ids of the rows that have these ids of the provider. */
+  async idsOf(manager: EntityManager, domainId: number, remoteIds: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.counted(manager, domainId, 'remote_id', remoteIds);
+    return new Map(rows.map((row) => [row.remote_id as string, row.id]));
+  }
+
+  /** Gives a row its remark. */
+  async remark(manager: EntityManager, domainId: number, id: number, remark: string): Promise<void> {
+    const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE id = ? AND domain_id = ?`;
+    const row = await this.db.row<StoredRecord>(sql, [id, domainId], manager);
+    if (!row || row.remark === remark) return;
+    const search = recordSearch({ ...row, remark });
+    await this.db.run('UPDATE dns_records SET remark = ?, search = ? WHERE id = ?', [remark, search, id], manager);
+  }
+
+  private async counted(
+    manager: EntityManager,
+    domainId: number,
+    column: 'id' | 'remote_id',
+    values: readonly SqlValue[],
+  ): Promise<Counted[]> {
+    const rows: Counted[] = [];
+    await this.each(values, async (some) => {
+      const which = `domain_id = ? AND ${column} IN (${marks(some.length)})`;
+      const sql = `SELECT id, type, remote_id FROM dns_records WHERE ${which}`;
+      rows.push(...(await this.db.rows<Counted>(sql, [domainId, ...some], manager)));
+      return 0;
+    });
+    return rows;
+  }
+
+  /** One new row, under an id that it had before if there is one. @returns its id */
+  private async add(manager: EntityManager, domainId: number, id: number | null, row: Written['row']): Promise<number> {
+    const at = now();
+    const more = { domain_id: domainId, updated_at: at, created_at: at, search: recordSearch(row) };
+    const inserted = await manager.insert(CachedRecord, { ...row, ...more, ...(id !== null && { id }) });
+    return id ?? Number(inserted.identifiers[0]?.id);
   }
 
   /** Many rows in few statements; their ids are not told. */
-  async insert(manager: EntityManager, domainId: number, rows: readonly RowValues[]): Promise<void> {
+  private async insert(
+    manager: EntityManager,
+    domainId: number,
+    rows: readonly (RowValues & { remark?: string })[],
+  ): Promise<void> {
     const one = `(${marks(COLUMNS.length + 1)})`;
     const at = now();
     for (let i = 0; i < rows.length; i += CHUNK) {
       const chunk = rows.slice(i, i + CHUNK);
       await this.db.run(
         `INSERT INTO dns_records (${COLUMNS.join(', ')}, search) VALUES ${chunk.map(() => one).join(', ')}`,
-        chunk.flatMap((row) => values({ ...row, domain_id: domainId, remark: '', updated_at: at, created_at: at })),
+        chunk.flatMap((row) => values({ remark: '', ...row, domain_id: domainId, updated_at: at, created_at: at })),
         manager,
       );
     }
   }
 
-  async update(manager: EntityManager, id: number, row: RowValues & { remark: string }): Promise<void> {
+  private async update(manager: EntityManager, id: number, row: RowValues & { remark: string }): Promise<void> {
     const entries = Object.entries({ ...row, search: recordSearch(row), updated_at: now() });
     await this.db.run(
       `UPDATE dns_records SET ${entries.map(([key]) => `${key} = ?`).join(', ')} WHERE id = ?`,
@@ -96,30 +247,29 @@ export class RecordCache {
     );
   }
 
-  async remove(manager: EntityManager, ids: readonly number[]): Promise<void> {
-    await this.each(ids, (some) =>
+  private drop(manager: EntityManager, ids: readonly number[]): Promise<number> {
+    return this.each(ids, (some) =>
       this.db.run(`DELETE FROM dns_records WHERE id IN (${marks(some.length)})`, some, manager),
     );
   }
 
-  /** Keeps the counts of a domain and a type after a single write, in its transaction. */
-  async count(manager: EntityManager, domainId: number, type: string, by: 1 | -1): Promise<void> {
-    // locks the domain's row: no two writers make the first count of a type
-    await domainState.addRecords(this.db, manager, domainId, by);
-    const sql = 'UPDATE record_counts SET hits = hits + ? WHERE domain_id = ? AND type = ?';
-    if (await this.db.run(sql, [by, domainId, type], manager)) return;
-    const first = 'INSERT INTO record_counts (domain_id, type, hits) VALUES (?, ?, ?)';
-    await this.db.run(first, [domainId, type, by], manager);
+  /** Rows that are about to get another id of the provider, which one of them may have still. */
+  private unkey(manager: EntityManager, ids: readonly number[]): Promise<number> {
+    return this.each(ids, (some) =>
+      this.db.run(`UPDATE dns_records SET remote_id = NULL WHERE id IN (${marks(some.length)})`, some, manager),
+    );
   }
 
   /** How many records of a type a domain has. */
-  async countOf(domainId: number, type: string): Promise<number> {
-    const sql = 'SELECT hits FROM record_counts WHERE domain_id = ? AND type = ?';
-    return (await this.db.row<{ hits: number }>(sql, [domainId, type]))?.hits ?? 0;
+  countOf(domainId: number, type: string): Promise<number> {
+    return recordCounts.of(this.db, domainId, type);
   }
 
-  private async each(ids: readonly number[], work: (some: number[]) => Promise<unknown>): Promise<void> {
-    for (let i = 0; i < ids.length; i += CHUNK) await work(ids.slice(i, i + CHUNK));
+  /** In statements of a bounded length. @returns the sum of what each says */
+  private async each<T>(list: readonly T[], work: (some: T[]) => Promise<number>): Promise<number> {
+    let sum = 0;
+    for (let i = 0; i < list.length; i += CHUNK) sum += await work(list.slice(i, i + CHUNK));
+    return sum;
   }
 
   /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */
@@ -144,13 +294,13 @@ export class RecordCache {
     const changed = free(update).filter((u) => !except.has(u.values.host));
     const added = free(insert);
     // removed first: a record that the provider gave a new id may carry one that an old row still has
-    await this.remove(
+    const removed = await this.drop(
       manager,
       gone.map((r) => r.id),
     );
-    const rekeyed = changed.filter((u) => u.rekeyed).map((u) => u.id);
-    await this.each(rekeyed, (ids) =>
-      this.db.run(`UPDATE dns_records SET remote_id = NULL WHERE id IN (${marks(ids.length)})`, ids, manager),
+    await this.unkey(
+      manager,
+      changed.filter((u) => u.rekeyed).map((u) => u.id),
     );
     const remarks = new Map<number, string>();
     await this.each(
@@ -158,29 +308,19 @@ export class RecordCache {
       async (ids) => {
         const sql = `SELECT id, remark FROM dns_records WHERE id IN (${marks(ids.length)})`;
         for (const row of await this.db.rows<StoredRecord>(sql, ids, manager)) remarks.set(row.id, row.remark);
+        return 0;
       },
     );
     for (const { id, values: row } of changed)
       await this.update(manager, id, { ...row, remark: remarks.get(id) ?? '' });
     await this.insert(manager, domainId, added);
-    const touched = gone.length + changed.length + added.length;
-    if (touched) {
-      await this.db.run('DELETE FROM record_counts WHERE domain_id = ?', [domainId], manager);
-      await this.db.run(
-        `INSERT INTO record_counts (domain_id, type, hits)
-         SELECT domain_id, type, COUNT(*) FROM dns_records WHERE domain_id = ? GROUP BY domain_id, type`,
-        [domainId],
-        manager,
-      );
-      const sum = 'SELECT COALESCE(SUM(hits), 0) AS n FROM record_counts WHERE domain_id = ?';
-      const all = await this.db.row<{ n: number | string }>(sum, [domainId], manager);
-      await domainState.setRecords(this.db, manager, domainId, Number(all?.n));
-    }
+    const touched = removed + changed.length + added.length;
+    if (touched) await recordCounts.again(this.db, manager, domainId);
     return touched;
   }
 }
 
-const values = (row: Omit<StoredRecord, 'id'>): SqlValue[] => [
+const values = (row: Omit<StoredRecord, 'id' | 'pending'>): SqlValue[] => [
   ...COLUMNS.map((column) => row[column]),
   recordSearch(row),
 ];

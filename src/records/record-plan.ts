@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import { assertUnchanged } from '../common/read-only.js';
-import { recordSearch } from '../common/search.js';
 import type { Action, RecordState } from '../common/token-rules.js';
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../dns/record.js';
 import { assertMay } from '../domains/access-rights.js';
@@ -8,7 +7,6 @@ import type { OpenDomain } from '../domains/domain-policy.js';
 import type { Capabilities, Change, ProviderDefinition } from '../providers/provider.js';
 import { derivedId } from '../providers/rrset.js';
 import type { RecordInput, RecordPatch } from './record.dto.js';
-import { CachedRecord } from './record.entity.js';
 import type { RecordCache, StoredRecord } from './record-cache.js';
 import { assertEditable, assertFits, changesOf, mergedRecord, newRecord, plainRecord } from './record-rules.js';
 import { recordView } from './record-view.js';
@@ -137,7 +135,7 @@ const equal = (after: DnsRecord, before: StoredRecord): boolean =>
   (Object.keys(after) as (keyof DnsRecord)[]).every((key) => after[key] === before[key]);
 
 /**
- * What a plan makes of the row that it changes, as `RecordIntent.expected` keeps it: known in advance where ids are
+ * What a plan makes of the row that it changes, as `RecordChange.expected` keeps it: known in advance where ids are
  * derived from the content.
  */
 export function expectation(
@@ -156,7 +154,6 @@ export interface Done {
   remoteId: string | null;
   /** the TTL belongs to the set: its other members have it now, too */
   setTtl: boolean;
-  updatedAt: string;
 }
 
 /**
@@ -167,28 +164,15 @@ export async function commitPlan(
   cache: RecordCache,
   manager: EntityManager,
   plan: Plan,
-  { domainId, remoteId, setTtl, updatedAt }: Done,
+  { domainId, remoteId, setTtl }: Done,
 ): Promise<number | null> {
   const { before, after, remark } = plan;
   if (!after) {
-    await cache.remove(manager, [before?.id ?? 0]);
-    if (before) await cache.count(manager, domainId, before.type, -1);
+    await cache.remove(manager, domainId, before ? [before.id] : []);
     return null;
   }
   const row = { ...after, remark, remote_id: remoteId, read_only: false };
-  let id = before?.id;
-  if (before && id !== undefined) {
-    await cache.update(manager, id, row);
-    if (before.type !== after.type) {
-      await cache.count(manager, domainId, before.type, -1);
-      await cache.count(manager, domainId, after.type, 1);
-    }
-  } else {
-    const more = { domain_id: domainId, updated_at: updatedAt, created_at: updatedAt, search: recordSearch(row) };
-    const inserted = await manager.insert(CachedRecord, { ...row, ...more });
-    id = Number(inserted.identifiers[0]?.id);
-    await cache.count(manager, domainId, after.type, 1);
-  }
+  const [id = 0] = await cache.write(manager, domainId, [{ id: before?.id ?? null, row }]);
   if (setTtl && remoteId !== null) await cache.alignTtl(manager, domainId, after.host, after.type, after.ttl);
   return id;
 }

@@ -1,6 +1,8 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
+import { now, within } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
@@ -9,25 +11,52 @@ import type { DomainRow } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
-import { Intents } from './intents.js';
-import { difference, suspiciousLoss } from './reconcile.js';
+import { ProviderError } from '../providers/errors.js';
+import { expectations, hostsOf, judge, type UnclearChange } from './changes/evidence.js';
+import { Unclear } from './changes/unclear.js';
+import { type CacheRow, difference, distinct, suspiciousLoss } from './reconcile.js';
 import { RecordCache } from './record-cache.js';
+import { type Looked, SettleQueue } from './settle-queue.js';
 import { SuspiciousList } from './suspicious.js';
 
 /** ms that one sync of a domain waits for another one of the same domain */
 const SYNC_WAIT_MS = 120_000;
-/** ms between looks for intents that nobody is at */
+/** ms between looks for unclear changes that nobody is at */
 const SETTLE_EVERY_MS = 15_000;
 /** ms that the start waits for the first look */
 const START_WAIT_MS = 10_000;
+/** ms that the end waits for looks that have begun: one that is cut off is begun again by the next start */
+const STOP_WAIT_MS = 2_000;
+/** ms until a domain is looked at again whose unclear names are being changed */
+const AGAIN_MS = 5_000;
+/** failures that are those of the whole account */
+const DOWN: ReadonlySet<string> = new Set(['unavailable', 'auth', 'rate_limit']);
+
+type Verdicts = ReturnType<typeof judge>;
+
+/** How many unclear changes have an end now. */
+interface Settled {
+  applied: number;
+  failed: number;
+}
+/** `touched`: rows */
+interface Followed extends Settled {
+  touched: number;
+}
 
 /**
  * Makes the cache equal to what a provider holds: at a sync, on `refresh`, and after writes that nobody saw the end of.
  */
 @Injectable()
-export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
+export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
-  private settling: Promise<void> | null = null;
+  private looking: Promise<void> = Promise.resolve();
+  private next: Promise<void> | null = null;
+  private stopping = false;
+  private readonly queue = new SettleQueue(
+    (id) => this.settle(id),
+    () => void this.settleAll(),
+  );
   /** suspicious lists that stand in the audit log already: domain -> who was told of how many */
   private readonly told = new Map<number, Set<string>>();
 
@@ -39,7 +68,7 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
     private readonly connections: ProviderConnections,
     private readonly domains: DomainsService,
     private readonly cache: RecordCache,
-    private readonly intents: Intents,
+    private readonly unclear: Unclear,
     private readonly audit: AuditService,
   ) {}
 
@@ -51,31 +80,41 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
       );
     });
     this.events.on('database.opened', async () => {
-      const first = this.settleAll();
+      const first = this.settleAll().then(() => this.queue.idle());
       // what needs a provider that is down is tried again; the start does not wait for it
-      await Promise.race([first, new Promise((resolve) => setTimeout(resolve, START_WAIT_MS).unref())]);
+      await within(first, START_WAIT_MS);
       this.timer ??= setInterval(() => void this.settleAll(), SETTLE_EVERY_MS).unref();
     });
   }
 
+  onModuleDestroy(): void {
+    this.stopping = true;
+    this.queue.stop();
+  }
+
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    await this.settling;
+    await within(Promise.all([this.looking, this.queue.idle()]), STOP_WAIT_MS);
   }
 
   /**
    * Reads a whole zone at the provider and brings the cache up to date; nothing is changed when the list cannot be read
-   * in full. Names that are being changed meanwhile are left to their writers. A list that lacks too much is not
-   * believed unless `confirm` says so: writes without a known end then stay unsettled, are looked at again, and the
-   * audit log says why.
+   * in full. Names that are being changed meanwhile are left to their writers, and changes without a known end get one
+   * as far as the list proves it. A list that lacks too much is not believed unless `confirm` says so: such changes
+   * then stay unclear, are looked at again, and the audit log says why.
    * @returns how many rows were touched
    * @throws ProviderError, SuspiciousList
    */
   async refresh(domain: DomainRow, actor: Actor, confirm = false): Promise<number> {
+    return (await this.followTold(domain, actor, confirm)).touched;
+  }
+
+  private async followTold(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
     try {
-      const touched = await this.follow(domain, actor, confirm);
+      const followed = await this.follow(domain, actor, confirm);
       this.told.delete(domain.id);
-      return touched;
+      this.queue.works(domain.id, domain.account_id);
+      return followed;
     } catch (error) {
       if (error instanceof SuspiciousList && this.isNews(domain.id, actor, error))
         await this.audit.append(actor, {
@@ -96,69 +135,108 @@ export class RecordSyncService implements OnModuleInit, OnApplicationShutdown {
     return told.size !== told.add(key).size;
   }
 
-  private follow(domain: DomainRow, actor: Actor, confirm: boolean): Promise<number> {
+  private follow(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async () => {
-      const { ids: settled, hosts, expected } = await this.intents.settleable(domain.id);
+      await this.unclear.adoptDead(domain.id);
       const { revision } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
-      const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name });
-      const rows = await this.cache.following(domain.id);
-      const changes = difference(rows, remote, expected);
+      const begun = now();
+      const remote = distinct(await provider.listRecords({ id: domain.remote_id, name: domain.name }));
+      const known = { revision: (await this.domains.reload(domain.id)).revision, rows: [] as CacheRow[] };
+      known.rows = await this.cache.following(domain.id);
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
         await domainState.synced(this.db, manager, domain.id);
-        const busy = await this.intents.busyHosts(manager, domain.id, revision, settled);
+        const unmoved = (await domainState.revision(this.db, manager, domain.id)) === known.revision;
+        const rows = unmoved ? known.rows : await this.cache.following(domain.id, manager);
+        const busy = await this.unclear.busyHosts(manager, domain.id, revision);
+        const unclear = await this.unclear.of(domain.id, manager);
+        const free = unclear.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
+        const changes = difference(rows, remote, expectations(free, begun));
         // what we did ourselves, or may have done, is no loss
-        const loss = suspiciousLoss(rows, changes, new Set([...busy, ...hosts]));
+        const loss = suspiciousLoss(rows, changes, new Set([...busy, ...unclear.flatMap(hostsOf)]));
         if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
         const touched = await this.cache.apply(manager, domain.id, changes, busy);
-        await this.intents.settle(manager, settled);
+        const settled = await this.settleBy(manager, domain.id, judge(free, remote, begun, remoteIdsOf(rows)));
         if (loss) {
           const after = { touched, confirmed: loss.lost.length, of: loss.of };
           await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
         }
-        return touched;
+        return { touched, ...settled };
       });
     });
   }
 
-  /**
-   * Looks for writes without a known end and asks the providers about them. Runs once at a time; failures are tried
-   * again later.
-   */
-  settleAll(): Promise<void> {
-    this.settling ??= this.settleOnce().finally(() => {
-      this.settling = null;
-    });
-    return this.settling;
+  /** What was proved of unclear changes, in the transaction that brought the cache up to date. */
+  private async settleBy(manager: EntityManager, domainId: number, verdicts: Verdicts): Promise<Settled> {
+    const remoteIds = [...verdicts.values()].flatMap((verdict) => (verdict.applied && verdict.remoteId) || []);
+    const ids = await this.cache.idsOf(manager, domainId, remoteIds);
+    const applied = new Map<UnclearChange, number | null>();
+    const failed: UnclearChange[] = [];
+    for (const [change, verdict] of verdicts) {
+      if (!verdict.applied) {
+        failed.push(change);
+        continue;
+      }
+      const id = verdict.remoteId === null ? change.record_id : (ids.get(verdict.remoteId) ?? change.record_id);
+      applied.set(change, id);
+      // the one part of a record that no list of a provider tells
+      if (id !== null && change.remark !== null) await this.cache.remark(manager, domainId, id, change.remark);
+    }
+    if (verdicts.size) await this.unclear.settle(manager, domainId, applied, failed);
+    return { applied: applied.size, failed: failed.length };
   }
 
-  private async settleOnce(): Promise<void> {
+  /**
+   * Looks for changes without a known end, and asks the providers about them in the background; failures are tried
+   * again later. @returns when it is known whom to ask
+   */
+  settleAll(): Promise<void> {
+    // one that is looking may have passed what has just become unclear
+    this.next ??= this.looking.then(() => {
+      this.next = null;
+      this.looking = this.lookAround();
+      return this.looking;
+    });
+    return this.next;
+  }
+
+  private async lookAround(): Promise<void> {
     try {
-      if (!this.database.open) return;
-      await this.intents.prune();
-      for (const id of await this.intents.unsettledDomains()) await this.settle(id);
+      if (this.database.open && !this.stopping) this.queue.offer(await this.unclear.domains());
     } catch (error) {
       log().warn({ err: (error as Error).message }, 'unfinished writes could not be looked for');
     }
   }
 
-  private async settle(id: number): Promise<void> {
-    const domain = await this.domains.reload(id);
+  private async settle(id: number): Promise<Looked> {
+    const domain = await this.domains.reload(id).catch(() => null);
+    if (!domain) return 'done';
     try {
-      const touched = await this.refresh(domain, 'system');
-      log().info({ domain: domain.name, touched }, 'settled unfinished writes with what the provider says');
-      await this.report('system', domain, touched);
+      const { touched, applied, failed } = await this.followTold(domain, 'system', false);
+      if (applied + failed) {
+        log().info({ domain: domain.name, touched, applied, failed }, 'settled unfinished writes');
+        const after = { touched, applied, failed };
+        await this.audit.append('system', { ...entryOf('record.settle', domain), after });
+      }
+      const ripe = await this.unclear.ripeAt(id);
+      if (ripe === null) return 'done';
+      const time = Date.parse(ripe) || 0;
+      return { again: time >= Date.now() ? time + 1 : Date.now() + AGAIN_MS };
     } catch (error) {
       log().warn({ domain: domain.name, err: (error as Error).message }, 'unfinished writes are not settled yet');
+      return error instanceof ProviderError && DOWN.has(error.kind) ? 'down' : 'failed';
     }
   }
-
-  /** Audit entry of a refresh. */
-  async report(actor: Actor, domain: DomainRow, touched: number): Promise<void> {
-    await this.audit.append(actor, { ...entryOf('record.settle', domain), after: { touched } });
-  }
 }
+
+const remoteIdsOf = (rows: readonly CacheRow[]): ((id: number) => string | null) => {
+  let byId: Map<number, string | null> | undefined;
+  return (id) => {
+    byId ??= new Map(rows.map((row) => [row.id, row.remote_id]));
+    return byId.get(id) ?? null;
+  };
+};
 
 const entryOf = (action: string, domain: DomainRow) => ({
   action,

@@ -18,6 +18,7 @@ export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at
   enabled: row.enabled,
   remark: row.remark,
   read_only: row.read_only,
+  pending: row.pending,
   unicode_host: toUnicode(row.host),
   synced_at: domain.synced_at && domain.synced_at > row.updated_at ? domain.synced_at : row.updated_at,
   updated_at: row.updated_at,

@@ -10,10 +10,13 @@ import { Leases } from '../database/leases.js';
 import { shownValue } from '../dns/record.js';
 import { assertMay, judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { ProviderError } from '../providers/errors.js';
-import type { Change, Outcome } from '../providers/provider.js';
+import { domainState } from '../domains/domain-state.js';
+import { asProviderError, ProviderError } from '../providers/errors.js';
+import type { Change, Outcome, ProviderDefinition } from '../providers/provider.js';
 import { SettingsService } from '../settings/settings.service.js';
-import { Intents, lockOf } from './intents.js';
+import type { ChangedRecord } from './changes/change-set.entity.js';
+import { ChangeSets, type NewChange } from './changes/change-sets.js';
+import { lockOf } from './changes/locks.js';
 import { RecordCache, type StoredRecord } from './record-cache.js';
 import { commitPlan, type Edit, expectation, hostsOf, NoSuchRecord, type Plan, planEdit } from './record-plan.js';
 import { RecordSyncService } from './record-sync.service.js';
@@ -48,7 +51,7 @@ export class RecordWriter {
     private readonly leases: Leases,
     private readonly connections: ProviderConnections,
     private readonly cache: RecordCache,
-    private readonly intents: Intents,
+    private readonly sets: ChangeSets,
     private readonly audit: AuditService,
     private readonly sync: RecordSyncService,
     private readonly settings: SettingsService,
@@ -115,18 +118,17 @@ export class RecordWriter {
       return plans.map(({ before }) => ({ ok: true, id: (before as StoredRecord).id }));
     }
     const changes = plans.map((p) => p.change).filter((c): c is Change => c !== null);
-    const op = edits.length === 1 ? (edits[0] as Edit).op : 'batch';
-    const expected = plans.flatMap((plan) => expectation(plan, definition));
+    const rows_ = plans.flatMap((plan, i) => (plan.change ? [newChange((edits[i] as Edit).op, plan, definition)] : []));
     const requestId = actor === 'system' ? '' : actor.requestId;
-    const intent = changes.length ? await this.intents.store(domain.id, op, hosts, expected, requestId) : null;
+    const intent = changes.length ? await this.sets.open(domain, requestId, rows_) : null;
     const zone = { id: domain.remote_id, name: domain.name };
     let outcomes: Outcome[];
     try {
       outcomes = changes.length ? await provider.apply(zone, changes) : [];
     } catch (error) {
       // an adapter that throws broke its contract: nothing is known about what it did
-      if (intent !== null) await this.intents.doubt(intent);
-      throw error;
+      const failure = asProviderError(error);
+      outcomes = changes.map(() => ({ ok: false, error: failure, tried: true }));
     }
     const setTtl = definition.capabilities.ttlOf === 'set';
     return this.conclude(actor, domain, { edits, plans, outcomes, intent, setTtl });
@@ -144,7 +146,7 @@ export class RecordWriter {
     const results = await this.db.transaction(async (manager) => {
       const list: Result[] = [];
       const written: (StoredRecord | null)[] = [];
-      await this.intents.resolve(manager, domain.id, intent);
+      await domainState.raiseRevision(this.db, manager, domain.id);
       for (const { plan, outcome } of ended) {
         if (outcome && !outcome.ok) {
           list.push({ ok: false, error: outcome.error });
@@ -159,11 +161,17 @@ export class RecordWriter {
           continue;
         }
         const updatedAt = now();
-        const id = await commitPlan(this.cache, manager, plan, { domainId: domain.id, remoteId, setTtl, updatedAt });
+        const id = await commitPlan(this.cache, manager, plan, { domainId: domain.id, remoteId, setTtl });
         list.push({ ok: true, id });
         written.push(id === null ? null : asStored(plan, id, domain.id, remoteId, updatedAt));
       }
-      if (doubtful && intent !== null) await this.intents.doubt(intent, manager);
+      const states = ended.flatMap(({ plan, outcome }, i) => {
+        if (!outcome) return [];
+        const recordId = written[i]?.id ?? plan.before?.id ?? null;
+        const state = outcome.ok ? 'applied' : outcome.error.mayHaveApplied ? 'unknown' : 'failed';
+        return [{ state: state as 'applied' | 'unknown' | 'failed', recordId }];
+      });
+      await this.sets.conclude(manager, domain.id, intent, states);
       for (const [i, { plan }] of ended.entries()) {
         if (plan.idle) continue;
         const result = list[i] as Result;
@@ -207,6 +215,31 @@ const wanted = ({ after }: Plan) => after && { ...after, value: shownValue(after
 const readsRecords = (actor: Actor): boolean =>
   actor === 'system' || !actor.principal?.token || hasScope(actor.principal.token.allowedServices, 'records:read');
 
+const kept = (row: StoredRecord | null): ChangedRecord | null => {
+  if (!row) return null;
+  const { id, domain_id, value, updated_at, created_at, pending, ...rest } = row;
+  return rest;
+};
+
+function newChange(op: Edit['op'], plan: Plan, definition: ProviderDefinition): NewChange {
+  const { before, after, remark } = plan;
+  const [expected] = expectation(plan, definition);
+  const host = (after ?? before)?.host ?? '';
+  const state_after = after && { ...after, remark, remote_id: null, read_only: false, value: undefined };
+  return {
+    op,
+    record_id: before?.id ?? null,
+    host,
+    host_before: before && before.host !== host ? before.host : null,
+    type: (after ?? before)?.type ?? '',
+    state_before: kept(before),
+    value_before: before?.value ?? null,
+    state_after: state_after as ChangedRecord | null,
+    value_after: after?.value ?? null,
+    expected: expected ? (expected[1] ?? '') : null,
+  };
+}
+
 const asStored = (
   plan: Plan,
   id: number,
@@ -219,6 +252,7 @@ const asStored = (
   domain_id: domainId,
   remote_id: remoteId,
   read_only: false,
+  pending: plan.before?.pending ?? false,
   remark: plan.remark,
   updated_at: updatedAt,
   created_at: plan.before ? plan.before.created_at : updatedAt,

@@ -116,6 +116,8 @@ export class RecordView {
   remark!: string;
   /** shown, but not to be edited: a type or content that the service does not know */
   read_only!: boolean;
+  /** a change of it was sent to the provider, and it is not known yet whether it was applied */
+  pending!: boolean;
   /** the host as people write it */
   unicode_host!: string;
   synced_at!: string;

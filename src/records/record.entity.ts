@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { SEARCH_LENGTH } from '../common/search.js';
-import { Bool, Id, Int, Json, Str, Text, Utc } from '../database/columns.js';
+import { Bool, Id, Int, Str, Text, Utc } from '../database/columns.js';
 import { Domain } from '../domains/domain.entity.js';
 
 /**
@@ -31,6 +31,8 @@ export class CachedRecord {
   @Bool() enabled!: boolean;
   @Str(255) remark!: string;
   @Bool() read_only!: boolean;
+  /** a change of it was sent to the provider, and nobody knows yet whether it was applied */
+  @Bool({ default: false }) pending!: boolean;
   @Utc() updated_at!: string;
   /** null only in rows of a process that is older than the column */
   @Utc({ nullable: true }) created_at!: string | null;
@@ -50,33 +52,4 @@ export class RecordCount {
   domain?: Domain;
   @PrimaryColumn({ type: 'varchar', length: 16 }) type!: string;
   @Int() hits!: number;
-}
-
-/**
- * What is about to be done at a provider, stored before the call. `open` while the call runs; `unknown` when nobody can
- * tell whether it was applied; `done`, with the domain's revision, in the transaction that updates the cache.
- */
-@Entity('record_intents')
-@Index('record_intents_state_ix', ['state', 'domain_id'])
-@Index('record_intents_domain_ix', ['domain_id', 'revision'])
-export class RecordIntent {
-  @Id() id!: number;
-  @Int() domain_id!: number;
-  @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
-  @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'record_intents_domain_fk' })
-  domain?: Domain;
-  @Str(16) op!: string;
-  /** the names that the change touches */
-  @Json() hosts!: string[];
-  /**
-   * `[row id, remote id afterwards]` of the rows that it changes; a null id: the row stays here, disabled, when the
-   * provider's record goes
-   */
-  @Json() expected!: [number, string | null][];
-  /** the process that is at it, see `database/leases.ts` */
-  @Str(128) owner!: string;
-  @Str(8) state!: 'open' | 'unknown' | 'done';
-  @Int({ nullable: true }) revision!: number | null;
-  @Str(64) request_id!: string;
-  @Utc() created_at!: string;
 }

@@ -3,7 +3,8 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { AccountSyncService } from './account-sync.service.js';
 import { AllowedRecords } from './allowed-records.js';
-import { Intents } from './intents.js';
+import { ChangeSets } from './changes/change-sets.js';
+import { Unclear } from './changes/unclear.js';
 import { RecordCache } from './record-cache.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { RecordWriter } from './record-writer.service.js';
@@ -21,7 +22,8 @@ import { SyncController } from './sync.controller.js';
     RecordCache,
     RecordSyncService,
     AccountSyncService,
-    Intents,
+    ChangeSets,
+    Unclear,
   ],
 })
 export class RecordsModule {}

@@ -15,6 +15,7 @@ export const row = (id: number, more: Partial<StoredRecord> = {}): StoredRecord 
   weight: null,
   enabled: true,
   read_only: false,
+  pending: false,
   remark: '',
   updated_at: '2026-01-01T00:00:00.000Z',
   created_at: '2026-01-01T00:00:00.000Z',

@@ -138,6 +138,9 @@ const running = new Map<string, INestApplication>();
 /** The application that runs in this process on a data directory, if any. */
 export const applicationOf = (dataDir: string): INestApplication | undefined => running.get(dataDir);
 
+/** Providers of tests apply nothing late, but where just that is tested. */
+const AT_ONCE = { UNCLEAR_AFTER_MS: '0' };
+
 /** The service in the test's own process. */
 export class LocalServer extends Server {
   private static output = '';
@@ -151,7 +154,7 @@ export class LocalServer extends Server {
   }
 
   static async start(env: Record<string, string> = {}, dataDir = newDataDir()): Promise<LocalServer> {
-    const config = parseConfig({ HOST: '127.0.0.1', DATA_DIR: dataDir, ...env });
+    const config = parseConfig({ HOST: '127.0.0.1', DATA_DIR: dataDir, ...AT_ONCE, ...env });
     const begin = LocalServer.output.length;
     // one logger for all services of the process
     configureLogger(config.logLevel, {
@@ -203,7 +206,7 @@ export class ServerProcess extends Server {
   static async start(env: Record<string, string> = {}, dataDir = newDataDir()): Promise<ServerProcess> {
     const child = spawn(process.execPath, [ENTRY], {
       cwd: dataDir,
-      env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
+      env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...AT_ONCE, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const output: string[] = [];

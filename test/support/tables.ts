@@ -32,4 +32,4 @@ export async function rowsOf({ databaseUrl, server }: Store, sql: string): Promi
 
 /** How many writes have no known end. */
 export const openIntents = async (store: Store): Promise<number> =>
-  (await rowsOf(store, `SELECT id FROM record_intents WHERE state <> 'done'`)).length;
+  (await rowsOf(store, `SELECT id FROM change_sets WHERE state <> 'done'`)).length;

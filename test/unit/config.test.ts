@@ -81,6 +81,7 @@ describe('configuration', () => {
       outboundDeny: [],
       logLevel: 'info',
       providerTimeoutMs: 10_000,
+      unclearAfterMs: 60_000,
       zoneFiles: { root: resolve('data/zones'), reloadCommand: null },
     });
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import type { RemoteRecord } from '../../src/dns/record.js';
-import { type CacheRow, difference, suspiciousLoss } from '../../src/records/reconcile.js';
+import { type CacheRow, difference, type Expectation, suspiciousLoss } from '../../src/records/reconcile.js';
 import { row as rowOf } from '../support/rows.js';
 
 const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => ({
@@ -21,6 +21,9 @@ const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {
 
 const row = (id: number, remote_id: string | null, value: string, more: Partial<CacheRow> = {}): CacheRow =>
   rowOf(id, { remote_id, value, ttl: 600, ...more });
+
+const expects = (id: number, more: Partial<Expectation>): Map<number, Expectation> =>
+  new Map([[id, { ids: [], contents: [], here: null, keep: false, ...more }]]);
 
 describe('difference between cache and provider', () => {
   it('is nothing when both are the same, in whatever order', () => {
@@ -82,7 +85,7 @@ describe('difference between cache and provider', () => {
   it('keeps the row of an unfinished write that reached the provider', () => {
     const rows = [row(7, 'old', '192.0.2.1'), row(8, 'other', '192.0.2.8')];
     const now = [remote('new', '192.0.2.2'), remote('other', '192.0.2.8')];
-    const { insert, update, remove } = difference(rows, now, new Map([[7, 'new']]));
+    const { insert, update, remove } = difference(rows, now, expects(7, { ids: ['new'] }));
     assert.deepEqual([insert, remove], [[], []]);
     assert.deepEqual(
       update.map((u) => [u.id, u.values.value]),
@@ -92,7 +95,7 @@ describe('difference between cache and provider', () => {
 
   it('keeps a row that was being disabled when its record has gone, and leaves it alone when it has not', () => {
     const rows = [row(7, 'a', '192.0.2.1')];
-    const meant = new Map([[7, null]]);
+    const meant = expects(7, { here: {} });
     const gone = difference(rows, [], meant);
     assert.deepEqual([gone.insert, gone.remove], [[], []]);
     assert.deepEqual(
@@ -100,6 +103,34 @@ describe('difference between cache and provider', () => {
       [[7, false, null, '192.0.2.1']],
     );
     assert.deepEqual(difference(rows, [remote('a', '192.0.2.1')], meant), { insert: [], update: [], remove: [] });
+  });
+
+  it('gives a row that stays here what it was to become', () => {
+    const { update } = difference(
+      [row(7, 'a', '192.0.2.1')],
+      [],
+      expects(7, { here: { value: '192.0.2.9', ttl: 60 } }),
+    );
+    assert.deepEqual(
+      update.map(({ values }) => [values.enabled, values.remote_id, values.value, values.ttl]),
+      [[false, null, '192.0.2.9', 60]],
+    );
+  });
+
+  it('does not remove a row while it is unclear what the list says of it', () => {
+    const rows = [row(7, 'a', '192.0.2.1')];
+    assert.deepEqual(difference(rows, [], expects(7, { keep: true })), { insert: [], update: [], remove: [] });
+    assert.deepEqual(difference(rows, [], expects(7, {})).remove, [{ id: 7, host: 'www' }]);
+  });
+
+  it('knows a row by the content that an unfinished write meant to give it', () => {
+    const meant = expects(7, { contents: [remote('', '192.0.2.2')], keep: true });
+    const { insert, update, remove } = difference([row(7, 'a', '192.0.2.1')], [remote('new', '192.0.2.2')], meant);
+    assert.deepEqual([insert, remove], [[], []]);
+    assert.deepEqual(
+      update.map((u) => [u.id, u.rekeyed, u.values.value]),
+      [[7, true, '192.0.2.2']],
+    );
   });
 
   it('goes by the provider id before the content', () => {
@@ -165,6 +196,43 @@ describe('difference between cache and provider', () => {
   it('takes a record that is listed twice as one', () => {
     const twice = [remote('a', '192.0.2.1'), remote('a', '192.0.2.1')];
     assert.deepEqual(difference([row(1, 'a', '192.0.2.1')], twice), { insert: [], update: [], remove: [] });
+  });
+
+  it('takes a new record that is listed twice as one', () => {
+    const twice = [remote('a', '192.0.2.1'), remote('b', '192.0.2.2'), remote('a', '192.0.2.1')];
+    assert.deepEqual(
+      difference([], twice).insert.map((r) => r.remote_id),
+      ['a', 'b'],
+    );
+  });
+
+  it('says the same of twins of one id in whatever order they are listed', () => {
+    const twins = [remote('a', '192.0.2.1', { ttl: 60 }), remote('a', '192.0.2.1', { enabled: false, ttl: 30 })];
+    for (const list of [twins, twins.toReversed()]) {
+      assert.deepEqual(
+        difference([], list).insert.map((r) => [r.ttl, r.enabled]),
+        [[60, true]],
+      );
+      const settled = row(1, 'a', '192.0.2.1', { ttl: 60 });
+      assert.deepEqual(difference([settled], list), { insert: [], update: [], remove: [] });
+    }
+  });
+
+  it('keeps records of one content and different ids apart, and pairs them the same way each time', () => {
+    const two = [remote('x', '192.0.2.1'), remote('y', '192.0.2.1')];
+    assert.equal(difference([], two).insert.length, 2);
+    const rows = [row(1, 'x', '192.0.2.1'), row(2, 'y', '192.0.2.1')];
+    for (const list of [two, two.toReversed()])
+      assert.deepEqual(difference(rows, list), { insert: [], update: [], remove: [] });
+    const renewed = [remote('v', '192.0.2.1'), remote('w', '192.0.2.1')];
+    for (const known of [rows, rows.toReversed()])
+      assert.deepEqual(
+        difference(known, renewed).update.map((u) => [u.id, u.values.remote_id]),
+        [
+          [1, 'v'],
+          [2, 'w'],
+        ],
+      );
   });
 
   it('removes all when the provider holds nothing', () => {

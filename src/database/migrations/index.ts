@@ -9,6 +9,7 @@ import { AuditFilters1763950000000 } from './1763950000000-audit-filters.js';
 import { Lists1763960000000 } from './1763960000000-lists.js';
 import { ChangeSets1763970000000 } from './1763970000000-change-sets.js';
 import { LeaseScopes1763975000000 } from './1763975000000-lease-scopes.js';
+import { Changes1763980000000 } from './1763980000000-changes.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -23,4 +24,5 @@ export const MIGRATIONS = [
   Lists1763960000000,
   ChangeSets1763970000000,
   LeaseScopes1763975000000,
+  Changes1763980000000,
 ];

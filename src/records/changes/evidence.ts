@@ -1,0 +1,99 @@
+import { type RemoteRecord, sameRecord } from '../../dns/record.js';
+import type { Expectation, RowValues } from '../reconcile.js';
+
+/** A change that was sent to the provider, and of which nobody knows whether it was applied. */
+export interface UnclearChange {
+  id: number;
+  change_set_id: number;
+  /** of the cached record; null for a creation */
+  record_id: number | null;
+  host: string;
+  host_before: string | null;
+  /** null: there was none, or, of a change from before such were kept, nobody knows */
+  before: RowValues | null;
+  /** null after a deletion, and as `before` */
+  after: RowValues | null;
+  /** what the row's remark becomes; null: as `after` */
+  remark: string | null;
+  /** see `RecordChange.expected` */
+  expected: string | null;
+  /** only a list that was begun after this proves that it was not applied */
+  settle_after: string | null;
+}
+
+/** The names that a change touches. */
+export const hostsOf = ({ host, host_before }: Pick<UnclearChange, 'host' | 'host_before'>): string[] =>
+  host_before === null || host_before === host ? [host] : [host, host_before];
+
+/** Whether a list that was begun at this time may still be of the moment before the change. */
+const isEarly = ({ settle_after }: UnclearChange, begun: string): boolean => begun <= (settle_after ?? '');
+
+/** It takes the provider's record away: a deletion, or a record that stays here, disabled. */
+const takesAway = ({ before, after, expected }: UnclearChange): boolean =>
+  expected === '' || (before !== null && after === null);
+
+/**
+ * What unclear changes may have made of which rows, for the comparison with a list that was begun at this time. While
+ * the list may be of the moment before a change, or between its steps, no row of it is removed because of it.
+ */
+export function expectations(changes: readonly UnclearChange[], begun: string): Map<number, Expectation> {
+  const expected = new Map<number, Expectation>();
+  for (const change of changes) {
+    const { record_id: id, after } = change;
+    if (id === null) continue;
+    const row = expected.get(id) ?? { ids: [], contents: [], here: null, keep: false };
+    if (change.expected === '') row.here = after ?? {};
+    else if (!takesAway(change)) row.keep ||= isEarly(change, begun);
+    if (change.expected) row.ids.push(change.expected);
+    if (after && change.expected !== '') row.contents.push(after);
+    expected.set(id, row);
+  }
+  return expected;
+}
+
+/** Whether a record is all that a change was to make of it. */
+const says = (record: RemoteRecord, after: RowValues): boolean =>
+  sameRecord(record, after) &&
+  record.ttl === after.ttl &&
+  record.proxied === after.proxied &&
+  record.weight === after.weight &&
+  record.enabled === after.enabled;
+
+/**
+ * Judges unclear changes by a complete list of the provider that was begun at this time. What a change was to make and
+ * is there proves it applied, at once. What is not there proves the contrary only when the provider had time enough to
+ * apply it; so does what is neither the old nor the new state, which somebody made past us.
+ * @returns for each the provider's id of its record (null: it is gone), or why not; without an entry it stays unknown
+ */
+export function judge(
+  changes: readonly UnclearChange[],
+  remote: readonly RemoteRecord[],
+  begun: string,
+  remoteIdOf: (recordId: number) => string | null,
+): Map<UnclearChange, { applied: true; remoteId: string | null } | { applied: false }> {
+  const byId = new Map(remote.map((record) => [record.remoteId, record]));
+  // only what stands at the names of the changes is looked through
+  const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
+  const there = remote.filter((record) => hosts.has(record.host));
+  const find = (change: UnclearChange): { remoteId: string | null } | undefined => {
+    const { before, after, expected, record_id } = change;
+    const known = [before?.remote_id ?? null, record_id === null ? null : remoteIdOf(record_id)];
+    if (takesAway(change)) {
+      // of a record that had no id at the provider nothing was asked there
+      return known.some((id) => id !== null && byId.has(id)) ? undefined : { remoteId: null };
+    }
+    // an id that is derived from the content, and a new one, is there because the change was applied
+    if (expected !== null && !known.includes(expected) && byId.has(expected)) return { remoteId: expected };
+    if (!after) return undefined;
+    if (!before || before.remote_id === null) return there.find((record) => sameRecord(record, after));
+    const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
+    return [...own, ...there].find((record) => record !== undefined && says(record, after));
+  };
+  const verdicts: ReturnType<typeof judge> = new Map();
+  for (const change of changes) {
+    const found = find(change);
+    if (found) verdicts.set(change, { applied: true, remoteId: found.remoteId });
+    else if (!isEarly(change, begun)) verdicts.set(change, { applied: false });
+  }
+  return verdicts;
+}

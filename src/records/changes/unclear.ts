@@ -1,0 +1,248 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { now } from '../../common/clock.js';
+import { CODES } from '../../common/errors.js';
+import type { Config } from '../../config/config.js';
+import { CONFIG } from '../../config/config.module.js';
+import { Db, marks, type SqlValue } from '../../database/db.js';
+import { Leases } from '../../database/leases.js';
+import { RecordCache } from '../record-cache.js';
+import type { ChangedRecord } from './change-set.entity.js';
+import { hostsOf, type UnclearChange } from './evidence.js';
+import { lockOf } from './locks.js';
+
+/** Lists that touch more names than this hold the lock of their zone. */
+const NAMES_MAX = 50;
+/** ids that one statement names */
+const CHUNK = 200;
+const NOT_THERE = JSON.stringify({
+  code: CODES.provider.code,
+  msg: 'The provider gave no clear answer, and asked again, it does not hold what was to be made',
+});
+
+/** Of a change set whose process is gone: nobody is at it until somebody takes it up. */
+const NOBODY = '';
+
+interface ChangeRow {
+  id: number;
+  change_set_id: number;
+  record_id: number | null;
+  host: string;
+  host_before: string | null;
+  state_before: string | null;
+  value_before: string | null;
+  state_after: string | null;
+  value_after: string | null;
+  expected: string | null;
+  settle_after: string | null;
+}
+
+/**
+ * Changes that were sent to a provider, and of which nobody knows whether they were applied: a call without a clear
+ * answer, or a process that died. What a list of the provider proves of them is judged in `evidence.ts`.
+ */
+@Injectable()
+export class Unclear {
+  constructor(
+    private readonly db: Db,
+    private readonly leases: Leases,
+    private readonly cache: RecordCache,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /** `settle_after` of a change that becomes unclear at this moment. */
+  settleAfter(): string {
+    return now(this.config.unclearAfterMs);
+  }
+
+  /**
+   * Takes over the change sets of a domain whose process is gone. What it had sent is unclear from now on; the rest was
+   * not tried, but stays as it is where the set goes on in the background (`resumable`). Call it under the domain's
+   * sync lease.
+   */
+  async adoptDead(domainId: number): Promise<void> {
+    const open = await this.db.rows<{ id: number; background: boolean | number; owner: string }>(
+      `SELECT id, background, owner FROM change_sets WHERE state = 'open' AND domain_id = ? AND owner <> ? ORDER BY id`,
+      [domainId, NOBODY],
+    );
+    for (const set of open) if (!(await this.beingDone(domainId, set.id))) await this.adopt(domainId, set);
+  }
+
+  private async adopt(
+    domainId: number,
+    { id, background, owner }: { id: number; background: boolean | number; owner: string },
+  ): Promise<void> {
+    await this.db.transaction(async (manager) => {
+      // it may have ended since it was looked at, or another process was faster
+      const mine = `UPDATE change_sets SET owner = ? WHERE id = ? AND state = 'open' AND owner = ?`;
+      if (!(await this.db.run(mine, [NOBODY, id, owner], manager))) return;
+      await this.db.run(
+        `UPDATE record_changes SET state = 'unknown', settle_after = ?
+          WHERE change_set_id = ? AND state = 'pending' AND tried_at IS NOT NULL`,
+        [this.settleAfter(), id],
+        manager,
+      );
+      if (!background)
+        await this.db.run(
+          `UPDATE record_changes SET state = 'not_tried' WHERE change_set_id = ? AND state = 'pending'`,
+          [id],
+          manager,
+        );
+      const unknown = await this.db.rows<{ record_id: number }>(
+        `SELECT record_id FROM record_changes WHERE change_set_id = ? AND state = 'unknown' AND record_id IS NOT NULL`,
+        [id],
+        manager,
+      );
+      const ids = unknown.map((row) => row.record_id);
+      await this.cache.markPending(manager, domainId, ids);
+      await this.close(manager, [id]);
+    });
+  }
+
+  /**
+   * Change sets that go on in the background and whose process is gone, oldest first. Whoever takes one up becomes its
+   * `owner` by compare-and-set (from '').
+   */
+  async resumable(): Promise<{ id: number; domain_id: number }[]> {
+    const rows = await this.db.rows<{ id: number; domain_id: number }>(
+      `SELECT s.id, s.domain_id FROM change_sets s WHERE s.state IN ('open', 'unknown') AND s.owner = ? AND s.background = ?
+          AND EXISTS (SELECT 1 FROM record_changes c WHERE c.change_set_id = s.id AND c.state = 'pending') ORDER BY s.id`,
+      [NOBODY, true],
+    );
+    return rows.map(({ id, domain_id }) => ({ id, domain_id }));
+  }
+
+  /** Whether somebody who lives holds the locks of an open set. */
+  private async beingDone(domainId: number, setId: number): Promise<boolean> {
+    const rows = await this.db.rows<{ host: string; host_before: string | null }>(
+      'SELECT DISTINCT host, host_before FROM record_changes WHERE change_set_id = ?',
+      [setId],
+    );
+    const hosts = [...new Set(rows.flatMap(hostsOf))];
+    const names = hosts.length > NAMES_MAX ? [] : hosts;
+    return this.leases.isHeld([null, ...names].map((host) => lockOf(domainId, host)));
+  }
+
+  /** The unclear changes of a domain, oldest first. */
+  async of(domainId: number, manager?: EntityManager): Promise<UnclearChange[]> {
+    const rows = await this.db.rows<ChangeRow>(
+      `SELECT c.id, c.change_set_id, c.record_id, c.host, c.host_before, c.state_before, c.value_before, c.state_after,
+              c.value_after, c.expected, c.settle_after
+         FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
+        WHERE s.state = 'unknown' AND s.domain_id = ? AND c.state = 'unknown' ORDER BY c.id`,
+      [domainId],
+      manager,
+    );
+    return rows.map(({ state_before, value_before, state_after, value_after, ...row }) => {
+      const before = state(state_before, value_before);
+      const after = state(state_after, value_after);
+      return { ...row, before: before?.values ?? null, after: after?.values ?? null, remark: after?.remark ?? null };
+    });
+  }
+
+  /** When a list can prove more of a domain's unclear changes than one of now; null: there are none. */
+  async ripeAt(domainId: number): Promise<string | null> {
+    const row = await this.db.row<{ at: string | null }>(
+      `SELECT MIN(COALESCE(c.settle_after, '')) AS at FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
+        WHERE s.state = 'unknown' AND s.domain_id = ? AND c.state = 'unknown'`,
+      [domainId],
+    );
+    return row?.at ?? null;
+  }
+
+  /**
+   * Hosts that somebody changed since `revision`, or is changing: what a list read meanwhile says of them is not to be
+   * trusted. In a transaction that has locked the domain's row.
+   */
+  async busyHosts(manager: EntityManager, domainId: number, revision: number): Promise<Set<string>> {
+    const hosts = new Set<string>();
+    const add = async (which: string, values: SqlValue[]) => {
+      const sql = `SELECT DISTINCT c.host, c.host_before FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id WHERE ${which}`;
+      const rows = await this.db.rows<{ host: string; host_before: string | null }>(sql, values, manager);
+      for (const host of rows.flatMap(hostsOf)) hosts.add(host);
+    };
+    await add('s.domain_id = ? AND s.revision > ?', [domainId, revision]);
+    await add(`s.state = 'open' AND s.domain_id = ? AND s.owner <> ?`, [domainId, NOBODY]);
+    return hosts;
+  }
+
+  /**
+   * Writes down what came of unclear changes, and takes the mark from rows that no other one touches.
+   * @param applied with the id of the row that each made or changed, null where there is none any more
+   */
+  async settle(
+    manager: EntityManager,
+    domainId: number,
+    applied: ReadonlyMap<UnclearChange, number | null>,
+    failed: readonly UnclearChange[],
+  ): Promise<void> {
+    for (const [{ id, record_id }, row] of applied)
+      await this.db.run(
+        `UPDATE record_changes SET state = 'applied', error = NULL, record_id = ? WHERE id = ?`,
+        [row ?? record_id, id],
+        manager,
+      );
+    for (const { id } of failed)
+      await this.db.run(`UPDATE record_changes SET state = 'failed', error = ? WHERE id = ?`, [NOT_THERE, id], manager);
+    const settled = [...applied.keys(), ...failed];
+    const rows = [...new Set(settled.flatMap((change) => change.record_id ?? []))];
+    const waiting = await this.unclearAmong(manager, rows);
+    const clear = rows.filter((id) => !waiting.has(id));
+    await this.cache.markPending(manager, domainId, clear, false);
+    await this.close(manager, [...new Set(settled.map((change) => change.change_set_id))]);
+  }
+
+  /** Those of these rows that an unclear change touches. */
+  private async unclearAmong(manager: EntityManager, ids: readonly number[]): Promise<Set<number>> {
+    const found = new Set<number>();
+    for (let i = 0; i < ids.length; i += CHUNK) {
+      const some = ids.slice(i, i + CHUNK);
+      const sql = `SELECT DISTINCT record_id FROM record_changes WHERE state = 'unknown' AND record_id IN (${marks(some.length)})`;
+      for (const row of await this.db.rows<{ record_id: number }>(sql, some, manager)) found.add(row.record_id);
+    }
+    return found;
+  }
+
+  /** The states of sets that nobody is at, after those of their changes. */
+  private async close(manager: EntityManager, ids: readonly number[]): Promise<void> {
+    for (const id of ids) {
+      const rows = await this.db.rows<{ state: string }>(
+        `SELECT DISTINCT state FROM record_changes WHERE change_set_id = ? AND state IN ('unknown', 'pending')`,
+        [id],
+        manager,
+      );
+      const left = new Set(rows.map((row) => row.state));
+      // one that goes on in the background waits, open, for whoever takes it up
+      const next = left.has('unknown') ? 'unknown' : left.size ? 'open' : 'done';
+      const sql = `UPDATE change_sets SET state = ?, finished_at = ? WHERE id = ? AND (state = 'unknown' OR owner = ?)`;
+      await this.db.run(sql, [next, next === 'done' ? now() : null, id, NOBODY], manager);
+    }
+  }
+
+  /**
+   * Domains, with their accounts, that have changes without a known end which nobody is at. Sets of domains that are
+   * gone end here.
+   */
+  async domains(): Promise<{ id: number; accountId: number }[]> {
+    const rows = await this.db.rows<{ id: number; state: string; domain_id: number; account_id: number | null }>(
+      `SELECT s.id, s.state, s.domain_id, d.account_id FROM change_sets s LEFT JOIN domains d ON d.id = s.domain_id
+        WHERE s.state = 'unknown' OR (s.state = 'open' AND s.owner <> ?)`,
+      [NOBODY],
+    );
+    const found = new Map<number, number>();
+    for (const { id, state, domain_id, account_id } of rows) {
+      if (account_id !== null && found.has(domain_id)) continue;
+      if (state === 'open' && (await this.beingDone(domain_id, id))) continue;
+      if (account_id !== null) found.set(domain_id, account_id);
+      else await this.db.run(`UPDATE change_sets SET state = 'done', finished_at = ? WHERE id = ?`, [now(), id]);
+    }
+    return [...found].map(([id, accountId]) => ({ id, accountId }));
+  }
+}
+
+/** A stored state as the values of a row. */
+function state(json: string | null, value: string | null): { values: UnclearChange['before']; remark: string } | null {
+  if (json === null || value === null) return null;
+  const { remark, ...values } = JSON.parse(json) as ChangedRecord;
+  return { values: { ...values, value }, remark };
+}
