@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { within } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
@@ -9,6 +10,8 @@ import { connectProvider } from '../providers/connect.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from '../providers/provider.js';
 import { PROVIDERS } from '../providers/registry.js';
 
+/** ms that the end waits for answers of providers */
+const STOP_WAIT_MS = 2_000;
 const CONTEXT = 'dns_accounts.credentials';
 
 /** A live provider and what it declares. */
@@ -75,6 +78,8 @@ export class ProviderConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.agent.close();
+    // what is on its way is cut off: nobody hears the answer, and the next start asks what came of it
+    await within(this.agent.close(), STOP_WAIT_MS);
+    await this.agent.destroy();
   }
 }

@@ -3,7 +3,7 @@ import { log } from '../common/logger.js';
 
 /** domains of one account that are asked about at once */
 const PARALLEL = 2;
-/** ms until a domain, or an account that cannot be reached, is tried again, at first and at most */
+/** ms until a domain, or an account that cannot be asked, is tried again, at first and at most */
 const PAUSE_MS = 15_000;
 const PAUSE_MAX_MS = 300_000;
 
@@ -51,7 +51,9 @@ export class SettleQueue {
   /** Begins with those that are due. `list` is all that is to be settled: what was known of others is forgotten. */
   offer(list: readonly ToSettle[]): void {
     this.forget(list);
-    for (const { id, accountId } of list) {
+    // those first that did not fail: zones that cannot be read must not stand for their account each time
+    const fails = ({ id }: ToSettle) => this.domains.get(id)?.fails ?? 0;
+    for (const { id, accountId } of list.toSorted((a, b) => fails(a) - fails(b))) {
       if (this.busy.has(id)) this.busy.set(id, true);
       if (this.stopped || this.busy.has(id) || this.isPaused(id, accountId)) continue;
       this.busy.set(id, false);

@@ -24,6 +24,7 @@ const GOOD: [string, string, unknown][] = [
   ['SETUP_CODE', 'open sesame!', { setupCode: 'open sesame!' }],
   ['LOG_LEVEL', 'trace', { logLevel: 'trace' }],
   ['PROVIDER_TIMEOUT_MS', '2500', { providerTimeoutMs: 2500 }],
+  ['UNCLEAR_AFTER_MS', '2500', { unclearAfterMs: 2500 }],
   ['ZONEFILE_DIR', '/etc/bind/zones', { zoneFiles: { root: '/etc/bind/zones', reloadCommand: null } }],
   [
     'ZONEFILE_RELOAD_COMMAND',

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { type Answer, type Received, type StandIn, startStandIn } from './vendor.js';
+
+/** A record as Cloudflare keeps it. */
+export interface Kept {
+  id: string;
+  name: string;
+  type: string;
+  content: string;
+  ttl: number;
+  priority?: number;
+  proxied?: boolean;
+}
+
+/** What becomes of a request: `apply` carries it out and tells the answer, which may be sent or not. */
+export type CloudflareFault = (request: Received, apply: () => Answer) => Answer | Promise<Answer>;
+
+/** A Cloudflare that remembers: zones by name (their ids, too), each with its records. */
+export interface Cloudflare extends StandIn {
+  zones: Map<string, Kept[]>;
+  fault: CloudflareFault | null;
+}
+
+const ok = (result: unknown, more: object = {}): Answer => ({ body: { success: true, errors: [], result, ...more } });
+const fail = (status: number, code: number, message: string): Answer => ({
+  status,
+  body: { success: false, errors: [{ code, message }], result: null },
+});
+const page = (list: unknown[]): Answer =>
+  ok(list, { result_info: { page: 1, per_page: 1000, count: list.length, total_count: list.length } });
+
+function carryOut(zones: Cloudflare['zones'], { method, path, query, body }: Received): Answer {
+  const [, , zone, , id] = path.split('/');
+  if (!zone) return page([...zones.keys()].map((name) => ({ id: name, name })));
+  const records = zones.get(zone);
+  if (!records) return fail(404, 7003, 'no such zone');
+  const { type, name } = query;
+  if (method === 'GET') return page(records.filter((r) => (!type || r.type === type) && (!name || r.name === name)));
+  const at = records.findIndex((r) => r.id === id);
+  if (id && at < 0) return fail(404, 81044, 'Record does not exist.');
+  if (method === 'DELETE') return ok({ id: records.splice(at, 1)[0]?.id });
+  const record = { ...(id ? records[at] : { id: randomUUID() }), ...(body as object) } as Kept;
+  const same = (r: Kept) => r.name === record.name && r.type === record.type && r.content === record.content;
+  if (records.some((r) => r.id !== record.id && same(r)))
+    return fail(400, 81058, 'An identical record already exists.');
+  records.splice(id ? at : records.length, id ? 1 : 0, record);
+  return ok(record);
+}
+
+/** Starts it with these zones, empty. */
+export async function startCloudflare(...names: string[]): Promise<Cloudflare> {
+  const zones: Cloudflare['zones'] = new Map(names.map((name) => [name, []]));
+  const cloudflare: Cloudflare = Object.assign(await startStandIn(), { zones, fault: null });
+  cloudflare.handler = (request) => {
+    const apply = () => carryOut(zones, request);
+    return cloudflare.fault ? cloudflare.fault(request, apply) : apply();
+  };
+  return cloudflare;
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { describe, it } from '@jest/globals';
+import type { RemoteRecord } from '../../src/dns/record.js';
+import { expectations, hostsOf, judge, type UnclearChange } from '../../src/records/changes/evidence.js';
+import type { RowValues } from '../../src/records/reconcile.js';
+
+const SENT = '2026-01-01T00:00:00.000Z';
+const SURE = '2026-01-01T00:01:00.000Z';
+/** lists that were begun before and after the provider can no longer apply it */
+const EARLY = '2026-01-01T00:00:30.000Z';
+const LATE = '2026-01-01T00:01:00.001Z';
+
+const row = (value: string, more: Partial<RowValues> = {}): RowValues => ({
+  remote_id: 'a',
+  host: 'www',
+  type: 'A',
+  value,
+  ttl: 600,
+  line: 'default',
+  proxied: false,
+  priority: null,
+  weight: null,
+  enabled: true,
+  read_only: false,
+  ...more,
+});
+const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => {
+  const { remote_id, read_only, ...rest } = row(value);
+  return { ...rest, remoteId, readOnly: false, ...more };
+};
+const change = (more: Partial<UnclearChange>): UnclearChange => ({
+  id: 1,
+  change_set_id: 1,
+  record_id: 7,
+  host: 'www',
+  host_before: null,
+  before: null,
+  after: null,
+  remark: null,
+  expected: null,
+  settle_after: SURE,
+  ...more,
+});
+const verdict = (of: UnclearChange, list: RemoteRecord[], begun: string, remoteId: string | null = 'a') => {
+  const found = judge([of], list, begun, () => remoteId).get(of);
+  return found === undefined ? 'unknown' : found.applied ? `applied ${found.remoteId}` : 'failed';
+};
+/** What lists that were begun early and late prove. */
+const proofs = (of: UnclearChange, list: RemoteRecord[]) => [verdict(of, list, EARLY), verdict(of, list, LATE)];
+
+const OLD = row('192.0.2.1');
+const NEW = row('192.0.2.2');
+
+describe('what a list proves of an unclear change', () => {
+  it('a creation: its content', () => {
+    const create = change({ record_id: null, after: NEW });
+    assert.deepEqual(proofs(create, [remote('n', '192.0.2.2', { ttl: 1 })]), ['applied n', 'applied n']);
+    assert.deepEqual(proofs(create, [remote('a', '192.0.2.1')]), ['unknown', 'failed']);
+    assert.deepEqual(proofs(create, []), ['unknown', 'failed']);
+  });
+
+  it('an update: all of its content, under its own id or another one', () => {
+    const update = change({ before: OLD, after: NEW });
+    assert.deepEqual(proofs(update, [remote('a', '192.0.2.2')]), ['applied a', 'applied a']);
+    assert.deepEqual(proofs(update, [remote('n', '192.0.2.2')]), ['applied n', 'applied n']);
+    for (const list of [[remote('a', '192.0.2.1')], [remote('a', '192.0.2.2', { ttl: 60 })], []])
+      assert.deepEqual(proofs(update, list), ['unknown', 'failed']);
+  });
+
+  it('an id that is derived from the content proves it where it is a new one', () => {
+    const update = change({ before: OLD, after: { ...NEW, ttl: 60 }, expected: 'n' });
+    assert.deepEqual(proofs(update, [remote('n', '192.0.2.2')]), ['applied n', 'applied n']);
+    const ttl = change({ before: OLD, after: row('192.0.2.1', { ttl: 60 }), expected: 'a' });
+    assert.deepEqual(proofs(ttl, [remote('a', '192.0.2.1')]), ['unknown', 'failed']);
+    assert.deepEqual(proofs(ttl, [remote('a', '192.0.2.1', { ttl: 60 })]), ['applied a', 'applied a']);
+  });
+
+  it('a deletion, and disabling where the record goes: that it is gone', () => {
+    for (const gone of [
+      change({ before: OLD }),
+      change({ before: OLD, after: row('192.0.2.1', { enabled: false }), expected: '' }),
+    ]) {
+      assert.deepEqual(proofs(gone, []), ['applied null', 'applied null']);
+      assert.deepEqual(proofs(gone, [remote('x', '192.0.2.1')]), ['applied null', 'applied null']);
+      assert.deepEqual(proofs(gone, [remote('a', '192.0.2.9')]), ['unknown', 'failed']);
+    }
+  });
+
+  it('enabling what was kept here: its content', () => {
+    const enable = change({ before: row('192.0.2.1', { remote_id: null, enabled: false }), after: OLD });
+    assert.deepEqual(proofs(enable, [remote('n', '192.0.2.1')]), ['applied n', 'applied n']);
+    assert.equal(verdict(enable, [], EARLY, null), 'unknown');
+    assert.equal(verdict(enable, [], LATE, null), 'failed');
+  });
+
+  it('one from before contents were kept: its id, and else that nobody knows', () => {
+    const legacy = (expected: string | null) => change({ expected, settle_after: SENT });
+    assert.equal(verdict(legacy('n'), [remote('n', '192.0.2.2')], LATE), 'applied n');
+    assert.equal(verdict(legacy('n'), [remote('a', '192.0.2.1')], LATE), 'failed');
+    assert.equal(verdict(legacy(''), [], LATE), 'applied null');
+    assert.equal(verdict(legacy(''), [remote('a', '192.0.2.1')], LATE), 'failed');
+    assert.equal(verdict(legacy(null), [remote('a', '192.0.2.1')], LATE), 'failed');
+  });
+});
+
+describe('what unclear changes may have made of a row', () => {
+  const of = (changes: UnclearChange[], begun = EARLY) => expectations(changes, begun).get(7);
+
+  it('keeps it while the list may be of another moment', () => {
+    const update = change({ before: OLD, after: NEW, expected: 'n' });
+    assert.deepEqual(of([update]), { ids: ['n'], contents: [NEW], here: null, keep: true });
+    assert.equal(of([update], LATE)?.keep, false);
+    assert.equal(of([update, change({ before: NEW, after: OLD, settle_after: SENT })])?.keep, true);
+  });
+
+  it('lets it go when the change was to take it away, and keeps it here when it was to be disabled', () => {
+    assert.deepEqual(of([change({ before: OLD })]), { ids: [], contents: [], here: null, keep: false });
+    const off = row('192.0.2.1', { enabled: false });
+    assert.deepEqual(of([change({ before: OLD, after: off, expected: '' })])?.here, off);
+    assert.deepEqual(of([change({ expected: '' })])?.here, {});
+  });
+
+  it('says nothing of rows that are not there yet', () => {
+    assert.equal(expectations([change({ record_id: null, after: NEW })], EARLY).size, 0);
+  });
+});
+
+it('a change touches one name or two', () => {
+  assert.deepEqual(hostsOf({ host: 'a', host_before: null }), ['a']);
+  assert.deepEqual(hostsOf({ host: 'a', host_before: 'a' }), ['a']);
+  assert.deepEqual(hostsOf({ host: 'a', host_before: 'b' }), ['a', 'b']);
+});
