@@ -215,9 +215,14 @@ export class RecordCache {
   /** One new row, under an id that it had before if there is one. @returns its id */
   private async add(manager: EntityManager, domainId: number, id: number | null, row: Written['row']): Promise<number> {
     const at = now();
-    const more = { domain_id: domainId, updated_at: at, created_at: at, search: recordSearch(row) };
-    const inserted = await manager.insert(CachedRecord, { ...row, ...more, ...(id !== null && { id }) });
-    return id ?? Number(inserted.identifiers[0]?.id);
+    const all = { ...row, domain_id: domainId, updated_at: at, created_at: at };
+    if (id !== null) {
+      const sql = `INSERT INTO dns_records (${COLUMNS.join(', ')}, search, id) VALUES (${marks(COLUMNS.length + 2)})`;
+      await this.db.run(sql, [...values(all), id], manager);
+      return id;
+    }
+    const inserted = await manager.insert(CachedRecord, { ...all, search: recordSearch(row) });
+    return Number(inserted.identifiers[0]?.id);
   }
 
   /** Many rows in few statements; their ids are not told. */

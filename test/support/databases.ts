@@ -32,10 +32,12 @@ const SQLITE: Kind[] = ['sqlite'];
 /** Which suites run on which kind of database. A file that is not named here starts its service on SQLite. */
 const SUITES: Record<string, Kind[]> = {
   // migrations, and what the drivers do
+  'changes-migration': ALL,
   'confirmed-settings': ALL,
   'lists-migration': ALL,
   ownership: ALL,
   prepared: SERVERS,
+  'record-cache': ALL,
   'record-created': ALL,
   schema: ALL,
   // the setup flow tries each kind; a server can go away
