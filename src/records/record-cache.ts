@@ -1,38 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
 import { recordSearch } from '../common/search.js';
-import { Db, marks, type SqlValue } from '../database/db.js';
+import { Db, marks } from '../database/db.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
-import { CachedRecord } from './record.entity.js';
 import { recordCounts } from './record-counts.js';
+import { type Counted, FOLLOWING, RECORD_COLUMNS, RecordRows, type StoredRecord, stored } from './record-rows.js';
 
-const FOLLOWING = [
-  'remote_id',
-  'host',
-  'type',
-  'value',
-  'ttl',
-  'line',
-  'proxied',
-  'priority',
-  'weight',
-  'enabled',
-  'read_only',
-] as const;
-const COLUMNS = ['domain_id', ...FOLLOWING, 'remark', 'updated_at', 'created_at'] as const;
-/** The columns of a cached record, for queries over `dns_records`. */
-export const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}, pending`;
-
-/** A cached record as stored, with its booleans as booleans. */
-export interface StoredRecord extends CacheRow {
-  domain_id: number;
-  remark: string;
-  updated_at: string;
-  created_at: string | null;
-  /** a change of it was sent to the provider, and nobody knows yet whether it was applied */
-  pending: boolean;
-}
+export { RECORD_COLUMNS, type StoredRecord, stored } from './record-rows.js';
 
 /** What becomes of a row: of the one with this id, which need not be there any more, or of a new one. */
 export interface Written {
@@ -40,24 +14,14 @@ export interface Written {
   row: RowValues & { remark: string };
 }
 
-/** A row as far as it is counted. */
-type Counted = { id: number; type: string; remote_id: string | null };
-
-const CHUNK = 200;
-
-/** One row of a raw query; booleans are 0/1 on SQLite and MariaDB. */
-export function stored(row: StoredRecord): StoredRecord {
-  row.proxied = Boolean(row.proxied);
-  row.enabled = Boolean(row.enabled);
-  row.read_only = Boolean(row.read_only);
-  row.pending = Boolean(row.pending);
-  return row;
-}
-
 /** The table of cached records. Nothing here asks who may, or talks to a provider. */
 @Injectable()
 export class RecordCache {
-  constructor(private readonly db: Db) {}
+  private readonly rows: RecordRows;
+
+  constructor(private readonly db: Db) {
+    this.rows = new RecordRows(db);
+  }
 
   async one(domainId: number, id: number): Promise<StoredRecord | null> {
     const row = await this.db.row<StoredRecord>(
@@ -102,16 +66,16 @@ export class RecordCache {
     const wanted = list.flatMap(({ row }) => row.remote_id ?? []);
     const named = list.flatMap(({ id }) => id ?? []);
     const known = new Map<number, Counted>();
-    for (const row of await this.counted(manager, domainId, 'id', named)) known.set(row.id, row);
+    for (const row of await this.rows.counted(manager, domainId, 'id', named)) known.set(row.id, row);
     if (list.length > 1) {
       const moving = list.filter(({ id, row }) => id !== null && known.get(id)?.remote_id !== row.remote_id);
-      await this.unkey(
+      await this.rows.unkey(
         manager,
         moving.flatMap(({ id }) => id ?? []),
       );
     }
     const holders = new Map<string, Counted>();
-    for (const row of await this.counted(manager, domainId, 'remote_id', wanted))
+    for (const row of await this.rows.counted(manager, domainId, 'remote_id', wanted))
       holders.set(row.remote_id as string, row);
     const fresh = await this.insertFresh(manager, domainId, list, holders);
     const ids: number[] = [];
@@ -126,9 +90,9 @@ export class RecordCache {
       }
       const target = id === null ? holder : known.get(id);
       // it is of a record that is no more: the provider has the id for another one
-      if (holder && holder.id !== target?.id && (await this.drop(manager, [holder.id]))) count(holder.type, -1);
-      const written = target?.id ?? (await this.add(manager, domainId, id, row));
-      if (target) await this.update(manager, target.id, row);
+      if (holder && holder.id !== target?.id && (await this.rows.drop(manager, [holder.id]))) count(holder.type, -1);
+      const written = target?.id ?? (await this.rows.add(manager, domainId, id, row));
+      if (target) await this.rows.update(manager, target.id, row);
       if (target) count(target.type, -1);
       count(row.type, 1);
       const now: Counted = { id: written, type: row.type, remote_id: row.remote_id };
@@ -154,8 +118,8 @@ export class RecordCache {
       if (id === null && remote_id !== null && !holders.has(remote_id) && !fresh.has(remote_id))
         fresh.set(remote_id, row);
     }
-    await this.insert(manager, domainId, [...fresh.values()]);
-    for (const row of await this.counted(manager, domainId, 'remote_id', [...fresh.keys()]))
+    await this.rows.insert(manager, domainId, [...fresh.values()]);
+    for (const row of await this.rows.counted(manager, domainId, 'remote_id', [...fresh.keys()]))
       holders.set(row.remote_id as string, row);
     return fresh;
   }
@@ -163,9 +127,9 @@ export class RecordCache {
   /** Removes rows, and keeps the counts by those that were there. As `write`. @returns how many were */
   async remove(manager: EntityManager, domainId: number, ids: readonly number[]): Promise<number> {
     const by = new Map<string, number>();
-    const there = await this.counted(manager, domainId, 'id', ids);
+    const there = await this.rows.counted(manager, domainId, 'id', ids);
     for (const { type } of there) by.set(type, (by.get(type) ?? 0) - 1);
-    await this.drop(
+    await this.rows.drop(
       manager,
       there.map((row) => row.id),
     );
@@ -175,7 +139,7 @@ export class RecordCache {
 
   /** Marks rows that an unclear change touches, or takes the mark away. @returns how many there are */
   async markPending(manager: EntityManager, domainId: number, ids: readonly number[], pending = true): Promise<number> {
-    return this.each(ids, (some) => {
+    return this.rows.each(ids, (some) => {
       const sql = `UPDATE dns_records SET pending = ? WHERE domain_id = ? AND id IN (${marks(some.length)})`;
       return this.db.run(sql, [pending, domainId, ...some], manager);
     });
@@ -183,7 +147,7 @@ export class RecordCache {
 
   /** The ids of the rows that have these ids of the provider. */
   async idsOf(manager: EntityManager, domainId: number, remoteIds: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.counted(manager, domainId, 'remote_id', remoteIds);
+    const rows = await this.rows.counted(manager, domainId, 'remote_id', remoteIds);
     return new Map(rows.map((row) => [row.remote_id as string, row.id]));
   }
 
@@ -196,85 +160,9 @@ export class RecordCache {
     await this.db.run('UPDATE dns_records SET remark = ?, search = ? WHERE id = ?', [remark, search, id], manager);
   }
 
-  private async counted(
-    manager: EntityManager,
-    domainId: number,
-    column: 'id' | 'remote_id',
-    values: readonly SqlValue[],
-  ): Promise<Counted[]> {
-    const rows: Counted[] = [];
-    await this.each(values, async (some) => {
-      const which = `domain_id = ? AND ${column} IN (${marks(some.length)})`;
-      const sql = `SELECT id, type, remote_id FROM dns_records WHERE ${which}`;
-      rows.push(...(await this.db.rows<Counted>(sql, [domainId, ...some], manager)));
-      return 0;
-    });
-    return rows;
-  }
-
-  /** One new row, under an id that it had before if there is one. @returns its id */
-  private async add(manager: EntityManager, domainId: number, id: number | null, row: Written['row']): Promise<number> {
-    const at = now();
-    const all = { ...row, domain_id: domainId, updated_at: at, created_at: at };
-    if (id !== null) {
-      const sql = `INSERT INTO dns_records (${COLUMNS.join(', ')}, search, id) VALUES (${marks(COLUMNS.length + 2)})`;
-      await this.db.run(sql, [...values(all), id], manager);
-      return id;
-    }
-    const inserted = await manager.insert(CachedRecord, { ...all, search: recordSearch(row) });
-    return Number(inserted.identifiers[0]?.id);
-  }
-
-  /** Many rows in few statements; their ids are not told. */
-  private async insert(
-    manager: EntityManager,
-    domainId: number,
-    rows: readonly (RowValues & { remark?: string })[],
-  ): Promise<void> {
-    const one = `(${marks(COLUMNS.length + 1)})`;
-    const at = now();
-    for (let i = 0; i < rows.length; i += CHUNK) {
-      const chunk = rows.slice(i, i + CHUNK);
-      await this.db.run(
-        `INSERT INTO dns_records (${COLUMNS.join(', ')}, search) VALUES ${chunk.map(() => one).join(', ')}`,
-        chunk.flatMap((row) => values({ remark: '', ...row, domain_id: domainId, updated_at: at, created_at: at })),
-        manager,
-      );
-    }
-  }
-
-  private async update(manager: EntityManager, id: number, row: RowValues & { remark: string }): Promise<void> {
-    const entries = Object.entries({ ...row, search: recordSearch(row), updated_at: now() });
-    await this.db.run(
-      `UPDATE dns_records SET ${entries.map(([key]) => `${key} = ?`).join(', ')} WHERE id = ?`,
-      [...entries.map(([, value]) => value as SqlValue), id],
-      manager,
-    );
-  }
-
-  private drop(manager: EntityManager, ids: readonly number[]): Promise<number> {
-    return this.each(ids, (some) =>
-      this.db.run(`DELETE FROM dns_records WHERE id IN (${marks(some.length)})`, some, manager),
-    );
-  }
-
-  /** Rows that are about to get another id of the provider, which one of them may have still. */
-  private unkey(manager: EntityManager, ids: readonly number[]): Promise<number> {
-    return this.each(ids, (some) =>
-      this.db.run(`UPDATE dns_records SET remote_id = NULL WHERE id IN (${marks(some.length)})`, some, manager),
-    );
-  }
-
   /** How many records of a type a domain has. */
   countOf(domainId: number, type: string): Promise<number> {
     return recordCounts.of(this.db, domainId, type);
-  }
-
-  /** In statements of a bounded length. @returns the sum of what each says */
-  private async each<T>(list: readonly T[], work: (some: T[]) => Promise<number>): Promise<number> {
-    let sum = 0;
-    for (let i = 0; i < list.length; i += CHUNK) sum += await work(list.slice(i, i + CHUNK));
-    return sum;
   }
 
   /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */
@@ -299,16 +187,16 @@ export class RecordCache {
     const changed = free(update).filter((u) => !except.has(u.values.host));
     const added = free(insert);
     // removed first: a record that the provider gave a new id may carry one that an old row still has
-    const removed = await this.drop(
+    const removed = await this.rows.drop(
       manager,
       gone.map((r) => r.id),
     );
-    await this.unkey(
+    await this.rows.unkey(
       manager,
       changed.filter((u) => u.rekeyed).map((u) => u.id),
     );
     const remarks = new Map<number, string>();
-    await this.each(
+    await this.rows.each(
       changed.map((u) => u.id),
       async (ids) => {
         const sql = `SELECT id, remark FROM dns_records WHERE id IN (${marks(ids.length)})`;
@@ -317,15 +205,10 @@ export class RecordCache {
       },
     );
     for (const { id, values: row } of changed)
-      await this.update(manager, id, { ...row, remark: remarks.get(id) ?? '' });
-    await this.insert(manager, domainId, added);
+      await this.rows.update(manager, id, { ...row, remark: remarks.get(id) ?? '' });
+    await this.rows.insert(manager, domainId, added);
     const touched = removed + changed.length + added.length;
     if (touched) await recordCounts.again(this.db, manager, domainId);
     return touched;
   }
 }
-
-const values = (row: Omit<StoredRecord, 'id' | 'pending'>): SqlValue[] => [
-  ...COLUMNS.map((column) => row[column]),
-  recordSearch(row),
-];

@@ -136,7 +136,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   }
 
   private follow(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
-    return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async () => {
+    return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async (held) => {
       await this.unclear.adoptDead(domain.id);
       const { revision } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
@@ -147,6 +147,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
         await domainState.synced(this.db, manager, domain.id);
+        await held.confirm(manager);
         const unmoved = (await domainState.revision(this.db, manager, domain.id)) === known.revision;
         const rows = unmoved ? known.rows : await this.cache.following(domain.id, manager);
         const busy = await this.unclear.busyHosts(manager, domain.id, revision);

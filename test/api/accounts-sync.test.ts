@@ -65,6 +65,33 @@ function suite(kind: Kind): void {
     assert.equal((await world.pdns.zone(world.zone)).name, `${world.zone}.`);
   });
 
+  it('a list that names records twice, at the first synchronisation and later, is the list of each once', async () => {
+    const { admin, pdns, proxy } = world;
+    await pdns.createZone('twice.example');
+    const twice = (reply: { body: string }) => {
+      const zone = JSON.parse(reply.body);
+      const sets = zone.rrsets.map((set: { records: object[] }) => ({
+        ...set,
+        records: [...set.records, ...set.records],
+      }));
+      return JSON.stringify({ ...zone, rrsets: [...sets, ...sets] });
+    };
+    proxy.fault = async ({ method, path }, forward) => {
+      const reply = await forward();
+      return method === 'GET' && path.includes('/zones/twice') ? { ...reply, body: twice(reply) } : reply;
+    };
+    const account = await addAccount(admin, 'powerdns', good());
+    assert.equal(done(await admin.post(`/api/accounts/${account}/sync`)).failed, 0);
+    const { id } = done(await admin.get('/api/domains?name=twice.example'))[0] as { id: number };
+    const first = await cacheLines(admin, id);
+    assert.ok(first.length > 0);
+    assert.equal(new Set(first).size, first.length);
+    assert.equal(done(await admin.post(`/api/accounts/${account}/sync`)).failed, 0);
+    assert.deepEqual(await cacheLines(admin, id), first);
+    done(await admin.delete(`/api/accounts/${account}?force=true`));
+    assert.equal((await pdns.api('DELETE', '/zones/twice.example.')).status, 204);
+  });
+
   it('wrong fields of credentials are all named, and nothing is asked of the provider', async () => {
     const before = world.proxy.requests.length;
     const answer = await world.admin.post('/api/accounts', {

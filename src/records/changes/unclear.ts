@@ -15,10 +15,9 @@ import { lockOf } from './locks.js';
 const NAMES_MAX = 50;
 /** ids that one statement names */
 const CHUNK = 200;
-const NOT_THERE = JSON.stringify({
-  code: CODES.provider.code,
-  msg: 'The provider gave no clear answer, and asked again, it does not hold what was to be made',
-});
+const NOT_THERE = 'The provider gave no clear answer, and asked again, it does not hold what was to be made';
+/** of one from before it was kept what it was to make */
+const NOT_KNOWN = 'The provider gave no clear answer, and nobody knows any more what was to be made';
 
 /** Of a change set whose process is gone: nobody is at it until somebody takes it up. */
 const NOBODY = '';
@@ -182,8 +181,11 @@ export class Unclear {
         [row ?? record_id, id],
         manager,
       );
-    for (const { id } of failed)
-      await this.db.run(`UPDATE record_changes SET state = 'failed', error = ? WHERE id = ?`, [NOT_THERE, id], manager);
+    for (const { id, before, after, expected } of failed) {
+      const msg = before || after || expected !== null ? NOT_THERE : NOT_KNOWN;
+      const error = JSON.stringify({ code: CODES.provider.code, msg });
+      await this.db.run(`UPDATE record_changes SET state = 'failed', error = ? WHERE id = ?`, [error, id], manager);
+    }
     const settled = [...applied.keys(), ...failed];
     const rows = [...new Set(settled.flatMap((change) => change.record_id ?? []))];
     const waiting = await this.unclearAmong(manager, rows);
