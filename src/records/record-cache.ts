@@ -151,11 +151,16 @@ export class RecordCache {
     return new Map(rows.map((row) => [row.remote_id as string, row.id]));
   }
 
-  /** Gives a row its remark. */
-  async remark(manager: EntityManager, domainId: number, id: number, remark: string): Promise<void> {
+  /** Gives a row its remark, unless somebody gave it another one meanwhile. */
+  async remark(
+    manager: EntityManager,
+    domainId: number,
+    id: number,
+    { from, to: remark }: { from: string; to: string },
+  ): Promise<void> {
     const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE id = ? AND domain_id = ?`;
     const row = await this.db.row<StoredRecord>(sql, [id, domainId], manager);
-    if (!row || row.remark === remark) return;
+    if (row?.remark !== from || remark === from) return;
     const search = recordSearch({ ...row, remark });
     await this.db.run('UPDATE dns_records SET remark = ?, search = ? WHERE id = ?', [remark, search, id], manager);
   }

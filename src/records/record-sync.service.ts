@@ -14,7 +14,7 @@ import { Events } from '../events/events.js';
 import { ProviderError } from '../providers/errors.js';
 import { expectations, hostsOf, judge, type UnclearChange } from './changes/evidence.js';
 import { Unclear } from './changes/unclear.js';
-import { type CacheRow, difference, distinct, suspiciousLoss } from './reconcile.js';
+import { type CacheRow, difference, suspiciousLoss } from './reconcile.js';
 import { RecordCache } from './record-cache.js';
 import { type Looked, SettleQueue } from './settle-queue.js';
 import { SuspiciousList } from './suspicious.js';
@@ -141,7 +141,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       const { revision } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
       const begun = now();
-      const remote = distinct(await provider.listRecords({ id: domain.remote_id, name: domain.name }));
+      const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name });
       const known = { revision: (await this.domains.reload(domain.id)).revision, rows: [] as CacheRow[] };
       known.rows = await this.cache.following(domain.id);
       return this.db.transaction(async (manager) => {
@@ -182,7 +182,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       const id = verdict.remoteId === null ? change.record_id : (ids.get(verdict.remoteId) ?? change.record_id);
       applied.set(change, id);
       // the one part of a record that no list of a provider tells
-      if (id !== null && change.remark !== null) await this.cache.remark(manager, domainId, id, change.remark);
+      if (id !== null && change.remark) await this.cache.remark(manager, domainId, id, change.remark);
     }
     if (verdicts.size) await this.unclear.settle(manager, domainId, applied, failed);
     return { applied: applied.size, failed: failed.length };

@@ -11,6 +11,9 @@ import { addAccount, addDomain, done, made, providerFailed, until } from '../sup
 const ZONE = 'example.com';
 const TIMEOUT_MS = 1000;
 
+/** A record as a change keeps it. */
+const PLAIN = { type: 'A', ttl: 600, line: 'default', proxied: false, priority: null, weight: null, remark: '' };
+
 /** Something that is waited for. */
 function gate() {
   let open = () => {};
@@ -175,6 +178,17 @@ describe('a change whose answer is lost', () => {
     await exact();
   });
 
+  it('what was repeated since keeps what it was given then', async () => {
+    const body = { host: 'again', type: 'A', value: '192.0.2.1' };
+    const arrive = lose();
+    providerFailed(await site.admin.post(site.records, { ...body, remark: 'first' }), /did not answer/);
+    site.cloudflare.fault = null;
+    const { id } = made(await site.admin.post(site.records, { ...body, remark: 'second' }));
+    arrive();
+    await refresh();
+    assert.deepEqual([(await states(site.db))[1], (await one(id)).remark], ['done applied', 'second']);
+  });
+
   it('an update of a record that is gone for a moment keeps its row', async () => {
     const id = await add('flicker', 1);
     const arrive = lose();
@@ -236,7 +250,7 @@ describe('a change that was not applied', () => {
     await until('it has an end', async () => !done(await admin.get(`${records}/${id}`)).pending);
     assert.deepEqual((await states(db))[0], 'done failed');
     const [change] = await db.rows<{ error: string }>('SELECT error FROM record_changes ORDER BY id DESC LIMIT 1');
-    assert.match(JSON.parse(change?.error ?? '').msg, /does not hold/);
+    assert.match(JSON.parse(change?.error ?? '').msg, /was not applied/);
     assert.equal(done(await admin.get(`${records}/${id}`)).value, '192.0.2.1');
     const { list } = done(await admin.get('/api/audit/logs?action=record.settle'));
     assert.deepEqual(list[0].after, { touched: 0, applied: 0, failed: 1 });
@@ -256,13 +270,7 @@ describe('a change that was not applied', () => {
       await db.run(
         `INSERT INTO record_changes (change_set_id, position, op, host, type, state_after, value_after, state, tried_at)
          VALUES (?, ?, 'create', ?, 'A', ?, '192.0.2.5', 'pending', ?)`,
-        [
-          id,
-          i,
-          host,
-          JSON.stringify({ host, type: 'A', ttl: 600, line: 'default', proxied: false, priority: null, weight: null }),
-          tried ? at : null,
-        ],
+        [id, i, host, JSON.stringify({ ...PLAIN, host }), tried ? at : null],
       );
     return id;
   };

@@ -1,5 +1,5 @@
 import { type RemoteRecord, sameRecord } from '../../dns/record.js';
-import type { Expectation, RowValues } from '../reconcile.js';
+import { distinct, type Expectation, type RowValues } from '../reconcile.js';
 
 /** A change that was sent to the provider, and of which nobody knows whether it was applied. */
 export interface UnclearChange {
@@ -13,8 +13,8 @@ export interface UnclearChange {
   before: RowValues | null;
   /** null after a deletion, and as `before` */
   after: RowValues | null;
-  /** what the row's remark becomes; null: as `after` */
-  remark: string | null;
+  /** of the row before and after; null: as `after` */
+  remark: { from: string; to: string } | null;
   /** see `RecordChange.expected` */
   expected: string | null;
   /** only a list that was begun after this proves that it was not applied */
@@ -71,7 +71,9 @@ export function judge(
   begun: string,
   remoteIdOf: (recordId: number) => string | null,
 ): Map<UnclearChange, { applied: true; remoteId: string | null } | { applied: false }> {
-  const byId = new Map(remote.map((record) => [record.remoteId, record]));
+  const verdicts: ReturnType<typeof judge> = new Map();
+  if (!changes.length) return verdicts;
+  const byId = new Map(distinct(remote).map((record) => [record.remoteId, record]));
   // only what stands at the names of the changes is looked through
   const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
   const there = remote.filter((record) => hosts.has(record.host));
@@ -89,7 +91,6 @@ export function judge(
     const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
     return [...own, ...there].find((record) => record !== undefined && says(record, after));
   };
-  const verdicts: ReturnType<typeof judge> = new Map();
   for (const change of changes) {
     const found = find(change);
     if (found) verdicts.set(change, { applied: true, remoteId: found.remoteId });

@@ -15,9 +15,9 @@ import { lockOf } from './locks.js';
 const NAMES_MAX = 50;
 /** ids that one statement names */
 const CHUNK = 200;
-const NOT_THERE = 'The provider gave no clear answer, and asked again, it does not hold what was to be made';
+const NOT_THERE = 'The provider gave no clear answer; what it holds shows that the change was not applied';
 /** of one from before it was kept what it was to make */
-const NOT_KNOWN = 'The provider gave no clear answer, and nobody knows any more what was to be made';
+const NOT_KNOWN = 'The provider gave no clear answer; whether it applied the change is not known any more';
 
 /** Of a change set whose process is gone: nobody is at it until somebody takes it up. */
 const NOBODY = '';
@@ -135,7 +135,8 @@ export class Unclear {
     return rows.map(({ state_before, value_before, state_after, value_after, ...row }) => {
       const before = state(state_before, value_before);
       const after = state(state_after, value_after);
-      return { ...row, before: before?.values ?? null, after: after?.values ?? null, remark: after?.remark ?? null };
+      const remark = after && { from: before?.remark ?? '', to: after.remark };
+      return { ...row, before: before?.values ?? null, after: after?.values ?? null, remark };
     });
   }
 
