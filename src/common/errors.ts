@@ -96,6 +96,7 @@ export const CODES = {
   method: { status: 405, code: 405001, meaning: 'the path exists, but not with this method' },
   conflict: { status: 409, code: 409001, meaning: 'conflict with what exists' },
   suspicious: { status: 409, code: 409002, meaning: 'suspicious: confirm that this is meant' },
+  precondition: { status: 412, code: 412001, meaning: 'precondition failed: it is not what was seen' },
   tooLarge: { status: 413, code: 413001, meaning: 'request body too large' },
   locked: { status: 423, code: 423001, meaning: 'account locked' },
   tooMany: { status: 429, code: 429001, meaning: 'too many requests' },
@@ -137,6 +138,8 @@ export const errors = {
     make('conflict', `${path}: ${message}`, { errors: [fieldError(path, message, 'duplicate', params)] }),
   /** What was asked for would take away more than is usual: 409002 with what would go; `?confirm=true` accepts. */
   suspicious: (message: string, data: unknown) => make('suspicious', message, data),
+  /** `If-Match` named another state: 412001 with the state found. */
+  precondition: (message: string, data?: unknown) => make('precondition', message, data),
   tooLarge: () => make('tooLarge', 'The request body is larger than 1 MiB'),
   locked: (message: string, retryAfterSeconds: number) => make('locked', message, undefined, retryAfterSeconds),
   tooMany: (message: string, retryAfterSeconds: number) => make('tooMany', message, undefined, retryAfterSeconds),

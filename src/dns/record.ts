@@ -40,6 +40,8 @@ export interface DnsRecord {
   line: string;
   proxied: boolean;
   enabled: boolean;
+  /** where the provider keeps remarks */
+  remark?: string;
 }
 
 /** What makes two records the same one: host, type, value, line, and the priority of MX and SRV. */
@@ -88,9 +90,6 @@ export function readRecord(
   if (!isKnownType(type)) {
     const values = [...RECORD_TYPES, ...EXTRA_TYPES];
     mistakes.push(fieldError('type', `must be one of ${values.join(', ')}`, 'choice', { values }));
-  } else if (type === 'CNAME' && host === '@') {
-    const words = 'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS';
-    mistakes.push(fieldError('type', words, 'conflict'));
   }
   const ttl = kept.ttl ?? read(0, () => whole('ttl', input.ttl ?? DEFAULT_TTL, 1, MAX_TTL, ' of seconds'));
   const given = type === 'MX' || type === 'SRV' ? (input.priority ?? null) : null;

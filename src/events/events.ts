@@ -11,6 +11,8 @@ export interface EventArgs {
   'domain.created': [domainId: number];
   /** alone, or with their account */
   'domains.removed': [domainIds: readonly number[]];
+  /** records of a domain were written: which, says the change set */
+  'records.changed': [domainId: number, changeSet: number];
   /** a mail can be read in the outbox */
   'mail.queued': [];
 }

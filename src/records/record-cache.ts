@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { recordSearch } from '../common/search.js';
-import { Db, marks } from '../database/db.js';
+import { Db, marks, type SqlValue } from '../database/db.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 import { recordCounts } from './record-counts.js';
 import { type Counted, FOLLOWING, RECORD_COLUMNS, RecordRows, type StoredRecord, stored } from './record-rows.js';
@@ -13,6 +13,10 @@ export interface Written {
   id: number | null;
   row: RowValues & { remark: string };
 }
+
+/** What follows the provider of a row. */
+export const rowOfRecord = (row: StoredRecord): RowValues =>
+  Object.fromEntries(FOLLOWING.map((column) => [column, row[column]])) as unknown as RowValues;
 
 /** The table of cached records. Nothing here asks who may, or talks to a provider. */
 @Injectable()
@@ -31,14 +35,14 @@ export class RecordCache {
     return row ? stored(row) : null;
   }
 
-  /** All rows of a domain, or those at some hosts. */
-  async all(domainId: number, hosts?: readonly string[]): Promise<StoredRecord[]> {
-    const some = hosts ? ` AND host IN (${marks(hosts.length)})` : '';
-    const rows = await this.db.rows<StoredRecord>(
-      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE domain_id = ?${some} ORDER BY id`,
-      [domainId, ...(hosts ?? [])],
-    );
-    return rows.map(stored);
+  /** Rows of a domain at some hosts, or with some ids, in the order of their ids. */
+  async those(domainId: number, column: 'host' | 'id', values: readonly SqlValue[]): Promise<StoredRecord[]> {
+    const found: StoredRecord[] = [];
+    await this.rows.each(values, async (some) => {
+      const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE domain_id = ? AND ${column} IN (${marks(some.length)})`;
+      return found.push(...(await this.db.rows<StoredRecord>(sql, [domainId, ...some])).map(stored));
+    });
+    return found.sort((a, b) => a.id - b.id);
   }
 
   /** All rows of a domain with what follows the provider only: a large zone is compared without the rest. */
@@ -171,10 +175,15 @@ export class RecordCache {
   }
 
   /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */
-  async alignTtl(manager: EntityManager, domainId: number, host: string, type: string, ttl: number): Promise<void> {
+  async alignTtl(
+    manager: EntityManager,
+    domainId: number,
+    { host, type, line, ttl }: Pick<RowValues, 'host' | 'type' | 'line' | 'ttl'>,
+  ): Promise<void> {
     await this.db.run(
-      'UPDATE dns_records SET ttl = ? WHERE domain_id = ? AND host = ? AND type = ? AND ttl <> ? AND remote_id IS NOT NULL',
-      [ttl, domainId, host, type, ttl],
+      `UPDATE dns_records SET ttl = ?
+       WHERE domain_id = ? AND host = ? AND type = ? AND line = ? AND ttl <> ? AND remote_id IS NOT NULL`,
+      [ttl, domainId, host, type, line, ttl],
       manager,
     );
   }

@@ -11,7 +11,7 @@ import {
   shownValue,
 } from '../dns/record.js';
 import type { Capabilities, ProviderDefinition } from '../providers/provider.js';
-import { HOST_MISSING, type RecordInput, type RecordPatch, type RecordView } from './record.dto.js';
+import { HOST_MISSING, mistakesOf, type RecordInput, type RecordPatch, type RecordView } from './record.dto.js';
 import type { StoredRecord } from './record-cache.js';
 import { recordView } from './record-view.js';
 
@@ -41,11 +41,13 @@ function unsupported(
   record: DnsRecord,
   before?: Pick<DnsRecord, 'ttl'>,
 ): FieldError[] {
-  const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, weight } = capabilities;
+  const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, weight, apexCname } = capabilities;
   const wrong: FieldError[] = [];
   const add = (...error: Parameters<typeof fieldError>) => wrong.push(fieldError(...error));
   if (!types.includes(record.type)) {
     add('type', `${label} supports ${types.join(', ')}`, 'unsupported', { values: types });
+  } else if (record.type === 'CNAME' && record.host === '@' && !apexCname) {
+    add('type', 'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS', 'conflict');
   }
   if (record.ttl !== automaticTtl && record.ttl !== before?.ttl && (record.ttl < min || record.ttl > max)) {
     const automatic = automaticTtl === null ? '' : `, or ${automaticTtl} for automatic`;
@@ -73,6 +75,20 @@ function contradictions({ host, name, priority, mx }: RecordPatch, zone: string)
     wrong.push(fieldError('mx', 'is another word for "priority", which says something else: send one', 'conflict'));
   }
   return wrong;
+}
+
+/**
+ * A patch without the words of older tools for a field.
+ * @throws InvalidRecord where they say something else than the field
+ */
+export function withoutAliases(patch: RecordPatch, zone: string): RecordPatch {
+  const wrong = contradictions(patch, zone);
+  if (wrong.length) throw new InvalidRecord([...mistakesOf(patch, zone), ...wrong]);
+  patch.host ??= patch.name;
+  patch.priority ??= patch.mx;
+  delete patch.name;
+  delete patch.mx;
+  return patch;
 }
 
 function canonicalHost(host: string, zone: string): string {
@@ -142,12 +158,10 @@ export const plainRecord = (row: StoredRecord): DnsRecord => ({
 /** The fields of a record that a client may change, and which field of the answer shows each. */
 const SHOWN_AS: Record<string, keyof RecordView> = {
   host: 'host',
-  name: 'host',
   type: 'type',
   value: 'value',
   ttl: 'ttl',
   priority: 'priority',
-  mx: 'priority',
   weight: 'weight',
   line: 'line',
   proxied: 'proxied',
@@ -176,11 +190,11 @@ export function mergedRecord(
   const enabled = patch.enabled ?? row.enabled;
   if (![...changes].some((key) => key !== 'enabled' && key !== 'remark')) return { ...plainRecord(row), enabled };
   const type = patch.type ?? row.type;
-  const host = patch.host ?? patch.name ?? row.host;
+  const host = patch.host ?? row.host;
   const value = patch.value ?? shownValue(row);
   const sameValue = type === row.type && value === shownValue(row);
   const ttl = patch.ttl ?? row.ttl;
-  const priority = patch.priority ?? patch.mx ?? null;
+  const priority = patch.priority ?? null;
   const inValue = carriesPriority(type, value);
   const loose = {
     host,
@@ -199,7 +213,7 @@ export function mergedRecord(
     ...(sameValue && { value: row.value }),
     ...(ttl === row.ttl && { ttl }),
   };
-  return settled(definition, readRecord(loose, zone, kept), contradictions(patch, zone), row);
+  return settled(definition, readRecord(loose, zone, kept), [], row);
 }
 
 /** Whether a value as people write it holds the priority, too: `10 mail`, `10 5 5060 sip`. */
@@ -224,6 +238,9 @@ export function storedForms(text: string, zone: string): { type: string; value: 
 const defined = <T extends object>(value: T): Partial<T> =>
   Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as Partial<T>;
 
+/** What a CNAME at the apex cannot stand beside where the provider flattens it: what it is flattened to. */
+const FLATTENED = new Set(['A', 'AAAA', 'CNAME', 'ALIAS']);
+
 /**
  * What DNS and we forbid beside the other records of the same name: the same record twice, and CNAME beside other data.
  * @param others the cached records of the name, without the record itself
@@ -233,6 +250,7 @@ const defined = <T extends object>(value: T): Partial<T> =>
 export function assertFits(
   record: DnsRecord,
   others: readonly StoredRecord[],
+  { apexCname }: Pick<Capabilities, 'apexCname'>,
   mayRead: (row: StoredRecord) => boolean,
 ): void {
   const twin = others.find((o) => sameRecord(o, record));
@@ -244,7 +262,9 @@ export function assertFits(
   }
   if (!record.enabled) return;
   const live = others.filter((o) => o.enabled && o.line === record.line);
-  const clashes = record.type === 'CNAME' ? live : live.filter((o) => o.type === 'CNAME');
+  const clashes = (record.type === 'CNAME' ? live : live.filter((o) => o.type === 'CNAME')).filter(
+    (o) => !apexCname || record.host !== '@' || (FLATTENED.has(o.type) && FLATTENED.has(record.type)),
+  );
   if (!clashes.length) return;
   const clash = clashes.find(mayRead);
   const has = clash ? `${clash.type} ${clash.value} (id ${clash.id})` : 'one that does not go with it';

@@ -1,3 +1,4 @@
+import { sha256 } from '../common/hash.js';
 import { toUnicode } from '../dns/names.js';
 import { shownValue } from '../dns/record.js';
 import type { DomainRow } from '../domains/domain-policy.js';
@@ -24,3 +25,10 @@ export const recordView = (row: StoredRecord, domain: Pick<DomainRow, 'synced_at
   updated_at: row.updated_at,
   created_at: row.created_at ?? row.updated_at,
 });
+
+/** The entity tag of a record's answer: what a client may have seen of its state, without the times. */
+export const recordTag = (record: RecordView): string => {
+  const { host, type, value, ttl, line, proxied, priority, weight, enabled, remark } = record;
+  const state = [host, type, value, ttl, line, proxied, priority, weight, enabled, remark];
+  return `"${sha256(JSON.stringify(state)).slice(0, 32)}"`;
+};

@@ -60,6 +60,11 @@ class RecordFields {
   @MaxLength(255)
   remark?: string;
 
+  /** `false`: not in DNS; as by `PATCH status`, in one step with the rest */
+  @IsOptional()
+  @IsBoolean()
+  enabled?: boolean;
+
   /** another word for `host`, for older tools; given both, they must say the same @deprecated */
   @IsOptional()
   @IsString()
@@ -126,8 +131,8 @@ export class RecordView {
   created_at!: string;
 }
 
-@TakesBack(RecordView)
-export class RecordPatch extends RecordFields {
+/** Every field of a record, none of them required. */
+export class RecordPatchFields extends RecordFields {
   @IsOptional()
   @IsString()
   @MaxLength(300)
@@ -145,31 +150,27 @@ export class RecordPatch extends RecordFields {
   @IsString()
   @MaxLength(MAX_VALUE)
   value?: string;
-
-  /** as by `PATCH status`, in one step with the rest */
-  @IsOptional()
-  @IsBoolean()
-  enabled?: boolean;
 }
 
-/**
- * What is wrong with the well-shaped fields of a body, as far as it can be said without its zone and what is stored.
- */
-function mistakesOf({ host, name, type, value, ttl, priority }: RecordPatch): FieldError[] {
+@TakesBack(RecordView)
+export class RecordPatch extends RecordPatchFields {}
+
+/** What is wrong with the well-shaped fields of a body, as far as it can be said without what is stored. */
+export function mistakesOf({ host, name, type, value, ttl, priority }: RecordPatch, zone = ''): FieldError[] {
   const given = host ?? name;
   const unknown = {
-    ...((typeof given !== 'string' || given.trim().endsWith('.')) && { host: 'any' }),
+    ...((typeof given !== 'string' || (!zone && given.trim().endsWith('.'))) && { host: 'any' }),
     ...((typeof type !== 'string' || typeof value !== 'string') && { value: '' }),
   };
   const input = { host: String(given), type: String(type ?? 'A'), value: String(value), ttl, priority };
-  return readRecord(input, '', unknown).mistakes;
+  return readRecord(input, zone, unknown).mistakes;
 }
 
 alsoJudge(RecordInput, (body) => [
   ...(body.host === undefined && body.name === undefined ? [HOST_MISSING] : []),
   ...mistakesOf(body),
 ]);
-alsoJudge(RecordPatch, mistakesOf);
+alsoJudge(RecordPatch, (body) => mistakesOf(body));
 
 export class StatusInput {
   @IsBoolean()

@@ -1,13 +1,46 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiParam, ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
+import {
+  Body,
+  Controller,
+  createParamDecorator,
+  Delete,
+  type ExecutionContext,
+  Get,
+  Param,
+  Patch,
+  Post,
+  Put,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { ApiHeader, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
 import { Audited } from '../audit/audited.js';
 import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../common/access.js';
 import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { RecordId, RecordInput, RecordList, RecordPatch, RecordQuery, RecordView, StatusInput } from './record.dto.js';
+import { recordTag } from './record-view.js';
 import { RecordsService } from './records.service.js';
+
+const IfMatch = () =>
+  ApiHeader({
+    name: 'If-Match',
+    required: false,
+    description: 'the `ETag` of the record as it was read: 412001 with the record found when it is another one by now',
+  });
+
+/** The header `If-Match` of a request. */
+const Seen = createParamDecorator(
+  (_: unknown, context: ExecutionContext): string | undefined =>
+    context.switchToHttp().getRequest<Request>().headers['if-match'],
+);
+
+/** The answer, with its entity tag in the header. */
+function tagged(record: RecordView, response: Response): RecordView {
+  response.setHeader('ETag', recordTag(record));
+  return record;
+}
 
 @ApiTags('Records')
 @ApiParam({ name: 'id', type: 'integer', description: 'domain' })
@@ -49,11 +82,15 @@ export class RecordsController {
     return this.records.create(me, domain, body);
   }
 
-  /** One record. */
+  /** One record. The header `ETag` names its state, for `If-Match`. */
   @Get(':recordId')
   @Access({ domain: 'read', scope: 'records:read' })
-  get(@OnDomain() domain: OpenDomain, @Param('recordId', IdPipe) id: number): Promise<RecordView> {
-    return this.records.get(domain, id);
+  async get(
+    @OnDomain() domain: OpenDomain,
+    @Param('recordId', IdPipe) id: number,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<RecordView> {
+    return tagged(await this.records.get(domain, id), response);
   }
 
   /**
@@ -62,15 +99,18 @@ export class RecordsController {
    */
   @Put(':recordId')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'provider')
+  @Fails('conflict', 'precondition', 'provider')
+  @IfMatch()
   @Audited('record.update')
-  update(
+  async update(
     @OnDomain() domain: OpenDomain,
     @Param('recordId', IdPipe) id: number,
     @Body() body: RecordPatch,
     @Me() me: Caller,
+    @Res({ passthrough: true }) response: Response,
+    @Seen() ifMatch?: string,
   ): Promise<RecordView> {
-    return this.records.update(me, domain, id, body);
+    return tagged(await this.records.update(me, domain, id, body, ifMatch), response);
   }
 
   /**
@@ -79,10 +119,16 @@ export class RecordsController {
    */
   @Delete(':recordId')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'provider')
+  @Fails('conflict', 'precondition', 'provider')
+  @IfMatch()
   @Audited('record.delete')
-  remove(@OnDomain() domain: OpenDomain, @Param('recordId', IdPipe) id: number, @Me() me: Caller): Promise<void> {
-    return this.records.remove(me, domain, id);
+  remove(
+    @OnDomain() domain: OpenDomain,
+    @Param('recordId', IdPipe) id: number,
+    @Me() me: Caller,
+    @Seen() ifMatch?: string,
+  ): Promise<void> {
+    return this.records.remove(me, domain, id, ifMatch);
   }
 
   /**
@@ -91,14 +137,17 @@ export class RecordsController {
    */
   @Patch(':recordId/status')
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'provider')
+  @Fails('conflict', 'precondition', 'provider')
+  @IfMatch()
   @Audited('record.status')
-  setEnabled(
+  async setEnabled(
     @OnDomain() domain: OpenDomain,
     @Param('recordId', IdPipe) id: number,
     @Body() { enabled }: StatusInput,
     @Me() me: Caller,
+    @Res({ passthrough: true }) response: Response,
+    @Seen() ifMatch?: string,
   ): Promise<RecordView> {
-    return this.records.setEnabled(me, domain, id, enabled);
+    return tagged(await this.records.setEnabled(me, domain, id, enabled, ifMatch), response);
   }
 }

@@ -4,10 +4,11 @@ import { DomainsModule } from '../domains/domains.module.js';
 import { AccountSyncService } from './account-sync.service.js';
 import { AllowedRecords } from './allowed-records.js';
 import { ChangeSets } from './changes/change-sets.js';
+import { ChangeEngine } from './changes/engine.service.js';
+import { Places } from './changes/places.js';
 import { Unclear } from './changes/unclear.js';
 import { RecordCache } from './record-cache.js';
 import { RecordSyncService } from './record-sync.service.js';
-import { RecordWriter } from './record-writer.service.js';
 import { RecordsController } from './records.controller.js';
 import { RecordsService } from './records.service.js';
 import { SyncController } from './sync.controller.js';
@@ -18,12 +19,13 @@ import { SyncController } from './sync.controller.js';
   providers: [
     RecordsService,
     AllowedRecords,
-    RecordWriter,
+    ChangeEngine,
+    ChangeSets,
+    Unclear,
+    Places,
     RecordCache,
     RecordSyncService,
     AccountSyncService,
-    ChangeSets,
-    Unclear,
   ],
 })
 export class RecordsModule {}

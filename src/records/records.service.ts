@@ -12,12 +12,14 @@ import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { PROVIDERS } from '../providers/registry.js';
 import { AllowedRecords } from './allowed-records.js';
+import { creation, update } from './changes/edit.js';
+import { ChangeEngine } from './changes/engine.service.js';
+import { Places } from './changes/places.js';
 import type { RecordInput, RecordList, RecordPatch, RecordQuery, RecordView } from './record.dto.js';
 import { RECORD_COLUMNS, RecordCache, type StoredRecord, stored } from './record-cache.js';
 import { proxyRule, storedForms } from './record-rules.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { recordView } from './record-view.js';
-import { RecordWriter } from './record-writer.service.js';
 import { SuspiciousList } from './suspicious.js';
 
 /**
@@ -42,10 +44,11 @@ export class RecordsService {
   constructor(
     private readonly db: Db,
     private readonly cache: RecordCache,
-    private readonly writer: RecordWriter,
+    private readonly engine: ChangeEngine,
     private readonly sync: RecordSyncService,
     private readonly domains: DomainsService,
     private readonly readable: AllowedRecords,
+    private readonly places: Places,
   ) {}
 
   /**
@@ -99,20 +102,28 @@ export class RecordsService {
   }
 
   async create(me: Caller, domain: OpenDomain, input: RecordInput): Promise<{ id: number }> {
-    return { id: (await this.writer.one(me, domain, { op: 'create', input })) as number };
+    const edit = { op: 'create' as const, ...creation(await this.places.of(domain), input) };
+    return { id: (await this.engine.one(me, domain, edit)) as number };
   }
 
-  async update(me: Caller, domain: OpenDomain, id: number, patch: RecordPatch): Promise<RecordView> {
-    await this.writer.one(me, domain, { op: 'update', id, patch });
+  /** @param ifMatch the tag of the state that the caller has seen: 412001 when it is another one by now */
+  async update(me: Caller, domain: OpenDomain, id: number, patch: RecordPatch, ifMatch?: string): Promise<RecordView> {
+    await this.engine.one(me, domain, update(await this.places.of(domain), id, patch, ifMatch));
     return this.written(domain, id);
   }
 
-  async remove(me: Caller, domain: OpenDomain, id: number): Promise<void> {
-    await this.writer.one(me, domain, { op: 'delete', id });
+  async remove(me: Caller, domain: OpenDomain, id: number, ifMatch?: string): Promise<void> {
+    await this.engine.one(me, domain, { op: 'delete', id, ...(ifMatch !== undefined && { ifMatch }) });
   }
 
-  async setEnabled(me: Caller, domain: OpenDomain, id: number, enabled: boolean): Promise<RecordView> {
-    await this.writer.one(me, domain, { op: 'status', id, enabled });
+  async setEnabled(
+    me: Caller,
+    domain: OpenDomain,
+    id: number,
+    enabled: boolean,
+    ifMatch?: string,
+  ): Promise<RecordView> {
+    await this.engine.one(me, domain, { op: 'status', id, enabled, ...(ifMatch !== undefined && { ifMatch }) });
     return this.written(domain, id);
   }
 

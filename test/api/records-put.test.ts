@@ -193,7 +193,7 @@ describeUnless(bindMissing())('the state of records where the provider knows non
     assert.deepEqual(done(await admin.get(`${records}/${parked}`)), before);
   });
 
-  it('enabling asks for the rights on the neighbours whose TTL it would move', async () => {
+  it('enabling joins the TTL of the set; who names another one needs the rights on the neighbours', async () => {
     made(await admin.post(records, { host: 'set', type: 'A', value: '192.0.2.8', ttl: 600 }));
     const { id } = made(await admin.post(records, { host: 'set', type: 'A', value: '192.0.2.7' }));
     done(await admin.patch(`${records}/${id}/status`, { enabled: false }));
@@ -202,16 +202,20 @@ describeUnless(bindMissing())('the state of records where the provider knows non
     const client = service.server.as(token);
     // it stays here: nobody's TTL is moved
     assert.equal(done(await client.put(`${records}/${id}`, { ttl: 60 })).ttl, 60);
+    const moving = await client.put(`${records}/${id}`, { enabled: true, ttl: 61 });
+    assert.equal(refused(moving, 403, 403001).data.required, 'record:update:A:set');
+    assert.deepEqual(await live('set'), ['192.0.2.8 600']);
     for (const call of [
       () => client.patch(`${records}/${id}/status`, { enabled: true }),
       () => client.put(`${records}/${id}`, { enabled: true }),
-      () => client.put(`${records}/${id}`, { enabled: true, ttl: 61 }),
+      () => client.put(`${records}/${id}`, { enabled: true, ttl: 600 }),
     ]) {
-      assert.equal(refused(await call(), 403, 403001).data.required, 'record:update:A:set');
-      assert.deepEqual(await live('set'), ['192.0.2.8 600']);
+      assert.equal(done(await call()).ttl, 600);
+      assert.deepEqual(await live('set'), ['192.0.2.7 600', '192.0.2.8 600']);
+      done(await admin.patch(`${records}/${id}/status`, { enabled: false }));
+      done(await admin.put(`${records}/${id}`, { ttl: 60 }));
     }
     done(await client.put(`${records}/${id}`, { enabled: true, ttl: 600 }));
-    assert.deepEqual(await live('set'), ['192.0.2.7 600', '192.0.2.8 600']);
     done(await client.patch(`${records}/${id}/status`, { enabled: false }));
     done(await client.patch(`${records}/${id}/status`, { enabled: true }));
     assert.deepEqual(await live('set'), ['192.0.2.7 600', '192.0.2.8 600']);

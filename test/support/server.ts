@@ -119,8 +119,8 @@ export abstract class Server {
   as(token: string) {
     const call =
       <M extends string>(method: M) =>
-      <P extends string>(path: P, body?: unknown): Promise<Answer<DataOf<M, P>>> =>
-        this.call(method, path, body, token);
+      <P extends string>(path: P, body?: unknown, headers?: Record<string, string>): Promise<Answer<DataOf<M, P>>> =>
+        this.call(method, path, body, token, headers);
     return { get: call('GET'), post: call('POST'), put: call('PUT'), patch: call('PATCH'), delete: call('DELETE') };
   }
 

@@ -1,6 +1,7 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../../database/columns.js';
 import type { RowValues } from '../reconcile.js';
+import type { EditOp } from './edit.js';
 
 /** By which way a list of changes came in. */
 export const DOORS = ['api', 'token', 'import', 'plan', 'failover', 'door', 'restore', 'job'] as const;
@@ -62,7 +63,7 @@ export class RecordChange {
   set?: ChangeSet;
   /** from 0, the order in which the edits were given */
   @Int() position!: number;
-  @Str(16) op!: 'create' | 'update' | 'delete' | 'status' | 'upsert';
+  @Str(16) op!: EditOp;
   /** of the cached record; null for a creation that is not applied yet */
   @Int({ nullable: true }) record_id!: number | null;
   /** the name it touches; a second one where it moves a record */

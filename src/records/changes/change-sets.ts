@@ -1,77 +1,223 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { Actor } from '../../audit/audit.service.js';
 import { now } from '../../common/clock.js';
-import { Db } from '../../database/db.js';
+import type { AppError } from '../../common/errors.js';
+import { Db, marks, type SqlValue } from '../../database/db.js';
 import { PROCESS } from '../../database/leases.js';
-import type { DomainRow } from '../../domains/domain-policy.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
 import { domainState } from '../../domains/domain-state.js';
-import { RecordCache } from '../record-cache.js';
-import { ChangeSet, type ChangeState, RecordChange } from './change-set.entity.js';
-import { Unclear } from './unclear.js';
+import { rowOfRecord, type StoredRecord } from '../record-cache.js';
+import { ChangeSet, type ChangeState, type Door } from './change-set.entity.js';
+import type { Net, Planned } from './plan.js';
+import { NOBODY } from './unclear.js';
 
-export type NewChange = Pick<
-  RecordChange,
-  | 'op'
-  | 'record_id'
-  | 'host'
-  | 'host_before'
-  | 'type'
-  | 'state_before'
-  | 'value_before'
-  | 'state_after'
-  | 'value_after'
-  | 'expected'
->;
+/** What is said of a list beside its changes. */
+export interface ListOptions {
+  door: Door;
+  comment: string;
+  /** one edit that does not fit refuses all */
+  atomic: boolean;
+}
 
-/** Lists of changes, stored before the provider is called. */
+/** What became of the change at one place of a list. */
+export interface Ended {
+  position: number;
+  state: ChangeState;
+  /** of the cached record; null after a deletion, or when there is none */
+  recordId: number | null;
+  error: AppError | null;
+}
+
+/** The way by which a request comes in. */
+export const doorOf = (actor: Actor): Door => (actor === 'system' ? 'job' : actor.principal?.token ? 'token' : 'api');
+
+const COLUMNS = [
+  'change_set_id',
+  'position',
+  'op',
+  'record_id',
+  'host',
+  'host_before',
+  'type',
+  'state_before',
+  'value_before',
+  'state_after',
+  'value_after',
+  'expected',
+  'state',
+  'error',
+  'tried_at',
+] as const;
+/** rows of one INSERT */
+const CHUNK = 50;
+
+/** The tables of change sets, as far as the one who carries them out writes them. */
 @Injectable()
 export class ChangeSets {
-  constructor(
-    private readonly db: Db,
-    private readonly cache: RecordCache,
-    private readonly unclear: Unclear,
-  ) {}
+  constructor(private readonly db: Db) {}
 
-  /** @returns the set's id */
-  open({ id, name }: DomainRow, requestId: string, changes: readonly NewChange[]): Promise<number> {
+  /**
+   * Stores a list before the provider is asked. Edits that did not fit are in it as failed.
+   * @param first the nets that are sent at once
+   * @returns its id
+   */
+  async open(
+    actor: Actor,
+    domain: OpenDomain,
+    planned: readonly Planned[],
+    nets: readonly Net[],
+    first: readonly Net[],
+    { background, ...options }: ListOptions & { background: boolean },
+  ): Promise<number> {
+    const caller = actor === 'system' ? null : actor;
+    const { principal } = caller ?? { principal: null };
+    const set = {
+      domain_id: domain.id,
+      domain: domain.name,
+      ...options,
+      background,
+      actor_type: principal?.kind ?? (caller ? 'user' : 'system'),
+      user_id: principal?.userId ?? null,
+      username: principal?.username ?? null,
+      token_id: principal?.token?.id ?? null,
+      token_name: principal?.token?.name ?? null,
+      request_id: caller?.requestId ?? '',
+      owner: PROCESS,
+      state: 'open' as const,
+      revision: null,
+      total: planned.length,
+      created_at: now(),
+      finished_at: null,
+    };
+    const expected = new Map(nets.map((net) => [net.entry, net.expected]));
+    const sent = new Set(first.map((net) => net.entry));
     return this.db.transaction(async (manager) => {
-      const who = { actor_type: 'system', user_id: null, username: null, token_id: null, token_name: null };
-      const kind = { door: 'api' as const, comment: '', atomic: false, background: false };
-      const set = { domain_id: id, domain: name, ...kind, ...who, request_id: requestId, owner: PROCESS };
-      const more = { state: 'open' as const, revision: null, total: changes.length, created_at: now() };
-      const inserted = await manager.insert(ChangeSet, { ...set, ...more, finished_at: null });
-      const setId = Number(inserted.identifiers[0]?.id);
-      const rest = { change_set_id: setId, state: 'pending' as const, error: null, settle_after: null };
-      for (const [position, change] of changes.entries())
-        await manager.insert(RecordChange, { ...change, ...rest, position, tried_at: now() });
-      return setId;
+      const id = Number((await manager.insert(ChangeSet, set)).identifiers[0]?.id);
+      const rows = planned.map((edit) => rowOf(edit, id, sent, expected, set.created_at));
+      for (let i = 0; i < rows.length; i += CHUNK) {
+        const some = rows.slice(i, i + CHUNK);
+        const one = `(${marks(COLUMNS.length)})`;
+        await this.db.run(
+          `INSERT INTO record_changes (${COLUMNS.join(', ')}) VALUES ${some.map(() => one).join(', ')}`,
+          some.flat(),
+          manager,
+        );
+      }
+      return id;
     });
   }
 
-  /** In the transaction that brings the cache up to date; `states` in the order of the changes. */
-  async conclude(
-    manager: EntityManager,
-    domainId: number,
-    id: number | null,
-    states: readonly { state: ChangeState; recordId: number | null }[],
-  ): Promise<void> {
-    if (id === null) return;
-    const revision = await domainState.revision(this.db, manager, domainId);
-    for (const [position, { state, recordId }] of states.entries()) {
-      const after = state === 'unknown' ? this.unclear.settleAfter() : null;
-      await this.db.run(
-        'UPDATE record_changes SET state = ?, settle_after = ?, record_id = ? WHERE change_set_id = ? AND position = ?',
-        [state, after, recordId, id, position],
+  /**
+   * Takes up a list that another process left, under its locks.
+   * @param planned what is left of it, judged anew
+   * @returns whether it was still to be taken up
+   */
+  takeUp(id: number, planned: readonly Planned[], first: readonly Net[]): Promise<boolean> {
+    return this.db.transaction(async (manager) => {
+      const mine = `UPDATE change_sets SET owner = ?, state = 'open' WHERE id = ? AND owner = ?`;
+      if (!(await this.db.run(mine, [PROCESS, id, NOBODY], manager))) return false;
+      const failed = planned.filter(({ error }) => error);
+      await this.end(
         manager,
+        id,
+        failed.map(({ position, error }) => ({ position, state: 'failed', recordId: null, error })),
+        '',
       );
-    }
-    const unknown = states.filter(({ state }) => state === 'unknown');
-    const ids = unknown.flatMap(({ recordId }) => recordId ?? []);
-    await this.cache.markPending(manager, domainId, ids);
+      await this.trying(manager, id, first);
+      return true;
+    });
+  }
+
+  /** These are sent next. */
+  async trying(manager: EntityManager, id: number, nets: readonly Net[]): Promise<void> {
+    const positions = nets.flatMap((net) => net.entry.positions);
+    if (!positions.length) return;
     await this.db.run(
-      'UPDATE change_sets SET state = ?, revision = ?, finished_at = ? WHERE id = ?',
-      [unknown.length ? 'unknown' : 'done', revision, unknown.length ? null : now(), id],
+      `UPDATE record_changes SET tried_at = ? WHERE change_set_id = ? AND position IN (${marks(positions.length)})`,
+      [now(), id, ...positions],
       manager,
     );
   }
+
+  /** @param settleAfter of those without a clear end: only a list begun later proves that they were not applied */
+  async end(manager: EntityManager, id: number, ended: readonly Ended[], settleAfter: string): Promise<void> {
+    const alike = new Map<string, Ended[]>();
+    for (const one of ended) {
+      const key = `${one.state} ${one.error ? `${one.error.code} ${one.error.message}` : ''}`;
+      alike.set(key, [...(alike.get(key) ?? []), one]);
+    }
+    for (const list of alike.values()) {
+      const { state, error } = list[0] as Ended;
+      const words = error && JSON.stringify({ code: error.code, msg: error.message, data: error.data });
+      const made = list.filter((one) => one.recordId !== null);
+      const ids = made.length
+        ? `, record_id = CASE position ${made.map(() => 'WHEN ? THEN ?').join(' ')} ELSE record_id END`
+        : '';
+      await this.db.run(
+        `UPDATE record_changes SET state = ?, error = ?, settle_after = ?${ids}
+         WHERE change_set_id = ? AND position IN (${marks(list.length)})`,
+        [
+          state,
+          words,
+          state === 'unknown' ? settleAfter : null,
+          ...made.flatMap(({ position, recordId }) => [position, recordId]),
+          id,
+          ...list.map(({ position }) => position),
+        ],
+        manager,
+      );
+    }
+  }
+
+  /** A sync that lists meanwhile sees that these names have changed. Locks the domain's row. @returns its revision */
+  async touch(manager: EntityManager, domainId: number): Promise<number> {
+    await domainState.raiseRevision(this.db, manager, domainId);
+    return domainState.revision(this.db, manager, domainId);
+  }
+
+  /** @param state null: it goes on */
+  async commit(manager: EntityManager, id: number, revision: number, state: 'unknown' | 'done' | null): Promise<void> {
+    const end = state ? 'state = ?, finished_at = ?, ' : '';
+    await this.db.run(
+      `UPDATE change_sets SET ${end}revision = ? WHERE id = ?`,
+      [...(state ? [state, state === 'done' ? now() : null] : []), revision, id],
+      manager,
+    );
+  }
+}
+
+function rowOf(
+  { position, edit, error, entry, before, after }: Planned,
+  id: number,
+  sent: ReadonlySet<unknown>,
+  expected: ReadonlyMap<unknown, string | null>,
+  at: string,
+): SqlValue[] {
+  const shown = after ?? before;
+  const wanted = 'record' in edit ? edit.record : null;
+  const state = error ? 'failed' : 'pending';
+  const recordId = entry?.original?.id ?? ('id' in edit ? edit.id : null);
+  return [
+    id,
+    position,
+    edit.op,
+    recordId,
+    (shown ?? wanted)?.host ?? '@',
+    before && after && before.host !== after.host ? before.host : null,
+    (shown ?? wanted)?.type ?? '',
+    ...halves(before),
+    ...halves(after),
+    entry ? (expected.get(entry) ?? null) : null,
+    state,
+    error && JSON.stringify({ code: error.code, msg: error.message, data: error.data }),
+    entry && sent.has(entry) ? at : null,
+  ];
+}
+
+/** A state of a record in two columns: the value has one of its own, as in the cache. */
+function halves(row: StoredRecord | null): [string | null, string | null] {
+  if (!row) return [null, null];
+  const { value, ...rest } = rowOfRecord(row);
+  return [JSON.stringify({ ...rest, remark: row.remark }), value];
 }

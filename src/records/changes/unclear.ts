@@ -9,10 +9,8 @@ import { Leases } from '../../database/leases.js';
 import { RecordCache } from '../record-cache.js';
 import type { ChangedRecord } from './change-set.entity.js';
 import { hostsOf, type UnclearChange } from './evidence.js';
-import { lockOf } from './locks.js';
+import { lockOf, MAX_NAMES } from './locks.js';
 
-/** Lists that touch more names than this hold the lock of their zone. */
-const NAMES_MAX = 50;
 /** ids that one statement names */
 const CHUNK = 200;
 const NOT_THERE = 'The provider gave no clear answer; what it holds shows that the change was not applied';
@@ -20,7 +18,7 @@ const NOT_THERE = 'The provider gave no clear answer; what it holds shows that t
 const NOT_KNOWN = 'The provider gave no clear answer; whether it applied the change is not known any more';
 
 /** Of a change set whose process is gone: nobody is at it until somebody takes it up. */
-const NOBODY = '';
+export const NOBODY = '';
 
 interface ChangeRow {
   id: number;
@@ -118,7 +116,7 @@ export class Unclear {
       [setId],
     );
     const hosts = [...new Set(rows.flatMap(hostsOf))];
-    const names = hosts.length > NAMES_MAX ? [] : hosts;
+    const names = hosts.length > MAX_NAMES ? [] : hosts;
     return this.leases.isHeld([null, ...names].map((host) => lockOf(domainId, host)));
   }
 

@@ -1,0 +1,343 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { type Connection, ProviderConnections } from '../../accounts/provider-connections.js';
+import { type Actor, AuditService } from '../../audit/audit.service.js';
+import { hasScope } from '../../common/access.js';
+import { AppError } from '../../common/errors.js';
+import { log } from '../../common/logger.js';
+import { Db } from '../../database/db.js';
+import { type Held, Leases } from '../../database/leases.js';
+import { assertMay, judgeRecord } from '../../domains/access-rights.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import { Events } from '../../events/events.js';
+import type { Change, Outcome } from '../../providers/provider.js';
+import { RecordCache, type StoredRecord } from '../record-cache.js';
+import { mergedRecord } from '../record-rules.js';
+import { RecordSyncService } from '../record-sync.service.js';
+import { ChangeSets, doorOf, type Ended, type ListOptions } from './change-sets.js';
+import { chunksOf } from './chunks.js';
+import { type Applied, commitApplied } from './commit.js';
+import type { Edit } from './edit.js';
+import { lockOf, MAX_NAMES } from './locks.js';
+import { isIdle, type Net, type Planned, WorkingCopy } from './plan.js';
+import { assertAllFit, listEntry, type Result, resultOf, singleEntries } from './results.js';
+import { Unclear } from './unclear.js';
+
+/** ms that a writer waits for another one of the same name */
+const LOCK_WAIT_MS = 60_000;
+/** changes that are committed together */
+const CHUNK = 100;
+/** a list with more changes goes on in the background, when who asks can be told so */
+const FOREGROUND = 200;
+/** ms for a list that somebody waits for; what is not begun by then is not tried */
+const LIST_MS = 120_000;
+/** edits that are judged before everybody else has a turn */
+const TURN = 100;
+
+/** A list of edits; or the names that it touches, and what it is once their rows are known. */
+export type Edits = readonly Edit[] | { hosts: string[]; of: (rows: readonly StoredRecord[]) => Edit[] };
+
+/** A list that was carried out. */
+export interface Finished {
+  /** null: nothing was to be done */
+  changeSet: number | null;
+  results: Result[];
+}
+
+/** A list on its way. */
+interface Job {
+  actor: Actor;
+  domain: OpenDomain;
+  edits: Edits;
+  options: ListOptions;
+  /** told when a long list is stored and goes on by itself; null: somebody waits */
+  accepted: ((changeSet: number) => void) | null;
+  connection: Connection;
+  /** a stored list that another process left, and where the edits stood in it; null: a new one */
+  resumes: { changeSet: number; positions: readonly number[] } | null;
+}
+
+/** A job under its locks, planned and stored. */
+interface Run extends Job {
+  held: Held;
+  planned: Planned[];
+  changeSet: number;
+  ended: Map<number, Ended>;
+}
+
+/**
+ * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single
+ * edit being a list of one. Locks of the names → edits folded over their rows → change set stored → provider → cache,
+ * audit and change set in one transaction for each piece of the list. No transaction is open during a call. What a
+ * crash or a lost answer leaves is taken up by `unclear.ts`.
+ */
+@Injectable()
+export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
+  private readonly running = new Set<Promise<unknown>>();
+  private stopping = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly leases: Leases,
+    private readonly connections: ProviderConnections,
+    private readonly cache: RecordCache,
+    private readonly sets: ChangeSets,
+    private readonly audit: AuditService,
+    private readonly sync: RecordSyncService,
+    private readonly events: Events,
+    private readonly unclear: Unclear,
+  ) {}
+
+  /** Long lists stop behind the piece that they are at; the next start carries on. */
+  onModuleDestroy(): void {
+    this.stopping = true;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.allSettled(this.running);
+  }
+
+  /**
+   * A single edit. @returns the row's id, null after a deletion
+   * @throws AppError 400001, 403001, 404001, 409001, 412001; ProviderError
+   */
+  async one(actor: Actor, domain: OpenDomain, edit: Edit): Promise<number | null> {
+    const { results } = await this.whole(actor, domain, [edit], { door: doorOf(actor), comment: '', atomic: true });
+    const [result] = results as [Result];
+    if (!result.ok) throw result.error;
+    return result.id;
+  }
+
+  /** A list that is waited for to its end. @throws AppError when it is atomic and an edit does not fit */
+  async whole(actor: Actor, domain: OpenDomain, edits: Edits, options: ListOptions): Promise<Finished> {
+    const connection = await this.connections.of(domain.account_id);
+    return this.start({ actor, domain, edits, options, accepted: null, connection, resumes: null });
+  }
+
+  /** Carries on with what another process has left of a list. */
+  async resume(
+    domain: OpenDomain,
+    edits: readonly Edit[],
+    options: ListOptions,
+    resumes: Job['resumes'],
+  ): Promise<void> {
+    const connection = await this.connections.of(domain.account_id);
+    const done = this.start({ actor: 'system', domain, edits, options, accepted: null, connection, resumes });
+    this.running.add(done);
+    await done.finally(() => this.running.delete(done));
+  }
+
+  /**
+   * A list. @param waitMs how long a long list is waited for
+   * @returns what became of each edit, in their order; or the number of the change set that goes on
+   * @throws AppError when the list is atomic and an edit does not fit
+   */
+  async list(
+    actor: Actor,
+    domain: OpenDomain,
+    edits: Edits,
+    options: ListOptions,
+    waitMs: number,
+  ): Promise<Finished | { changeSet: number; results: null }> {
+    const connection = await this.connections.of(domain.account_id);
+    let accept: (changeSet: number) => void = () => undefined;
+    const accepted = new Promise<number>((resolve) => {
+      accept = resolve;
+    });
+    const done = this.start({ actor, domain, edits, options, accepted: accept, connection, resumes: null });
+    done.catch(() => undefined);
+    const first = await Promise.race([done, accepted]);
+    if (typeof first !== 'number') return first;
+    this.running.add(done);
+    void done
+      .catch((err) => log().error({ err, change_set: first, domain: domain.name }, 'a list of changes was cut off'))
+      .finally(() => this.running.delete(done));
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<null>((resolve) => {
+      timer = setTimeout(resolve, waitMs, null);
+    });
+    const end = await Promise.race([done, patience]).finally(() => clearTimeout(timer));
+    return end ?? { changeSet: first, results: null };
+  }
+
+  private async start(job: Job): Promise<Finished> {
+    const { domain, connection } = job;
+    const zone = lockOf(domain.id, null);
+    for (;;) {
+      const hosts = await this.hosts(job);
+      const whole = connection.definition.capabilities.replaces === 'zone' || hosts.length > MAX_NAMES;
+      const names = whole ? [zone] : hosts.map((host) => lockOf(domain.id, host));
+      const done = await this.leases.hold(
+        names,
+        LOCK_WAIT_MS,
+        async (held) => {
+          // somebody may have renamed a record while we waited for the locks
+          const still = await this.hosts(job);
+          if (!whole && still.some((host) => !hosts.includes(host))) return null;
+          return this.locked(job, still, held);
+        },
+        whole ? { whole } : { within: zone },
+      );
+      if (done) return done;
+    }
+  }
+
+  /** The names that a list touches, as far as they are known. What does not exist or may not be done has none. */
+  private async hosts({ domain, edits, connection, actor }: Job): Promise<string[]> {
+    if ('hosts' in edits) return edits.hosts;
+    const hosts = new Set<string>();
+    const ids = edits.flatMap((edit) => ('id' in edit ? [edit.id] : []));
+    const rows = new Map((await this.cache.those(domain.id, 'id', ids)).map((row) => [row.id, row]));
+    for (const [i, edit] of edits.entries()) {
+      if (i % TURN === TURN - 1) await nextTurn();
+      if ('misfit' in edit) continue;
+      if ('record' in edit) {
+        hosts.add(edit.record.host);
+        continue;
+      }
+      const row = rows.get(edit.id);
+      if (!row) continue;
+      hosts.add(row.host);
+      if (edit.op !== 'update' || (edit.patch.host ?? row.host) === row.host) continue;
+      try {
+        // before anything is said about it: what does not fit a record tells what it holds
+        assertMay(domain.access, domain.id, 'update', row);
+        hosts.add(mergedRecord(connection.definition, domain.name, row, edit.patch).host);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        log().debug({ actor: actor === 'system' ? actor : actor.requestId }, error.message);
+      }
+    }
+    return [...hosts];
+  }
+
+  private async locked(job: Job, hosts: string[], held: Held): Promise<Finished> {
+    const { actor, domain, connection, options } = job;
+    const mayRead = (row: StoredRecord) =>
+      readsRecords(actor) && judgeRecord(domain.access, domain.id, 'read', row).allowed;
+    const rows = await this.cache.those(domain.id, 'host', hosts);
+    const copy = new WorkingCopy(connection.definition, domain, rows, mayRead);
+    const planned: Planned[] = [];
+    const edits = 'hosts' in job.edits ? job.edits.of(rows) : job.edits;
+    for (const edit of edits) {
+      planned.push(copy.plan(edit, job.resumes?.positions[planned.length] ?? planned.length));
+      if (planned.length % TURN === 0) await nextTurn();
+    }
+    if (options.atomic) assertAllFit(planned);
+    const nets = copy.nets().filter((net) => !isIdle(net));
+    if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {
+      this.audit.notNeeded(actor);
+      return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)) };
+    }
+    const { atomic, chunk } = connection.definition.capabilities;
+    const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
+    const chunks = chunksOf(nets, size);
+    const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);
+    const changeSet = await this.store(job, planned, nets, chunks[0] ?? [], background);
+    if (changeSet === null) return { changeSet, results: [] };
+    const run: Run = { ...job, held, planned, changeSet, ended: new Map() };
+    if (background) job.accepted?.(changeSet);
+    await this.carryOut(run, chunks, background);
+    return { changeSet, results: planned.map((edit) => resultOf(edit, run.ended.get(edit.position))) };
+  }
+
+  /** @returns the number of the list; null: somebody else has taken it up */
+  private async store(
+    { actor, domain, options, resumes }: Job,
+    planned: readonly Planned[],
+    nets: readonly Net[],
+    first: readonly Net[],
+    background: boolean,
+  ): Promise<number | null> {
+    if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, background });
+    const { changeSet } = resumes;
+    return (await this.sets.takeUp(changeSet, planned, first)) ? changeSet : null;
+  }
+
+  /** The pieces of a list, one after the other; behind one that shows that no other can succeed, none is tried. */
+  private async carryOut(run: Run, chunks: readonly Net[][], background: boolean): Promise<void> {
+    const { domain, connection, options } = run;
+    const zone = { id: domain.remote_id, name: domain.name };
+    const deadline = background ? {} : { deadline: Date.now() + LIST_MS };
+    let unclear = false;
+    for (let i = 0; i < Math.max(chunks.length, 1); i++) {
+      const chunk = chunks[i] ?? [];
+      const asked = chunk.filter((net) => net.change !== null);
+      const changes = asked.map((net) => net.change as Change);
+      const answers = changes.length ? await connection.provider.apply(zone, changes, deadline) : [];
+      const outcomes = new Map(asked.map((net, at) => [net, answers[at] as Outcome]));
+      const hopeless = answers.find((o) => !o.ok && (!o.tried || options.atomic || HOPELESS.has(o.error.kind)));
+      const last = i >= chunks.length - 1 || hopeless !== undefined;
+      const rest = hopeless ? chunks.slice(i + 1).flat() : [];
+      const because = hopeless && !hopeless.ok ? hopeless.error : null;
+      unclear ||= answers.some((o) => !o.ok && o.error.mayHaveApplied);
+      await this.conclude(run, chunk, outcomes, { rest, because, next: last ? null : (chunks[i + 1] ?? []), unclear });
+      if (last) break;
+      if (background && this.stopping) return;
+    }
+    if (!unclear) return;
+    log().warn({ domain: domain.name }, 'the provider gave no clear answer; asking it what it holds');
+    void this.sync.settleAll();
+  }
+
+  /** Cache, audit and change set of what the provider has answered about a piece. */
+  private async conclude(
+    run: Run,
+    chunk: readonly Net[],
+    outcomes: ReadonlyMap<Net, Outcome>,
+    end: { rest: readonly Net[]; because: AppError | null; next: readonly Net[] | null; unclear: boolean },
+  ): Promise<void> {
+    const { domain, changeSet, held, planned } = run;
+    const applied: Applied[] = [];
+    const failures = new Map<Net, Pick<Ended, 'state' | 'error'>>();
+    for (const net of chunk) {
+      const outcome = outcomes.get(net);
+      // without a change a record keeps the id that it has; disabled here, it has none
+      if (!outcome) applied.push({ net, remoteId: net.before?.remote_id ?? null });
+      else if (outcome.ok) applied.push({ net, remoteId: outcome.remoteId, held: outcome.held });
+      else failures.set(net, { state: stateOf(outcome), error: outcome.error });
+    }
+    for (const net of end.rest) failures.set(net, { state: 'not_tried', error: end.because });
+    const ended = await this.db.transaction(async (manager) => {
+      await held.confirm(manager);
+      const revision = await this.sets.touch(manager, domain.id);
+      const rows = await commitApplied(this.cache, manager, domain.id, applied);
+      const ended: Ended[] = [];
+      const tell = (net: Net, state: Ended['state'], error: AppError | null) => {
+        const recordId = state === 'applied' ? (rows.get(net)?.id ?? null) : null;
+        for (const position of net.entry.positions) ended.push({ position, state, recordId, error });
+      };
+      for (const { net } of applied) tell(net, 'applied', null);
+      for (const [net, { state, error }] of failures) tell(net, state, error);
+      await this.sets.end(manager, changeSet, ended, this.unclear.settleAfter());
+      const unknown = [...failures].filter(([{ before }, { state }]) => state === 'unknown' && before);
+      await this.cache.markPending(
+        manager,
+        domain.id,
+        unknown.map(([{ before }]) => (before as StoredRecord).id),
+      );
+      if (end.next) await this.sets.trying(manager, changeSet, end.next);
+      await this.sets.commit(manager, changeSet, revision, end.next ? null : end.unclear ? 'unknown' : 'done');
+      this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet));
+      const entries =
+        planned.length === 1 && !run.resumes
+          ? singleEntries(run, rows, ended)
+          : end.next
+            ? []
+            : [listEntry(run, ended)];
+      for (const entry of entries) await this.audit.write(manager, run.actor, { ...entry, domain, changeSet });
+      return ended;
+    });
+    for (const one of ended) run.ended.set(one.position, one);
+  }
+}
+
+/** Kinds of failure behind which no other change of the list can succeed. */
+const HOPELESS: ReadonlySet<string> = new Set(['auth', 'unavailable']);
+
+const stateOf = ({ error, tried }: Outcome & { ok: false }): Ended['state'] =>
+  error.mayHaveApplied ? 'unknown' : tried ? 'failed' : 'not_tried';
+
+/** Whether a request may see records at all: a token may be limited to writing them. */
+const readsRecords = (actor: Actor): boolean =>
+  actor === 'system' || !actor.principal?.token || hasScope(actor.principal.token.allowedServices, 'records:read');
