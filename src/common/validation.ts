@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ArgumentMetadata, applyDecorators, type PipeTransform, ValidationPipe } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import {
@@ -86,21 +87,25 @@ const INHERITED = new Set(['__proto__', 'constructor', 'prototype']);
  * one by one.
  */
 const MOST = { items: 10_000, fields: 200, told: 100, depth: 20 };
+/** Bodies that may have more items. */
+const roomy = new Map<unknown, number>();
+/** A body that may have so many fields and items: it judges them a few at a time. */
+export const hasRoom = (body: new () => unknown, items: number): unknown => roomy.set(body, items);
 
 /**
  * Paths of the fields that nobody declares, at any depth.
  * @throws AppError 400001 for a body that is too large to be looked at
  */
-function inherited(body: unknown): FieldError[] {
+function inherited(body: unknown, most: number): FieldError[] {
   const found: FieldError[] = [];
   let items = 0;
   const look = (value: unknown, prefix: string, depth: number): void => {
     if (typeof value !== 'object' || value === null) return;
     const keys = Object.keys(value);
     items += keys.length;
-    if (items > MOST.items || depth > MOST.depth || (!Array.isArray(value) && keys.length > MOST.fields)) {
+    if (items > most || depth > MOST.depth || (!Array.isArray(value) && keys.length > MOST.fields)) {
       const where = prefix ? prefix.slice(0, -1) : 'body';
-      const words = `is too large: an object has at most ${MOST.fields} fields, a body ${MOST.items} fields and items, ${MOST.depth} deep`;
+      const words = `is too large: an object has at most ${MOST.fields} fields, a body ${most} fields and items, ${MOST.depth} deep`;
       throw errors.field(where, words, 'length', { max: MOST.fields });
     }
     for (const key of keys) {
@@ -128,7 +133,7 @@ export const alsoJudge = <T>(
 class StrictPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     if (metadata.type !== 'body' && metadata.type !== 'query') return super.transform(value, metadata);
-    const wrong = inherited(value);
+    const wrong = inherited(value, roomy.get(metadata.metatype) ?? MOST.items);
     const out = await super.transform(value, metadata).catch((error) => {
       const known = new Set(wrong.map((e) => e.path));
       wrong.push(...fieldErrorsOf(error).filter((e) => !known.has(e.path)));
@@ -158,6 +163,38 @@ export const validationPipe = () =>
     validationError: { target: true },
     exceptionFactory: (list) => errors.validation(fieldErrors(list)),
   });
+
+/** Items that are judged before everybody else has a turn. */
+const TURN = 50;
+/** Wrong items after which the rest is not looked at. */
+const ENOUGH = 100;
+
+/**
+ * A long list of a body, each item judged as a body of its own, with turns for everybody else in between: thousands of
+ * them at once would hold up the service.
+ * @param path of the list in the body
+ * @throws AppError 400001
+ */
+export async function validList<T>(kind: new () => T, items: readonly unknown[], path: string): Promise<T[]> {
+  const pipe = validationPipe();
+  const good: T[] = [];
+  const wrong: FieldError[] = [];
+  for (const [i, item] of items.entries()) {
+    if (i % TURN === TURN - 1) await nextTurn();
+    const at = `${path}.${i}`;
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      wrong.push(fieldError(at, 'must be an object'));
+    } else {
+      await pipe.transform(item, { type: 'body', metatype: kind as never }).then(
+        (one) => good.push(one as T),
+        (error) => wrong.push(...fieldErrorsOf(error).map((e) => ({ ...e, path: `${at}.${e.path}` }))),
+      );
+    }
+    if (wrong.length >= ENOUGH) break;
+  }
+  if (wrong.length) throw errors.validation(wrong.slice(0, ENOUGH));
+  return good;
+}
 
 /** What a function says of the value, in these words: `@Check(isCidr, 'must be a CIDR')`. */
 export const Check = (check: (value: unknown) => boolean, message: string): PropertyDecorator =>

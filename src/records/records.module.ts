@@ -3,7 +3,10 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { AccountSyncService } from './account-sync.service.js';
 import { AllowedRecords } from './allowed-records.js';
+import { BatchService } from './changes/batch.service.js';
+import { ChangeReader } from './changes/change-reader.service.js';
 import { ChangeSets } from './changes/change-sets.js';
+import { ChangesController } from './changes/changes.controller.js';
 import { ChangeEngine } from './changes/engine.service.js';
 import { Places } from './changes/places.js';
 import { Unclear } from './changes/unclear.js';
@@ -11,17 +14,22 @@ import { RecordCache } from './record-cache.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { RecordsController } from './records.controller.js';
 import { RecordsService } from './records.service.js';
+import { RrsetsController } from './rrsets/rrsets.controller.js';
+import { RrsetsService } from './rrsets/rrsets.service.js';
 import { SyncController } from './sync.controller.js';
 
 @Module({
   imports: [AccountsModule, DomainsModule],
-  controllers: [RecordsController, SyncController],
+  controllers: [ChangesController, RrsetsController, RecordsController, SyncController],
   providers: [
     RecordsService,
     AllowedRecords,
     ChangeEngine,
     ChangeSets,
     Unclear,
+    ChangeReader,
+    BatchService,
+    RrsetsService,
     Places,
     RecordCache,
     RecordSyncService,

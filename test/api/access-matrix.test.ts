@@ -172,6 +172,12 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'PUT /api/domains/{id}/records/{recordId}': 'writes the record',
   'DELETE /api/domains/{id}/records/{recordId}': 'writes the record',
   'PATCH /api/domains/{id}/records/{recordId}/status': 'writes the record',
+  'POST /api/domains/{id}/records/batch': 'writes the record',
+  'GET /api/domains/{id}/rrsets/{host}/{type}': 'reads the record',
+  'PUT /api/domains/{id}/rrsets/{host}/{type}': 'writes the record',
+  'DELETE /api/domains/{id}/rrsets/{host}/{type}': 'writes the record',
+  'GET /api/domains/{id}/changes': 'reads records',
+  'GET /api/domains/{id}/changes/{changeSetId}': 'reads records',
   'GET /api/audit/logs': 'role 2, audit:read',
   'GET /api/audit/logs/{id}': 'role 2, audit:read',
   'GET /api/audit/verify': 'role 2, audit:read',
@@ -204,6 +210,12 @@ const BODIES: Record<string, object> = {
   'POST /api/domains/{id}/records': { host: 'app.dev', type: 'TXT', value: 'exists' },
   'PUT /api/domains/{id}/records/{recordId}': { value: 'exists' },
   'PATCH /api/domains/{id}/records/{recordId}/status': { enabled: true },
+  'POST /api/domains/{id}/records/batch': {
+    // whole or not at all, so that what is not allowed is the answer
+    atomic: true,
+    changes: [{ op: 'upsert', host: 'app.dev', type: 'TXT', value: 'exists', ttl: 300 }],
+  },
+  'PUT /api/domains/{id}/rrsets/{host}/{type}': { values: ['exists'] },
 };
 
 describe('every route, for everybody', () => {
@@ -314,7 +326,11 @@ describe('every route, for everybody', () => {
         const body = BODIES['POST /api/domains/{id}/records'];
         record = made(await service.admin.post(`/api/domains/${domain}/records`, body)).id;
       } else record = row?.id ?? record;
-      return path.replace('{id}', String(domain)).replace('{recordId}', String(record));
+      return path
+        .replace('{id}', String(domain))
+        .replace('{recordId}', String(record))
+        .replace('{host}/{type}', 'app.dev/TXT')
+        .replace('{changeSetId}', '999999');
     }
     if (path.startsWith('/api/teams/')) {
       const led = deletes && path === '/api/teams/{id}' ? await addTeam(db, `led${Math.random()}`, []) : team;

@@ -54,7 +54,7 @@ describe('the example of every request body', () => {
       const { operations, resolve, success, mismatches }: Description = await readDescription(server);
       const withBody = operations.filter((o) => o.operation.requestBody).toSorted((a, b) => place(a) - place(b));
       let token: string | undefined;
-      const ids: Record<string, string> = { userId: '2' };
+      const ids: Record<string, string> = { userId: '2', host: 'pool', type: 'A' };
       for (const { name, method, path, operation } of withBody) {
         const { example } = operation.requestBody.content['application/json'];
         assert.ok(example, `${name} has no example: give its class one in src/http/openapi/examples.ts`);

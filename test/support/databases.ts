@@ -50,6 +50,7 @@ const SUITES: Record<string, Kind[]> = {
   permissions: ALL,
   'put-symmetry': ALL,
   'record-filters': ALL,
+  'records-batch': ALL,
   'records-dns': ALL,
   'records-filters': ALL,
   'records-list': ALL,

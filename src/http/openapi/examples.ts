@@ -30,6 +30,14 @@ export const EXAMPLES: Record<string, object> = {
   RecordInput: { host: 'www', type: 'A', value: '192.0.2.10', ttl: 300 },
   RecordPatch: { value: '192.0.2.20' },
   StatusInput: { enabled: false },
+  BatchInput: {
+    changes: [
+      { op: 'upsert', host: 'api', type: 'A', value: '192.0.2.30', ttl: 300 },
+      { op: 'create', host: 'docs', type: 'CNAME', value: 'www' },
+    ],
+    comment: 'the new release',
+  },
+  RrsetInput: { values: ['192.0.2.40', '192.0.2.41'], ttl: 300 },
   TokenInput: {
     name: 'pipeline',
     allowed_domains: [1],

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { errors } from '../../common/errors.js';
+import { pageOf } from '../../common/paging.dto.js';
+import { Db, marks } from '../../database/db.js';
+import { shownValue } from '../../dns/record.js';
+import { judgeRecord } from '../../domains/access-rights.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
+import type { ChangedRecord, ChangeSet, ChangeState, RecordChange } from './change-set.entity.js';
+
+const SET_COLUMNS = `id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
+  total, created_at, finished_at`;
+
+type Counts = ChangeSetView['counts'];
+/** Columns of JSON as they are stored. */
+type StoredChange = Omit<RecordChange, 'state_before' | 'state_after' | 'error'> & {
+  state_before: string | null;
+  state_after: string | null;
+  error: string | null;
+};
+
+/** The history of a domain's records, for the API. */
+@Injectable()
+export class ChangeReader {
+  constructor(private readonly db: Db) {}
+
+  /** Newest first. */
+  async list(domain: OpenDomain, query: ChangeQuery): Promise<ChangeSetList & { page: number; limit: number }> {
+    const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
+    const rows = await this.db.rows<ChangeSet>(
+      `SELECT ${SET_COLUMNS} FROM change_sets WHERE domain_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`,
+      [domain.id, limit, (page - 1) * limit],
+    );
+    const count = 'SELECT COUNT(*) AS n FROM change_sets WHERE domain_id = ?';
+    const total = Number((await this.db.row<{ n: number }>(count, [domain.id]))?.n);
+    const counts = await this.counts(rows.map(({ id }) => id));
+    return { total, list: rows.map((row) => setView(row, counts.get(row.id))), page, limit };
+  }
+
+  /** @throws AppError 404001, also for a list of another domain */
+  async get(domain: OpenDomain, id: number): Promise<ChangeSetDetail> {
+    const sql = `SELECT ${SET_COLUMNS} FROM change_sets WHERE id = ? AND domain_id = ?`;
+    const row = await this.db.row<ChangeSet>(sql, [id, domain.id]);
+    if (!row) throw errors.notFound('Change set');
+    const stored = await this.db.rows<StoredChange>(
+      `SELECT position, op, record_id, host, type, state_before, value_before, state_after, value_after, state, error
+       FROM record_changes WHERE change_set_id = ? ORDER BY position`,
+      [id],
+    );
+    const changes = stored.map(changeView).filter((change) => mayRead(domain, change));
+    return { ...setView(row, (await this.counts([id])).get(id)), changes };
+  }
+
+  private async counts(ids: readonly number[]): Promise<Map<number, Counts>> {
+    if (!ids.length) return new Map();
+    const rows = await this.db.rows<{ change_set_id: number; state: ChangeState; n: number | string }>(
+      `SELECT change_set_id, state, COUNT(*) AS n FROM record_changes
+       WHERE change_set_id IN (${marks(ids.length)}) GROUP BY change_set_id, state`,
+      ids,
+    );
+    const counts = new Map<number, Counts>(ids.map((id) => [id, none()]));
+    for (const { change_set_id, state, n } of rows) (counts.get(change_set_id) as Counts)[state] = Number(n);
+    return counts;
+  }
+}
+
+const none = (): Counts => ({ pending: 0, applied: 0, failed: 0, unknown: 0, not_tried: 0 });
+
+function setView(row: ChangeSet, counts = none()): ChangeSetView {
+  const { id, door, request_id, comment, state, total, created_at, finished_at } = row;
+  const { user_id, username, token_id, token_name } = row;
+  const actor = { type: row.actor_type as 'user', user_id, username, token_id, token_name };
+  return {
+    id,
+    door,
+    actor,
+    request_id,
+    comment,
+    atomic: Boolean(row.atomic),
+    state,
+    total,
+    counts,
+    created_at,
+    finished_at,
+  };
+}
+
+function changeView(row: StoredChange): ChangeView {
+  return {
+    position: row.position,
+    op: row.op,
+    record_id: row.record_id,
+    state: row.state,
+    before: recordOf(row.state_before, row.value_before),
+    after: recordOf(row.state_after, row.value_after),
+    error: row.error === null ? null : (JSON.parse(row.error) as ChangeView['error']),
+  };
+}
+
+function recordOf(state: string | null, value: string | null): ChangeView['before'] {
+  if (state === null) return null;
+  const { remote_id: _, read_only, ...fields } = JSON.parse(state) as ChangedRecord;
+  return { ...fields, value: shownValue({ type: fields.type, value: value ?? '' }, read_only) };
+}
+
+/** What is known of a change only as that it failed tells nothing; all else must be readable before and after. */
+const mayRead = ({ id, access }: OpenDomain, { before, after }: ChangeView): boolean =>
+  !access.rules || [before, after].every((state) => !state || judgeRecord(access, id, 'read', state).allowed);

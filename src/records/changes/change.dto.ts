@@ -1,0 +1,86 @@
+import { PickType } from '@nestjs/swagger';
+import { PageQuery } from '../../common/paging.dto.js';
+import type { ChangeState, Door } from './change-set.entity.js';
+import type { EditOp } from './edit.js';
+
+export class ChangeQuery extends PickType(PageQuery, ['page', 'limit']) {}
+
+class ChangeActor {
+  type!: 'user' | 'token' | 'system';
+  user_id!: number | null;
+  username!: string | null;
+  token_id!: number | null;
+  token_name!: string | null;
+}
+
+class ChangeCounts {
+  pending!: number;
+  applied!: number;
+  failed!: number;
+  unknown!: number;
+  not_tried!: number;
+}
+
+export class ChangeSetView {
+  id!: number;
+  /** by which way it came in */
+  door!: Door;
+  actor!: ChangeActor;
+  request_id!: string;
+  comment!: string;
+  atomic!: boolean;
+  /**
+   * `open`: being carried out; `unknown`: of some changes nobody knows yet whether they were applied, the provider is
+   * asked; `done`
+   */
+  state!: 'open' | 'unknown' | 'done';
+  /** changes in all */
+  total!: number;
+  counts!: ChangeCounts;
+  created_at!: string;
+  finished_at!: string | null;
+}
+
+/** A record before or after a change. */
+class ChangedRecordView {
+  host!: string;
+  type!: string;
+  value!: string;
+  /** seconds */
+  ttl!: number;
+  line!: string;
+  proxied!: boolean;
+  priority!: number | null;
+  weight!: number | null;
+  enabled!: boolean;
+  remark!: string;
+}
+
+class ChangeError {
+  code!: number;
+  msg!: string;
+  /** as in a failed answer */
+  data?: object;
+}
+
+export class ChangeView {
+  /** from 0, the order in which the changes were given */
+  position!: number;
+  op!: EditOp;
+  /** null: of a creation that is not applied */
+  record_id!: number | null;
+  state!: ChangeState;
+  before!: ChangedRecordView | null;
+  after!: ChangedRecordView | null;
+  error!: ChangeError | null;
+}
+
+export class ChangeSetDetail extends ChangeSetView {
+  /** in their order; of a caller who may not read all records, those that it may read */
+  changes!: ChangeView[];
+}
+
+export class ChangeSetList {
+  total!: number;
+  list!: ChangeSetView[];
+}

@@ -1,0 +1,68 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Audited } from '../../audit/audited.js';
+import { Access, type Caller, Fails, Me, OnDomain } from '../../common/access.js';
+import { pageHeaders } from '../../common/paging.dto.js';
+import { IdPipe } from '../../common/validation.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import { BatchInput, BatchResult, WaitQuery } from './batch.dto.js';
+import { BatchService } from './batch.service.js';
+import { ChangeQuery, ChangeSetDetail, ChangeSetList } from './change.dto.js';
+import { ChangeReader } from './change-reader.service.js';
+
+@ApiTags('Records')
+@ApiParam({ name: 'id', type: 'integer', description: 'domain' })
+@Controller('domains/:id')
+export class ChangesController {
+  constructor(
+    private readonly batches: BatchService,
+    private readonly reader: ChangeReader,
+  ) {}
+
+  /**
+   * Up to 5 000 changes as one list. Each is judged like a single one, against what those before it have made; one that
+   * does not fit fails by itself, unless the list is `atomic`. Answers 200 with one outcome for each change, whatever
+   * became of it. More than 200 changes go on in the background (202), unless they end within `wait` seconds: `GET
+   * /api/domains/:id/changes/:id` shows how far they are. While a list of more than 50 names is carried out, other
+   * writers of the domain wait.
+   */
+  @Post('records/batch')
+  @HttpCode(200)
+  @Access({ domain: 'records', scope: 'records:write' })
+  @Fails('conflict', 'provider')
+  @ApiOkResponse({ type: BatchResult })
+  @ApiAcceptedResponse({ type: BatchResult, description: 'the list goes on in the background' })
+  @Audited('record.batch')
+  async batch(
+    @OnDomain() domain: OpenDomain,
+    @Body() body: BatchInput,
+    @Query() { wait }: WaitQuery,
+    @Me() me: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<BatchResult> {
+    const result = await this.batches.run(me, domain, body, wait ?? 0);
+    if (!result.outcomes) response.status(202);
+    return result;
+  }
+
+  /** The lists of changes of a domain, newest first. */
+  @Get('changes')
+  @Access({ domain: 'read', scope: 'records:read' })
+  async list(
+    @OnDomain() domain: OpenDomain,
+    @Query() query: ChangeQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ChangeSetList> {
+    const { total, list, page, limit } = await this.reader.list(domain, query);
+    pageHeaders(response, total, { page, limit });
+    return { total, list };
+  }
+
+  /** One list, with what became of each change so far. */
+  @Get('changes/:changeSetId')
+  @Access({ domain: 'read', scope: 'records:read' })
+  get(@OnDomain() domain: OpenDomain, @Param('changeSetId', IdPipe) id: number): Promise<ChangeSetDetail> {
+    return this.reader.get(domain, id);
+  }
+}

@@ -1,0 +1,108 @@
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { plainToInstance, Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsBoolean,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { NestedList } from '../../common/validation.js';
+
+/** values of one set */
+const MAX_VALUES = 1000;
+
+export class RrsetValue {
+  /** as of a record */
+  @IsString()
+  @MaxLength(262_144)
+  value!: string;
+
+  /** MX and SRV; may also stand in the value */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
+  priority?: number;
+
+  /** for providers with weighted records */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
+  weight?: number;
+
+  /** `false`: not in DNS */
+  @IsOptional()
+  @IsBoolean()
+  enabled?: boolean;
+}
+
+@ApiExtraModels(RrsetValue)
+export class RrsetInput {
+  /** all values that the set shall have, as texts or with their fields; others go */
+  @Transform(({ value }) =>
+    Array.isArray(value)
+      ? value.map((one) => (typeof one === 'string' ? plainToInstance(RrsetValue, { value: one }) : one))
+      : value,
+  )
+  @NestedList(() => RrsetValue)
+  @ApiProperty({
+    type: 'array',
+    minItems: 1,
+    maxItems: MAX_VALUES,
+    items: { oneOf: [{ type: 'string' }, { $ref: getSchemaPath(RrsetValue) }] },
+  })
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_VALUES)
+  values!: RrsetValue[];
+
+  /** seconds, of all values; left out: what they have, for new ones as of a new record */
+  @IsOptional()
+  @IsInt()
+  ttl?: number;
+
+  /** routing line, of providers that have such: the set of this line */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  line?: string;
+}
+
+export class RrsetQuery {
+  /** routing line; default: `default` */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  line?: string;
+}
+
+class RrsetMember {
+  /** of the record */
+  id!: number;
+  value!: string;
+  priority!: number | null;
+  weight!: number | null;
+  enabled!: boolean;
+}
+
+export class RrsetView {
+  /** relative to the zone, A-labels */
+  host!: string;
+  type!: string;
+  line!: string;
+  /** seconds; where each record has its own, the lowest */
+  ttl!: number;
+  values!: RrsetMember[];
+}
+
+export class RrsetResult {
+  /** something had to be written */
+  changed!: boolean;
+  /** ids of the records of the set */
+  records!: number[];
+}

@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../common/access.js';
+import { errors, InvalidRecord } from '../../common/errors.js';
+import { hostName } from '../../dns/names.js';
+import { type DnsRecord, sameRecord, shownValue } from '../../dns/record.js';
+import { assertMay, judgeRecord } from '../../domains/access-rights.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import { doorOf } from '../changes/change-sets.js';
+import { creation, type Edit, type NewRecord } from '../changes/edit.js';
+import { ChangeEngine } from '../changes/engine.service.js';
+import { Places } from '../changes/places.js';
+import { RecordCache, type StoredRecord } from '../record-cache.js';
+import type { RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
+
+const WRITES = ['create', 'update', 'delete'] as const;
+
+/** One set of a zone: all records of a name, a type and a line. */
+interface Key {
+  host: string;
+  type: string;
+  line: string;
+}
+
+/** Record sets as a whole: made what a client says, as often as it likes. */
+@Injectable()
+export class RrsetsService {
+  constructor(
+    private readonly engine: ChangeEngine,
+    private readonly places: Places,
+    private readonly cache: RecordCache,
+  ) {}
+
+  /** @throws AppError 404001 when there is no such set, or nothing of it may be read */
+  async get(domain: OpenDomain, host: string, type: string, line?: string): Promise<RrsetView> {
+    const key = keyOf(domain, host, type, line);
+    const rows = membersOf(await this.cache.those(domain.id, 'host', [key.host]), key);
+    const seen = rows.filter((row) => judgeRecord(domain.access, domain.id, 'read', row).allowed);
+    if (!seen.length) throw errors.notFound('Record set');
+    const values = seen.map((row) => {
+      const { id, priority, weight, enabled } = row;
+      return { id, value: shownValue(row, row.read_only), priority, weight, enabled };
+    });
+    return { ...key, ttl: Math.min(...seen.map((row) => row.ttl)), values };
+  }
+
+  /**
+   * Makes the set what the values say, in one atomic list: values that stay keep their records, one that takes the
+   * place of another one keeps its id and remark.
+   * @throws AppError 400001, 403001, 409001; ProviderError
+   */
+  async put(me: Caller, domain: OpenDomain, host: string, type: string, input: RrsetInput): Promise<RrsetResult> {
+    const place = await this.places.of(domain);
+    const { ttl, line } = input;
+    const wanted = input.values.map((one, i) => {
+      try {
+        return creation(place, { host, type: type.toUpperCase(), ttl, line, ...one });
+      } catch (error) {
+        if (!(error instanceof InvalidRecord)) throw error;
+        const own = new Set(['value', 'priority', 'weight', 'enabled']);
+        throw new InvalidRecord(
+          error.mistakes.map((e) => ({ ...e, path: own.has(e.path) ? `values.${i}.${e.path}` : e.path })),
+        );
+      }
+    });
+    const twice = wanted.findIndex(({ record }, i) => wanted.some((o, j) => j < i && sameRecord(o.record, record)));
+    if (twice >= 0) throw errors.field(`values.${twice}`, 'is there twice', 'duplicate');
+    const [{ record: first }] = wanted as [NewRecord];
+    const key = { host: first.host, type: first.type, line: first.line };
+    return this.write(me, domain, key, (rows) => editsOf(membersOf(rows, key), wanted));
+  }
+
+  /** Deletes what there is of it. @throws AppError 403001; ProviderError */
+  async remove(me: Caller, domain: OpenDomain, host: string, type: string, line?: string): Promise<RrsetResult> {
+    const key = keyOf(domain, host, type, line);
+    return this.write(me, domain, key, (rows) => membersOf(rows, key).map(({ id }) => ({ op: 'delete', id })));
+  }
+
+  private async write(
+    me: Caller,
+    domain: OpenDomain,
+    key: Key,
+    of: (rows: readonly StoredRecord[]) => Edit[],
+  ): Promise<RrsetResult> {
+    // who may write nothing there learns nothing of what is there
+    const any = { ...key, value: null, ttl: 0 };
+    const may = WRITES.some((action) => judgeRecord(domain.access, domain.id, action, any).allowed);
+    if (!may) assertMay(domain.access, domain.id, 'update', any);
+    const options = { door: doorOf(me), comment: '', atomic: true };
+    const { results } = await this.engine.whole(me, domain, { hosts: [key.host], of }, options);
+    const failed = results.find((result) => !result.ok);
+    if (failed && !failed.ok) throw failed.error;
+    const rows = membersOf(await this.cache.those(domain.id, 'host', [key.host]), key);
+    const changed = results.some((result) => result.ok && result.written);
+    return { changed, records: rows.map(({ id }) => id) };
+  }
+}
+
+/** @throws AppError 400001 for what no name of the zone can be */
+function keyOf({ name }: OpenDomain, host: string, type: string, line = 'default'): Key {
+  return { host: hostName(host, name), type: type.toUpperCase(), line: line || 'default' };
+}
+
+const membersOf = (rows: readonly StoredRecord[], { host, type, line }: Key): StoredRecord[] =>
+  rows.filter((row) => row.host === host && row.type === type && row.line === line);
+
+/** What makes the rows of a set the wanted records. */
+function editsOf(rows: readonly StoredRecord[], wanted: readonly NewRecord[]): Edit[] {
+  const left = new Set(rows);
+  const missing: NewRecord[] = [];
+  const edits: Edit[] = [];
+  for (const one of wanted) {
+    const row = rows.find((r) => left.has(r) && sameRecord(r, one.record));
+    if (row && left.delete(row)) edits.push({ op: 'update', id: row.id, patch: patchOf(one) });
+    else missing.push(one);
+  }
+  const spare = [...left].filter((row) => !row.read_only);
+  const moved = missing.splice(0, spare.length);
+  const replaced = moved.map((one, i): Edit => {
+    const { value, type } = one.record;
+    const patch = { ...patchOf(one), value: shownValue({ type, value }) };
+    return { op: 'update', id: (spare[i] as StoredRecord).id, patch };
+  });
+  const gone = [...left].filter((row) => row.read_only || !spare.slice(0, moved.length).includes(row));
+  return [
+    ...gone.map(({ id }): Edit => ({ op: 'delete', id })),
+    ...edits,
+    ...replaced,
+    ...missing.map((one): Edit => ({ op: 'create', ...one })),
+  ];
+}
+
+const patchOf = ({ record, ttlGiven }: NewRecord) => {
+  const { priority, weight, enabled }: DnsRecord = record;
+  return {
+    enabled,
+    ...(ttlGiven && { ttl: record.ttl }),
+    ...(priority !== null && { priority }),
+    ...(weight !== null && { weight }),
+  };
+};
