@@ -9,6 +9,7 @@ import { ChangeSets } from './changes/change-sets.js';
 import { ChangesController } from './changes/changes.controller.js';
 import { ChangeEngine } from './changes/engine.service.js';
 import { Places } from './changes/places.js';
+import { ResumeService } from './changes/resume.service.js';
 import { Unclear } from './changes/unclear.js';
 import { RecordCache } from './record-cache.js';
 import { RecordSyncService } from './record-sync.service.js';
@@ -26,6 +27,7 @@ import { SyncController } from './sync.controller.js';
     AllowedRecords,
     ChangeEngine,
     ChangeSets,
+    ResumeService,
     Unclear,
     ChangeReader,
     BatchService,

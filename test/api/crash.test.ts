@@ -93,6 +93,53 @@ for (const { kind, skip } of databases()) {
       assert.ok(done(await client().get(world.records)).total > 20);
     });
 
+    it('a long list that was accepted is carried on with, killed twice on its way', async () => {
+      const { records, domain, proxy } = world;
+      const LENGTH = 700;
+      const changes = Array.from({ length: LENGTH }, (_, i) => ({
+        op: 'create',
+        host: `list${i}`,
+        type: 'A',
+        value: '192.0.2.1',
+      }));
+      let writes = 0;
+      let killed: Promise<unknown> | undefined;
+      proxy.fault = async (request, forward) => {
+        if (request.method !== 'PATCH') return forward();
+        writes++;
+        // once before and once after the provider has applied it
+        if (writes === 3) {
+          killed = server.kill();
+          await killed;
+          return 'close';
+        }
+        const reply = await forward();
+        if (writes !== 6) return reply;
+        killed = server.kill();
+        await killed;
+        return 'close';
+      };
+      const accepted = await client().post(`${records}/batch`, { changes });
+      assert.equal(accepted.status, 202);
+      const path = `/api/domains/${domain}/changes/${accepted.data.change_set_id as number}` as const;
+      for (const after of [3, 6]) {
+        await until('the service was killed', async () => writes >= after && killed !== undefined, 60_000);
+        await killed;
+        killed = undefined;
+        server = await ServerProcess.start(env, world.server.dataDir);
+        await until('the service is ready', async () => (await fetch(`${server.url}/health/ready`)).ok);
+      }
+      await until('the list is done', async () => done(await client().get(path)).state === 'done', 120_000);
+      proxy.fault = null;
+      const { counts } = done(await client().get(path));
+      const { list } = done(await client().get(records));
+      const made = list.filter((r) => r.host.startsWith('list')).length;
+      assert.equal(counts.applied, made, 'what is said to be applied is there, and nothing else');
+      // the piece that was cut off before the provider saw it was tried, and is not done again unasked
+      assert.deepEqual([counts.applied + counts.failed, counts.failed <= 100, counts.pending], [LENGTH, true, 0]);
+      await world.agree(client());
+    });
+
     it('killed between the success at the provider and its own commit', async () => {
       const { pdns, proxy } = world;
       // each in a zone of its own, since an account writes one thing after the other: all are on their way at once
