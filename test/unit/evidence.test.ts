@@ -116,7 +116,12 @@ describe('what unclear changes may have made of a row', () => {
   it('lets it go when the change was to take it away, and keeps it here when it was to be disabled', () => {
     assert.deepEqual(of([change({ before: OLD })]), { ids: [], contents: [], here: null, keep: false });
     const off = row('192.0.2.1', { enabled: false });
-    assert.deepEqual(of([change({ before: OLD, after: off, expected: '' })])?.here, off);
+    assert.deepEqual(of([change({ before: OLD, after: off, expected: '' })])?.here, { enabled: false });
+    const other = row('192.0.2.9', { enabled: false });
+    assert.deepEqual(of([change({ before: OLD, after: other, expected: '' })])?.here, {
+      value: '192.0.2.9',
+      enabled: false,
+    });
     assert.deepEqual(of([change({ expected: '' })])?.here, {});
   });
 

@@ -32,6 +32,12 @@ const isEarly = ({ settle_after }: UnclearChange, begun: string): boolean => beg
 const takesAway = ({ before, after, expected }: UnclearChange): boolean =>
   expected === '' || (before !== null && after === null);
 
+/** What a change gives a row; what it leaves alone may be something else by now. */
+function changed(before: RowValues | null, after: RowValues | null): Partial<RowValues> {
+  const was: Record<string, unknown> = { ...before };
+  return Object.fromEntries(Object.entries(after ?? {}).filter(([key, value]) => was[key] !== value));
+}
+
 /**
  * What unclear changes may have made of which rows, for the comparison with a list that was begun at this time. While
  * the list may be of the moment before a change, or between its steps, no row of it is removed because of it.
@@ -39,10 +45,10 @@ const takesAway = ({ before, after, expected }: UnclearChange): boolean =>
 export function expectations(changes: readonly UnclearChange[], begun: string): Map<number, Expectation> {
   const expected = new Map<number, Expectation>();
   for (const change of changes) {
-    const { record_id: id, after } = change;
+    const { record_id: id, before, after } = change;
     if (id === null) continue;
     const row = expected.get(id) ?? { ids: [], contents: [], here: null, keep: false };
-    if (change.expected === '') row.here = after ?? {};
+    if (change.expected === '') row.here = { ...row.here, ...changed(before, after) };
     else if (!takesAway(change)) row.keep ||= isEarly(change, begun);
     if (change.expected) row.ids.push(change.expected);
     if (after && change.expected !== '') row.contents.push(after);
