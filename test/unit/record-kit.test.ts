@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { describe, it } from '@jest/globals';
+import { type DnsRecord, dnsRecord, type LooseRecord } from '../../src/dns/record.js';
+import { typedFields } from '../../src/providers/fields.js';
+import { allPages, nextLink, type Page, type PageRequest } from '../../src/providers/pages.js';
+import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
+import { fromRecords, type RecordVerbs } from '../../src/providers/records.js';
+
+const zone = { id: 'z', name: 'example.com' };
+const a = (host: string, value: string, more: Partial<LooseRecord> = {}): DnsRecord =>
+  dnsRecord({ host, type: 'A', value, ttl: 300, ...more }, zone.name);
+const remote = (remoteId: string, record: DnsRecord): RemoteRecord => ({ ...record, remoteId, readOnly: false });
+const create = (after: DnsRecord): Change => ({ op: 'create', after });
+
+const short = (outcomes: Outcome[]): string[] =>
+  outcomes.map((o) =>
+    o.ok ? `${o.remoteId}` : `${o.error.kind}${o.error.mayHaveApplied ? '?' : ''}${o.tried ? '' : ' not tried'}`,
+  );
+const refuse = (kind: ProviderError['kind'], mayHave?: boolean): never => {
+  throw new ProviderError(kind, 'no', mayHave);
+};
+
+/** Verbs that note what they are asked for, and by default do it. */
+function verbs(more: Partial<RecordVerbs> = {}): RecordVerbs & { calls: string[] } {
+  const calls: string[] = [];
+  const all: RecordVerbs = {
+    createRecord: async (_zone, record) => `new-${record.host}`,
+    updateRecord: async (_zone, before) => before.remoteId,
+    deleteRecord: async () => {},
+    ...more,
+  };
+  return {
+    ...all,
+    calls,
+    createRecord(...args) {
+      calls.push(`create ${args[1].host}`);
+      return all.createRecord(...args);
+    },
+    updateRecord(...args) {
+      calls.push(`update ${args[1].host} ${[...args[3]].join(' ')}`);
+      return all.updateRecord(...args);
+    },
+    deleteRecord(...args) {
+      calls.push(`delete ${args[1].host}`);
+      return all.deleteRecord(...args);
+    },
+  };
+}
+
+describe('records that have ids', () => {
+  const before = remote('r1', a('www', '192.0.2.1'));
+
+  it('are deleted first where several changes are of one name', async () => {
+    const all = verbs();
+    const cname = dnsRecord({ host: 'www', type: 'CNAME', value: 'a.example' }, zone.name);
+    const outcomes = await fromRecords(all)(zone, [
+      create(cname),
+      create(a('web', '192.0.2.1')),
+      { op: 'delete', before },
+    ]);
+    assert.deepEqual(all.calls, ['delete www', 'create www', 'create web']);
+    assert.deepEqual(short(outcomes), ['new-www', 'new-web', 'null']);
+  });
+
+  it('that are gone need not be deleted; those that exist need not be created', async () => {
+    const twin = remote('twin', a('www', '192.0.2.1'));
+    const all = verbs({
+      createRecord: async () => refuse('rejected'),
+      deleteRecord: async () => refuse('not_found'),
+      findRecords: async () => [remote('other', a('www', '192.0.2.9')), twin],
+    });
+    const outcomes = await fromRecords(all)(zone, [
+      { op: 'delete', before: remote('x', a('gone', '192.0.2.1')) },
+      create(a('www', '192.0.2.1')),
+      create(a('www', '192.0.2.1', { ttl: 60 })),
+      create(a('www', '192.0.2.5')),
+    ]);
+    assert.deepEqual(short(outcomes), ['null', 'twin', 'twin', 'rejected']);
+    assert.deepEqual(all.calls.slice(2), ['create www', 'update www ttl', 'create www']);
+    const picky = verbs({ ...all, isDuplicate: () => false });
+    assert.deepEqual(short(await fromRecords(picky)(zone, [create(a('www', '192.0.2.1'))])), ['rejected']);
+  });
+
+  it('that a change gives another id are found when its answer was lost', async () => {
+    const after = a('www', '192.0.2.2');
+    const all = verbs({
+      updateRecord: async () => refuse('not_found'),
+      findRecords: async () => [remote('r2', after)],
+    });
+    assert.deepEqual(short(await fromRecords(all)(zone, [{ op: 'update', before, after }])), ['r2']);
+    const other = a('www', '192.0.2.3');
+    assert.deepEqual(short(await fromRecords(all)(zone, [{ op: 'update', before, after: other }])), ['not_found']);
+  });
+
+  it('say what the provider has made of a change', async () => {
+    const after = a('www', '192.0.2.1', { ttl: 65 });
+    const rounded = a('www', '192.0.2.1', { ttl: 120 });
+    const all = verbs({ updateRecord: async () => remote('r1', rounded) });
+    const outcomes = await fromRecords(all)(zone, [
+      { op: 'update', before, after },
+      { op: 'update', before, after: rounded },
+    ]);
+    assert.deepEqual(outcomes, [
+      { ok: true, remoteId: 'r1', held: rounded },
+      { ok: true, remoteId: 'r1' },
+    ]);
+  });
+
+  it('are not asked for when the provider would refuse all of them', async () => {
+    for (const kind of ['auth', 'unavailable', 'rate_limit'] as const) {
+      const all = verbs({ createRecord: async (_zone, { host }) => (host === 'b' ? refuse(kind) : host) });
+      const outcomes = await fromRecords(all)(
+        zone,
+        ['a', 'b', 'c', 'd'].map((host) => create(a(host, '192.0.2.1'))),
+      );
+      const unclear = kind === 'unavailable' ? '?' : '';
+      assert.deepEqual(short(outcomes), ['a', `${kind}${unclear}`, `${kind} not tried`, `${kind} not tried`]);
+      assert.equal(all.calls.length, 2);
+    }
+    const all = verbs({ createRecord: async (_zone, { host }) => (host === 'b' ? refuse('rejected') : host) });
+    const list = ['a', 'b', 'c'].map((host) => create(a(host, '192.0.2.1')));
+    assert.deepEqual(short(await fromRecords(all)(zone, list)), ['a', 'rejected', 'c']);
+    const late = await fromRecords(all)(zone, list, { deadline: Date.now() - 1 });
+    assert.deepEqual(new Set(short(late)), new Set(['unavailable not tried']));
+  });
+
+  it('are written at once where the vendor allows it, those of one name one after the other', async () => {
+    let now = 0;
+    let most = 0;
+    const busy = new Set<string>();
+    const all = verbs({
+      createRecord: async (_zone, { host, value }) => {
+        assert.ok(!busy.has(host), 'one at a name');
+        busy.add(host);
+        most = Math.max(most, ++now);
+        await new Promise((done) => setTimeout(done, 5));
+        now--;
+        busy.delete(host);
+        return `${host} ${value}`;
+      },
+    });
+    const list = Array.from({ length: 24 }, (_, i) => a(`h${i % 8}`, `192.0.2.${i}`));
+    const outcomes = await fromRecords(all, { parallel: 3 })(zone, list.map(create));
+    assert.equal(most, 3);
+    assert.deepEqual(
+      short(outcomes),
+      list.map((r) => `${r.host} ${r.value}`),
+    );
+  });
+});
+
+describe('lists that come in pages', () => {
+  const list = (pages: Page<string>[] | ((at: PageRequest) => Page<string>), perPage?: number) => {
+    const asked: PageRequest[] = [];
+    const read = async (at: PageRequest) => {
+      asked.push(at);
+      return (Array.isArray(pages) ? pages[asked.length - 1] : pages(at)) ?? { entries: [] };
+    };
+    return { asked, all: () => allPages((entry: string) => entry, read, perPage) };
+  };
+  const cut = { kind: 'unavailable', message: /cut short|kept changing/ };
+
+  it('are read by number, offset, cursor, link, or until a page is not full', async () => {
+    const numbered = list([
+      { entries: ['a', 'b'], total: 3 },
+      { entries: ['c'], total: 3 },
+    ]);
+    assert.deepEqual(await numbered.all(), ['a', 'b', 'c']);
+    assert.deepEqual(numbered.asked, [
+      { page: 1, offset: 0, next: null },
+      { page: 2, offset: 2, next: null },
+    ]);
+    const linked = list(
+      [
+        { entries: ['a'], next: 'x' },
+        { entries: [], next: 'y' },
+      ]
+        .slice(0, 1)
+        .concat({ entries: ['b'], next: null as never }),
+    );
+    assert.deepEqual(await linked.all(), ['a', 'b']);
+    assert.deepEqual(linked.asked.at(-1), { page: 2, offset: 1, next: 'x' });
+    assert.deepEqual(await list([{ entries: ['a', 'b'] }, { entries: ['c'] }], 2).all(), ['a', 'b', 'c']);
+    assert.deepEqual(await list([{ entries: [], total: 0 }]).all(), []);
+  });
+
+  it('hold each entry once, also when pages shift', async () => {
+    const shifted = [
+      { entries: ['a', 'b'], total: 3 },
+      { entries: ['b', 'c'], total: 3 },
+    ];
+    assert.deepEqual(await list(shifted).all(), ['a', 'b', 'c']);
+  });
+
+  it('are read again when they became shorter or longer, since one may be missed', async () => {
+    // "a" was taken away after the first page: "c" moved to it
+    let reads = 0;
+    const moving = list(({ page }) => {
+      reads++;
+      if (reads === 1) return { entries: ['a', 'b'], total: 4 };
+      const now = ['b', 'c', 'd'];
+      return { entries: now.slice((page - 1) * 2, page * 2), total: 3 };
+    });
+    assert.deepEqual(await moving.all(), ['b', 'c', 'd']);
+    let total = 100;
+    await assert.rejects(list(() => ({ entries: [`${total}`], total: total++ })).all(), cut);
+  });
+
+  it('that lack a page, or a part of one, are none', async () => {
+    for (const pages of [
+      [
+        { entries: ['a'], total: 2 },
+        { entries: [], total: 2 },
+      ],
+      [{ entries: ['a'], total: 2, next: null }],
+      [
+        { entries: ['a'], next: 'x' },
+        { entries: ['b'], next: 'x' },
+      ],
+      [
+        { entries: ['a'], next: 'x' },
+        { entries: [], next: 'y' },
+      ],
+      [{ entries: undefined, total: 0 }],
+      [{ entries: ['a'], total: Number.NaN }],
+      [{ entries: ['a'], total: 1, count: 2 }],
+    ] as Page<string>[][]) {
+      await assert.rejects(list(pages).all(), cut, JSON.stringify(pages));
+    }
+  });
+
+  it('are followed by links', () => {
+    assert.equal(nextLink('<https://x/?p=1>; rel="prev", <https://x/?a=1,2&p=3>; rel="next"'), 'https://x/?a=1,2&p=3');
+    assert.equal(nextLink('<https://x/?p=9>; title="next"; rel=next'), 'https://x/?p=9');
+    assert.equal(nextLink('<https://x/?p=9>; rel="last"'), null);
+    assert.equal(nextLink(undefined), null);
+  });
+});
+
+describe('fields of rdata', () => {
+  const own = typedFields();
+  const others = typedFields({ names: { target: 'data', value: 'data', tag: 'tag' }, dots: true });
+
+  for (const [type, value, priority, fields] of [
+    ['MX', 'mx.example.net', 10, { priority: 10, target: 'mx.example.net' }],
+    ['SRV', '5 5060 sip.example.net', 1, { priority: 1, weight: 5, port: 5060, target: 'sip.example.net' }],
+    ['CAA', '0 issue "ca.example; a=\\"b\\""', null, { flags: 0, tag: 'issue', value: 'ca.example; a="b"' }],
+    ['URI', '10 1 "https://example.net/"', null, { priority: 10, weight: 1, target: 'https://example.net/' }],
+    ['HTTPS', '1 . alpn=h3,h2 port=443', null, { priority: 1, target: '.', value: 'alpn=h3,h2 port=443' }],
+    ['SVCB', '0 svc.example.net', null, { priority: 0, target: 'svc.example.net', value: '' }],
+    ['TLSA', '3 1 1 abcd', null, { usage: 3, selector: 1, matching_type: 1, certificate: 'abcd' }],
+    ['SSHFP', '4 2 abcd', null, { algorithm: 4, type: 2, fingerprint: 'abcd' }],
+    ['DS', '1 13 2 abcd', null, { key_tag: 1, algorithm: 13, digest_type: 2, digest: 'abcd' }],
+    [
+      'NAPTR',
+      '100 50 "s" "SIP+D2U" "" _sip._udp.example.net',
+      null,
+      { order: 100, preference: 50, flags: 's', service: 'SIP+D2U', regexp: '', replacement: '_sip._udp.example.net' },
+    ],
+  ] as const) {
+    it(`of ${type} are taken apart and put together`, () => {
+      assert.deepEqual(own.of({ type, value, priority }), fields);
+      const rdata = own.rdata(type, { ...fields, id: 7 });
+      assert.equal(rdata, priority === null ? value : `${priority} ${value}`);
+      assert.equal(own.rdata(type, { ...fields, [Object.keys(fields)[0] as string]: null }), null);
+    });
+  }
+
+  it('take the names that the vendor has, and its final dots', () => {
+    const srv = { type: 'SRV', value: '5 5060 sip.example.net', priority: 1 };
+    assert.deepEqual(others.of(srv), { priority: 1, weight: 5, port: 5060, data: 'sip.example.net.' });
+    assert.deepEqual(others.of({ ...srv, value: '0 0 .' }), { priority: 1, weight: 0, port: 0, data: '.' });
+    assert.equal(others.rdata('SRV', { priority: 1, weight: 5, port: 5060, data: 'a.example' }), '1 5 5060 a.example');
+    assert.deepEqual(others.of({ type: 'CAA', value: '0 issue "ca.example"', priority: null }), {
+      flags: 0,
+      tag: 'issue',
+      data: 'ca.example',
+    });
+  });
+
+  it('are none of types that are one value', () => {
+    assert.equal(own.of({ type: 'A', value: '192.0.2.1', priority: null }), null);
+    assert.equal(own.rdata('A', { value: '192.0.2.1' }), null);
+  });
+});
