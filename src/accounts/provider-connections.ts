@@ -61,7 +61,9 @@ export class ProviderConnections implements OnApplicationShutdown {
   /** A provider for credentials that are not stored (yet). @throws ProviderError for addresses that are not allowed */
   connect(definition: ProviderDefinition, credentials: Credentials): Connection {
     const { providerTimeoutMs: timeoutMs, zoneFiles, outboundDeny: deny } = this.config;
-    const provider = connectProvider(definition, credentials, { agent: this.agent, deny, timeoutMs, zoneFiles });
+    const { root, reloadCommand } = zoneFiles;
+    const installation = { zonefile: { root, ...(reloadCommand && { reloadCommand }) } };
+    const provider = connectProvider(definition, credentials, { agent: this.agent, deny, timeoutMs, installation });
     return { provider, definition };
   }
 

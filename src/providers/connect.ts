@@ -5,7 +5,7 @@ import { inChunks } from './chunks.js';
 import { ProviderError } from './errors.js';
 import { Gate } from './gate.js';
 import { Http } from './http.js';
-import type { Credentials, DnsProvider, ProviderDefinition } from './provider.js';
+import type { Credentials, DnsProvider, Installation, ProviderDefinition } from './provider.js';
 
 /** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */
 const WAIT_MS = 30_000;
@@ -16,7 +16,8 @@ export interface ConnectOptions {
   deny: readonly Cidr[];
   /** ms for one exchange with a provider */
   timeoutMs: number;
-  zoneFiles: { root: string; reloadCommand: string | null };
+  /** what the configuration says to single kinds */
+  installation: Readonly<Record<string, Installation>>;
 }
 
 /**
@@ -96,7 +97,7 @@ export function connectAdapter(
     redact,
     timeoutMs: options.timeoutMs,
     resolve: (host) => inTime(resolveAllowed(host, options.deny), host, options.timeoutMs),
-    zoneFiles: options.zoneFiles,
+    installation: options.installation[definition.kind] ?? {},
   });
 }
 

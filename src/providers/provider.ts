@@ -150,6 +150,9 @@ export interface Capabilities {
   chunk: number;
 }
 
+/** Values by name, of which only the kind that reads them knows what they mean. */
+export type Installation = Readonly<Record<string, string>>;
+
 /** What a provider is given besides its credentials. */
 export interface ProviderContext {
   /** the account's HTTP client: time limit, retries, rate and concurrency limit, outbound rules */
@@ -163,11 +166,8 @@ export interface ProviderContext {
   timeoutMs: number;
   /** values that never may appear in a message: the account's secrets */
   redact(text: string): string;
-  /**
-   * zone files only: absolute directory under which all zone files live, and the command after a write (configuration,
-   * never the API)
-   */
-  zoneFiles: { root: string; reloadCommand: string | null };
+  /** what the configuration of the installation, never the API, says to this kind; what is not said is absent */
+  installation: Installation;
 }
 
 /** Values of the credential fields after validation; keys that were left out and have no default are absent. */

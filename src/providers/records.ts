@@ -21,7 +21,10 @@ export interface RecordVerbs {
   updateRecord(zone: RemoteZone, before: RemoteRecord, after: DnsRecord, difference: Difference): Promise<Written>;
   /** @throws ProviderError `not_found` when it is gone, which is a success */
   deleteRecord(zone: RemoteZone, before: RemoteRecord): Promise<unknown>;
-  /** One record by its id; null, or `not_found`, when it is gone. For changes that are guarded. @throws ProviderError */
+  /**
+   * One record by its id; null, or `not_found`, when it is gone. For changes that are guarded.
+   * @throws ProviderError
+   */
   readRecord?(zone: RemoteZone, before: RemoteRecord): Promise<RemoteRecord | null>;
   /** Records of a name and type, and maybe others. For what exists already. @throws ProviderError */
   findRecords?(zone: RemoteZone, wanted: DnsRecord): Promise<RemoteRecord[]>;

@@ -15,8 +15,8 @@ const current = new AsyncLocalStorage<Work>();
 export const currentWork = (): Work | undefined => current.getStore();
 
 /**
- * Does a piece of work under a deadline. A failure says `mayHaveApplied` when any write of it may have been carried out,
- * whatever became of the attempts after it, and in whichever loop they were made.
+ * Does a piece of work under a deadline. A failure says `mayHaveApplied` when any write of it may have been carried
+ * out, whatever became of the attempts after it, and in whichever loop they were made.
  * @param deadline ms of `Date.now()`; left out, that of the work around it
  * @throws ProviderError always: what is none counts as `unavailable`
  */

@@ -96,7 +96,7 @@ describe('outbound rules', () => {
       agent: outboundAgent(loopback, 1000),
       deny: loopback,
       timeoutMs: 1000,
-      zoneFiles: { root: '/nonexistent', reloadCommand: null },
+      installation: {},
     };
     const open = (credentials: Record<string, string>) => () =>
       connectProvider(powerdns, { api_key: 'key', ...credentials }, options);

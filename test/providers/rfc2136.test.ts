@@ -26,12 +26,11 @@ function open(server: NameServer, more: Record<string, string> = {}): DnsProvide
     zones: ZONE,
     ...more,
   };
-  const zoneFiles = { root: '/nonexistent', reloadCommand: null };
   return connectAdapter(rfc2136, credentials, {
     agent: outboundAgent([], TIMEOUT_MS),
     deny: [],
     timeoutMs: TIMEOUT_MS,
-    zoneFiles,
+    installation: {},
   });
 }
 

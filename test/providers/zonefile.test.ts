@@ -24,7 +24,7 @@ function open(root: string, more: { directory?: string; endpoint?: string; reloa
     agent: outboundAgent([], 1000),
     deny: [],
     timeoutMs: 3000,
-    zoneFiles: { root, reloadCommand },
+    installation: { zonefile: { root, ...(reloadCommand && { reloadCommand }) } },
   });
 }
 

@@ -100,7 +100,7 @@ export const connectTo = (definition: ProviderDefinition, credentials: Credentia
     agent: outboundAgent([], timeoutMs),
     deny: [],
     timeoutMs,
-    zoneFiles: { root: '/nonexistent', reloadCommand: null },
+    installation: {},
   });
 
 /** Recorded traffic of one provider (dns-lexicon's recordings as JSON; kept outside of the repository). */

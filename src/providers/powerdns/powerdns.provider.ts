@@ -52,8 +52,8 @@ export const powerdns = defineProvider({
       plainSets((await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.rrsets, plain);
     const readWhole = async (zone: RemoteZone) => withSoa(await readSome(zone), zone.name);
 
-    // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. Over SQLite the server answers 500 to
-    // a write that meets another one (seen on 4.7), and nothing is changed: tried again after a moment.
+    // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. Over SQLite the server answers 500
+    // to a write that meets another one (seen on 4.7), and nothing is changed: tried again after a moment.
     const writes = new Gate(1);
     const write = (zone: RemoteZone, rrsets: unknown[]) =>
       writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }));
@@ -70,8 +70,8 @@ export const powerdns = defineProvider({
     // asked once: a server that is updated meanwhile is only read more than it needs
     let known: Promise<boolean> | undefined;
     /**
-     * Servers before 4.6 ignore the filter, those before 5.0 leave out disabled records when it is given (PowerDNS issue
-     * 11473; seen on 4.7), and writing such a set back would lose them: they are searched. Failing to tell means no.
+     * Servers before 4.6 ignore the filter, those before 5.0 leave out disabled records when it is given (issue 11473;
+     * seen on 4.7), and writing such a set back would lose them: they are searched. Failing to tell means no.
      */
     async function readFew(zone: RemoteZone, keys: SetKey[]): Promise<PlainSet[] | null> {
       known ??= http.get<{ version?: string } | undefined>('').then(

@@ -41,8 +41,14 @@ export const zonefile = defineProvider({
   },
   // reading, editing and writing a file must not meet another one that does the same
   connect: (credentials, context) =>
-    new Zonefile(new ZoneFiles(context.zoneFiles.root, credentials.endpoint || credentials.directory || '.'), context),
+    new Zonefile(new ZoneFiles(rootOf(context), credentials.endpoint || credentials.directory || '.'), context),
 });
+
+/** The absolute directory under which all zone files live. */
+function rootOf({ installation: { root } }: ProviderContext): string {
+  if (!root) throw new ProviderError('rejected', 'The installation names no directory for zone files');
+  return root;
+}
 
 const isZoneName = (name: string): boolean => {
   try {
@@ -142,6 +148,6 @@ class Zonefile implements DnsProvider, RrsetVerbs {
   }
 
   private reload(zone: string): Promise<void> {
-    return reload(this.context.zoneFiles.reloadCommand, zone, this.context.timeoutMs);
+    return reload(this.context.installation.reloadCommand ?? null, zone, this.context.timeoutMs);
   }
 }
