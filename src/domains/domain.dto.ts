@@ -112,3 +112,11 @@ export class DomainPatch {
   @IsTime()
   expires_at?: string | null;
 }
+
+export class LineView {
+  /** what a record has as `line` */
+  id!: string;
+  name!: string;
+  /** id of the line that this one is a part of */
+  parent?: string;
+}

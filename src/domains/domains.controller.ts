@@ -4,14 +4,26 @@ import type { Response } from 'express';
 import { Audited } from '../audit/audited.js';
 import { Access, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../common/access.js';
 import { pageHeaders, pageOf } from '../common/paging.dto.js';
-import { DomainCreateQuery, DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
+import {
+  DomainCreateQuery,
+  DomainDetail,
+  DomainInput,
+  DomainPatch,
+  DomainQuery,
+  DomainView,
+  LineView,
+} from './domain.dto.js';
 import type { OpenDomain } from './domain-policy.js';
 import { DomainsService } from './domains.service.js';
+import { ZoneFacts } from './zone-facts.service.js';
 
 @ApiTags('Domains')
 @Controller('domains')
 export class DomainsController {
-  constructor(private readonly domains: DomainsService) {}
+  constructor(
+    private readonly domains: DomainsService,
+    private readonly facts: ZoneFacts,
+  ) {}
 
   /** The domains that the caller may read; all of them unless `limit` is given. The total is in `X-Total-Count`. */
   @Get()
@@ -47,6 +59,14 @@ export class DomainsController {
   @ApiParam({ name: 'id', type: 'integer' })
   get(@OnDomain() domain: OpenDomain, @Me() me: Caller): DomainDetail {
     return this.domains.detail(signedIn(me), domain);
+  }
+
+  /** The routing lines that its records can have: `line` of a record is such an id. */
+  @Get(':id/lines')
+  @Access({ domain: 'read', scope: 'domains:read' })
+  @ApiParam({ name: 'id', type: 'integer' })
+  lines(@OnDomain() domain: OpenDomain): Promise<LineView[]> {
+    return this.facts.lines(domain);
   }
 
   /** Changes remark or expiry. */

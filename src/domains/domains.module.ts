@@ -6,12 +6,13 @@ import { DomainsController } from './domains.controller.js';
 import { DomainsService } from './domains.service.js';
 import { PermissionsController } from './permissions.controller.js';
 import { PermissionsService } from './permissions.service.js';
+import { ZoneFacts } from './zone-facts.service.js';
 import { Zones } from './zones.service.js';
 
 @Module({
   imports: [AccountsModule, TeamsModule],
   controllers: [DomainsController, PermissionsController],
-  providers: [DomainsService, DomainPolicy, PermissionsService, Zones],
-  exports: [DomainsService, DomainPolicy, Zones],
+  providers: [DomainsService, DomainPolicy, PermissionsService, Zones, ZoneFacts],
+  exports: [DomainsService, DomainPolicy, Zones, ZoneFacts],
 })
 export class DomainsModule {}

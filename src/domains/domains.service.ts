@@ -287,7 +287,9 @@ export class DomainsService {
   /** The provider's zone of exactly this name. */
   private async resolve(accountId: number, name: string, create: boolean): Promise<RemoteZone> {
     const { provider, definition } = await this.connections.of(accountId);
-    const zone = (await provider.listZones()).find((z) => z.name === name);
+    const zone = provider.findZone
+      ? await provider.findZone(name)
+      : (await provider.listZones()).find((z) => z.name === name);
     if (zone) return zone;
     if (!create) throw errors.notFound(`Zone ${name} at the provider`);
     if (!definition.capabilities.createZone || !provider.createZone) {

@@ -15,8 +15,6 @@ import { HOST_MISSING, mistakesOf, type RecordInput, type RecordPatch, type Reco
 import type { StoredRecord } from './record-cache.js';
 import { recordView } from './record-view.js';
 
-const PROXIED_TYPES = ['A', 'AAAA', 'CNAME'];
-
 /**
  * The specification's rule: a proxied flag that was given wins and `line` is ignored; absent, `line` is converted at a
  * proxy-capable provider (`1` proxied, `0` DNS only). Elsewhere `0` is an older word for the default line.
@@ -41,7 +39,7 @@ function unsupported(
   record: DnsRecord,
   before?: Pick<DnsRecord, 'ttl'>,
 ): FieldError[] {
-  const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, weight, apexCname } = capabilities;
+  const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, proxiedTypes, weight, apexCname } = capabilities;
   const wrong: FieldError[] = [];
   const add = (...error: Parameters<typeof fieldError>) => wrong.push(fieldError(...error));
   if (!types.includes(record.type)) {
@@ -57,8 +55,8 @@ function unsupported(
     add('line', `${label} supports ${lines.join(', ')}`, 'unsupported', { values: lines });
   }
   if (record.proxied && !proxy) add('proxied', `${label} has no proxy mode`, 'unsupported');
-  else if (record.proxied && !PROXIED_TYPES.includes(record.type)) {
-    add('proxied', `only ${PROXIED_TYPES.join(', ')} can be proxied`, 'conflict');
+  else if (record.proxied && !proxiedTypes.includes(record.type)) {
+    add('proxied', `only ${proxiedTypes.join(', ')} can be proxied`, 'conflict');
   }
   if (record.weight !== null && !weight) add('weight', `${label} has no weighted records`, 'unsupported');
   return wrong;

@@ -8,6 +8,7 @@ import { ChangeReader } from './changes/change-reader.service.js';
 import { ChangeSets } from './changes/change-sets.js';
 import { ChangesController } from './changes/changes.controller.js';
 import { ChangeEngine } from './changes/engine.service.js';
+import { Execution } from './changes/execution.service.js';
 import { Places } from './changes/places.js';
 import { ResumeService } from './changes/resume.service.js';
 import { Unclear } from './changes/unclear.js';
@@ -26,6 +27,7 @@ import { SyncController } from './sync.controller.js';
     RecordsService,
     AllowedRecords,
     ChangeEngine,
+    Execution,
     ChangeSets,
     ResumeService,
     Unclear,

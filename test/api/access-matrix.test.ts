@@ -176,6 +176,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/domains/{id}/rrsets/{host}/{type}': 'reads the record',
   'PUT /api/domains/{id}/rrsets/{host}/{type}': 'writes the record',
   'DELETE /api/domains/{id}/rrsets/{host}/{type}': 'writes the record',
+  'GET /api/domains/{id}/lines': 'reads the domain',
   'GET /api/domains/{id}/changes': 'reads records',
   'GET /api/domains/{id}/changes/{changeSetId}': 'reads records',
   'GET /api/audit/logs': 'role 2, audit:read',

@@ -8,7 +8,7 @@ import type { ProfileView } from '../../src/auth/profile/profile.dto.js';
 import type { RecoveryCodes, TotpSetup } from '../../src/auth/second-factor/second-factor.dto.js';
 import type { EndedSessions, LoginResult, SessionView } from '../../src/auth/sessions/sessions.dto.js';
 import type { FieldError } from '../../src/common/errors.js';
-import type { DomainDetail, DomainView } from '../../src/domains/domain.dto.js';
+import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';
 import type { PermissionView } from '../../src/domains/permission.dto.js';
 import type { Health } from '../../src/http/health.dto.js';
 import type { Done, InitStatus, TestResult } from '../../src/init/init.dto.js';
@@ -57,6 +57,7 @@ interface Answers {
   'POST /api/domains': DomainDetail;
   'GET /api/domains/{id}': DomainDetail;
   'PUT /api/domains/{id}': DomainDetail;
+  'GET /api/domains/{id}/lines': LineView[];
   'DELETE /api/domains/{id}': null;
   'GET /api/teams/{id}/permissions': PermissionView[];
   'POST /api/teams/{id}/permissions': PermissionView;

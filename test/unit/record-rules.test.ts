@@ -24,7 +24,7 @@ const provider = (capabilities: Partial<ProviderDefinition['capabilities']> = {}
     },
   });
 const PLAIN = provider();
-const PROXY = provider({ proxy: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 });
+const PROXY = provider({ proxiedTypes: ['A', 'AAAA', 'CNAME'], minTtl: 60, maxTtl: 86400, automaticTtl: 1 });
 
 const row = (more: Partial<StoredRecord> = {}): StoredRecord => rowOf(1, more);
 

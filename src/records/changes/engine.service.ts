@@ -1,27 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
-import { type Connection, ProviderConnections } from '../../accounts/provider-connections.js';
+import type { Connection } from '../../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
 import { hasScope } from '../../common/access.js';
 import { AppError } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
-import { Db } from '../../database/db.js';
 import { type Held, Leases } from '../../database/leases.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { Events } from '../../events/events.js';
-import type { Change, Outcome } from '../../providers/provider.js';
+import { ZoneFacts } from '../../domains/zone-facts.service.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import { mergedRecord } from '../record-rules.js';
 import { RecordSyncService } from '../record-sync.service.js';
 import { ChangeSets, doorOf, type Ended, type ListOptions } from './change-sets.js';
 import { chunksOf } from './chunks.js';
-import { type Applied, commitApplied } from './commit.js';
 import type { Edit } from './edit.js';
+import { Execution } from './execution.service.js';
 import { lockOf, MAX_NAMES } from './locks.js';
 import { isIdle, type Net, type Planned, WorkingCopy } from './plan.js';
-import { assertAllFit, listEntry, type Result, resultOf, singleEntries } from './results.js';
-import { Unclear } from './unclear.js';
+import { assertAllFit, type Result, resultOf } from './results.js';
 
 /** ms that a writer waits for another one of the same name */
 const LOCK_WAIT_MS = 60_000;
@@ -29,8 +26,6 @@ const LOCK_WAIT_MS = 60_000;
 const CHUNK = 100;
 /** a list with more changes goes on in the background, when who asks can be told so */
 const FOREGROUND = 200;
-/** ms for a list that somebody waits for; what is not begun by then is not tried */
-const LIST_MS = 120_000;
 /** edits that are judged before everybody else has a turn */
 const TURN = 100;
 
@@ -57,14 +52,6 @@ interface Job {
   resumes: { changeSet: number; positions: readonly number[] } | null;
 }
 
-/** A job under its locks, planned and stored. */
-interface Run extends Job {
-  held: Held;
-  planned: Planned[];
-  changeSet: number;
-  ended: Map<number, Ended>;
-}
-
 /**
  * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single
  * edit being a list of one. Locks of the names → edits folded over their rows → change set stored → provider → cache,
@@ -77,15 +64,13 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   private stopping = false;
 
   constructor(
-    private readonly db: Db,
     private readonly leases: Leases,
-    private readonly connections: ProviderConnections,
+    private readonly facts: ZoneFacts,
     private readonly cache: RecordCache,
     private readonly sets: ChangeSets,
     private readonly audit: AuditService,
     private readonly sync: RecordSyncService,
-    private readonly events: Events,
-    private readonly unclear: Unclear,
+    private readonly execution: Execution,
   ) {}
 
   /** Long lists stop behind the piece that they are at; the next start carries on. */
@@ -110,7 +95,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
 
   /** A list that is waited for to its end. @throws AppError when it is atomic and an edit does not fit */
   async whole(actor: Actor, domain: OpenDomain, edits: Edits, options: ListOptions): Promise<Finished> {
-    const connection = await this.connections.of(domain.account_id);
+    const connection = await this.facts.connection(domain);
     return this.start({ actor, domain, edits, options, accepted: null, connection, resumes: null });
   }
 
@@ -121,7 +106,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     options: ListOptions,
     resumes: Job['resumes'],
   ): Promise<void> {
-    const connection = await this.connections.of(domain.account_id);
+    const connection = await this.facts.connection(domain);
     const done = this.start({ actor: 'system', domain, edits, options, accepted: null, connection, resumes });
     this.running.add(done);
     await done.finally(() => this.running.delete(done));
@@ -139,7 +124,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     options: ListOptions,
     waitMs: number,
   ): Promise<Finished | { changeSet: number; results: null }> {
-    const connection = await this.connections.of(domain.account_id);
+    const connection = await this.facts.connection(domain);
     let accept: (changeSet: number) => void = () => undefined;
     const accepted = new Promise<number>((resolve) => {
       accept = resolve;
@@ -163,6 +148,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   private async start(job: Job): Promise<Finished> {
     const { domain, connection } = job;
     const zone = lockOf(domain.id, null);
+    let looked = false;
     for (;;) {
       const hosts = await this.hosts(job);
       const whole = connection.definition.capabilities.replaces === 'zone' || hosts.length > MAX_NAMES;
@@ -174,11 +160,19 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           // somebody may have renamed a record while we waited for the locks
           const still = await this.hosts(job);
           if (!whole && still.some((host) => !hosts.includes(host))) return null;
-          return this.locked(job, still, held);
+          const rows = await this.cache.those(domain.id, 'host', still);
+          if (!looked && rows.some((row) => row.pending)) return 'unclear' as const;
+          return this.locked(job, rows, held);
         },
         whole ? { whole } : { within: zone },
       );
-      if (done) return done;
+      if (done === 'unclear') {
+        // what the provider holds may settle it; where it does not, the plan says what cannot be said
+        await this.sync
+          .refresh(domain, 'system')
+          .catch((error: Error) => log().debug({ err: error.message }, 'unclear'));
+        looked = true;
+      } else if (done) return done;
     }
   }
 
@@ -211,11 +205,10 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     return [...hosts];
   }
 
-  private async locked(job: Job, hosts: string[], held: Held): Promise<Finished> {
+  private async locked(job: Job, rows: StoredRecord[], held: Held): Promise<Finished> {
     const { actor, domain, connection, options } = job;
     const mayRead = (row: StoredRecord) =>
       readsRecords(actor) && judgeRecord(domain.access, domain.id, 'read', row).allowed;
-    const rows = await this.cache.those(domain.id, 'host', hosts);
     const copy = new WorkingCopy(connection.definition, domain, rows, mayRead);
     const planned: Planned[] = [];
     const edits = 'hosts' in job.edits ? job.edits.of(rows) : job.edits;
@@ -235,10 +228,11 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);
     const changeSet = await this.store(job, planned, nets, chunks[0] ?? [], background);
     if (changeSet === null) return { changeSet, results: [] };
-    const run: Run = { ...job, held, planned, changeSet, ended: new Map() };
     if (background) job.accepted?.(changeSet);
-    await this.carryOut(run, chunks, background);
-    return { changeSet, results: planned.map((edit) => resultOf(edit, run.ended.get(edit.position))) };
+    const ended = new Map<number, Ended>();
+    const run = { actor, domain, connection, options, held, planned, changeSet, resumed: job.resumes !== null, ended };
+    await this.execution.run(run, chunks, background, () => this.stopping);
+    return { changeSet, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
   }
 
   /** @returns the number of the list; null: somebody else has taken it up */
@@ -253,90 +247,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const { changeSet } = resumes;
     return (await this.sets.takeUp(changeSet, planned, first)) ? changeSet : null;
   }
-
-  /** The pieces of a list, one after the other; behind one that shows that no other can succeed, none is tried. */
-  private async carryOut(run: Run, chunks: readonly Net[][], background: boolean): Promise<void> {
-    const { domain, connection, options } = run;
-    const zone = { id: domain.remote_id, name: domain.name };
-    const deadline = background ? {} : { deadline: Date.now() + LIST_MS };
-    let unclear = false;
-    for (let i = 0; i < Math.max(chunks.length, 1); i++) {
-      const chunk = chunks[i] ?? [];
-      const asked = chunk.filter((net) => net.change !== null);
-      const changes = asked.map((net) => net.change as Change);
-      const answers = changes.length ? await connection.provider.apply(zone, changes, deadline) : [];
-      const outcomes = new Map(asked.map((net, at) => [net, answers[at] as Outcome]));
-      const hopeless = answers.find((o) => !o.ok && (!o.tried || options.atomic || HOPELESS.has(o.error.kind)));
-      const last = i >= chunks.length - 1 || hopeless !== undefined;
-      const rest = hopeless ? chunks.slice(i + 1).flat() : [];
-      const because = hopeless && !hopeless.ok ? hopeless.error : null;
-      unclear ||= answers.some((o) => !o.ok && o.error.mayHaveApplied);
-      await this.conclude(run, chunk, outcomes, { rest, because, next: last ? null : (chunks[i + 1] ?? []), unclear });
-      if (last) break;
-      if (background && this.stopping) return;
-    }
-    if (!unclear) return;
-    log().warn({ domain: domain.name }, 'the provider gave no clear answer; asking it what it holds');
-    void this.sync.settleAll();
-  }
-
-  /** Cache, audit and change set of what the provider has answered about a piece. */
-  private async conclude(
-    run: Run,
-    chunk: readonly Net[],
-    outcomes: ReadonlyMap<Net, Outcome>,
-    end: { rest: readonly Net[]; because: AppError | null; next: readonly Net[] | null; unclear: boolean },
-  ): Promise<void> {
-    const { domain, changeSet, held, planned } = run;
-    const applied: Applied[] = [];
-    const failures = new Map<Net, Pick<Ended, 'state' | 'error'>>();
-    for (const net of chunk) {
-      const outcome = outcomes.get(net);
-      // without a change a record keeps the id that it has; disabled here, it has none
-      if (!outcome) applied.push({ net, remoteId: net.before?.remote_id ?? null });
-      else if (outcome.ok) applied.push({ net, remoteId: outcome.remoteId, held: outcome.held });
-      else failures.set(net, { state: stateOf(outcome), error: outcome.error });
-    }
-    for (const net of end.rest) failures.set(net, { state: 'not_tried', error: end.because });
-    const ended = await this.db.transaction(async (manager) => {
-      await held.confirm(manager);
-      const revision = await this.sets.touch(manager, domain.id);
-      const rows = await commitApplied(this.cache, manager, domain.id, applied);
-      const ended: Ended[] = [];
-      const tell = (net: Net, state: Ended['state'], error: AppError | null) => {
-        const recordId = state === 'applied' ? (rows.get(net)?.id ?? null) : null;
-        for (const position of net.entry.positions) ended.push({ position, state, recordId, error });
-      };
-      for (const { net } of applied) tell(net, 'applied', null);
-      for (const [net, { state, error }] of failures) tell(net, state, error);
-      await this.sets.end(manager, changeSet, ended, this.unclear.settleAfter());
-      const unknown = [...failures].filter(([{ before }, { state }]) => state === 'unknown' && before);
-      await this.cache.markPending(
-        manager,
-        domain.id,
-        unknown.map(([{ before }]) => (before as StoredRecord).id),
-      );
-      if (end.next) await this.sets.trying(manager, changeSet, end.next);
-      await this.sets.commit(manager, changeSet, revision, end.next ? null : end.unclear ? 'unknown' : 'done');
-      this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet));
-      const entries =
-        planned.length === 1 && !run.resumes
-          ? singleEntries(run, rows, ended)
-          : end.next
-            ? []
-            : [listEntry(run, ended)];
-      for (const entry of entries) await this.audit.write(manager, run.actor, { ...entry, domain, changeSet });
-      return ended;
-    });
-    for (const one of ended) run.ended.set(one.position, one);
-  }
 }
-
-/** Kinds of failure behind which no other change of the list can succeed. */
-const HOPELESS: ReadonlySet<string> = new Set(['auth', 'unavailable']);
-
-const stateOf = ({ error, tried }: Outcome & { ok: false }): Ended['state'] =>
-  error.mayHaveApplied ? 'unknown' : tried ? 'failed' : 'not_tried';
 
 /** Whether a request may see records at all: a token may be limited to writing them. */
 const readsRecords = (actor: Actor): boolean =>

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ProviderConnections } from '../../accounts/provider-connections.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { ZoneFacts } from '../../domains/zone-facts.service.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { Place } from './edit.js';
 
@@ -8,12 +8,13 @@ import type { Place } from './edit.js';
 @Injectable()
 export class Places {
   constructor(
-    private readonly connections: ProviderConnections,
+    private readonly facts: ZoneFacts,
     private readonly settings: SettingsService,
   ) {}
 
-  async of({ provider, name }: OpenDomain): Promise<Place> {
+  async of(domain: OpenDomain): Promise<Place> {
     const { default_ttl: defaultTtl } = await this.settings.read('general');
-    return { definition: this.connections.definition(provider), zone: name, defaultTtl };
+    const { definition } = await this.facts.connection(domain);
+    return { definition, zone: domain.name, defaultTtl };
   }
 }

@@ -49,6 +49,9 @@ export interface Net {
   expected: string | null;
 }
 
+const UNCLEAR =
+  'The provider gave no clear answer about the last change of this record, and is being asked; try again in a minute';
+
 /** Whether the provider holds a record in this state, or it exists only here. */
 const heldThere = (record: Pick<DnsRecord, 'enabled'>, { toggle }: Capabilities): boolean =>
   record.enabled || toggle === 'record';
@@ -146,6 +149,8 @@ export class WorkingCopy {
     const after = mergedRecord(this.definition, this.domain.name, before, patch);
     const remark = patch.remark ?? before.remark;
     if (equal(after, before)) {
+      // it may be another one by now: nothing to do cannot be said
+      if (before.pending) throw errors.conflict(UNCLEAR, this.seen(before) ? { id: before.id } : undefined);
       entry.now = remark === before.remark ? before : { ...before, remark };
       return { entry, before, after: entry.now };
     }

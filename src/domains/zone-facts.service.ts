@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
+import { log } from '../common/logger.js';
+import type { ZoneInfo } from '../providers/provider.js';
+import type { LineView } from './domain.dto.js';
+import type { DomainRow } from './domain-policy.js';
+
+/** ms that a provider's facts of a zone are believed, and after a failure until it is asked again */
+const KEEP_MS = 86_400_000;
+const AGAIN_MS = 60_000;
+
+type Zone = Pick<DomainRow, 'id' | 'account_id' | 'remote_id' | 'name'>;
+
+/**
+ * What a provider can do in one zone: what its kind declares, and what it says of this zone, whose plan may have lines
+ * and bounds of its own.
+ */
+@Injectable()
+export class ZoneFacts {
+  private readonly known = new Map<number, { remoteId: string; until: number; info: ZoneInfo | null }>();
+
+  constructor(private readonly connections: ProviderConnections) {}
+
+  /** The provider of a domain, its capabilities as they are in this zone. @throws AppError 404001 */
+  async connection(domain: Zone): Promise<Connection> {
+    const connection = await this.connections.of(domain.account_id);
+    const info = await this.info(connection, domain);
+    if (!info) return connection;
+    const { definition, provider } = connection;
+    const { capabilities } = definition;
+    const lines = info.lines.length ? info.lines.map(({ id }) => id) : capabilities.lines;
+    const minTtl = info.minTtl ?? capabilities.minTtl;
+    return { provider, definition: { ...definition, capabilities: { ...capabilities, lines, minTtl } } };
+  }
+
+  /** The routing lines that records of a domain can have. @throws AppError 404001 */
+  async lines(domain: Zone): Promise<LineView[]> {
+    const connection = await this.connections.of(domain.account_id);
+    const info = await this.info(connection, domain);
+    if (info?.lines.length) return info.lines;
+    return connection.definition.capabilities.lines.map((id) => ({ id, name: id }));
+  }
+
+  /** Null where the kind has no such facts, or the provider cannot be asked now: then what is declared holds. */
+  private async info({ provider }: Connection, { id, remote_id, name }: Zone): Promise<ZoneInfo | null> {
+    if (!provider.zoneInfo) return null;
+    const known = this.known.get(id);
+    if (known?.remoteId === remote_id && known.until > Date.now()) return known.info;
+    try {
+      const info = await provider.zoneInfo({ id: remote_id, name });
+      this.known.set(id, { remoteId: remote_id, until: Date.now() + KEEP_MS, info });
+      return info;
+    } catch (error) {
+      log().warn({ domain: name, err: (error as Error).message }, 'the provider tells nothing of the zone');
+      const info = known?.info ?? null;
+      this.known.set(id, { remoteId: remote_id, until: Date.now() + AGAIN_MS, info });
+      return info;
+    }
+  }
+}
