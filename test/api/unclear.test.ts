@@ -6,7 +6,7 @@ import { Unclear } from '../../src/records/changes/unclear.js';
 import { type Cloudflare, type Kept, startCloudflare } from '../support/cloudflare.js';
 import { openDatabase } from '../support/database.js';
 import { applicationOf, type Client, type Service, startService } from '../support/server.js';
-import { addAccount, addDomain, done, made, providerFailed, until } from '../support/world.js';
+import { addAccount, addDomain, done, made, providerFailed, refused, until } from '../support/world.js';
 
 const ZONE = 'example.com';
 const TIMEOUT_MS = 1000;
@@ -353,4 +353,66 @@ it('the end of the service does not wait for a provider that hangs', async () =>
   const late = new Promise((resolve) => setTimeout(() => resolve('still there'), 30_000).unref());
   assert.equal(await Promise.race([ended, late]), 'ended');
   await site.stop();
+});
+
+describe('a provider that is changed past the service', () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await startSite({ UNCLEAR_AFTER_MS: '3600000' });
+  });
+  afterAll(() => site?.stop());
+  afterEach(() => {
+    site.cloudflare.fault = null;
+  });
+  const add = async (host: string): Promise<number> =>
+    made(await site.admin.post(site.records, { host, type: 'A', value: '192.0.2.1', ttl: 300 })).id;
+  const held = (host: string) => site.kept().find((r) => r.name === `${host}.${ZONE}`) as Kept;
+
+  it('keeps what an update does not name, and the cache learns of it', async () => {
+    const id = await add('edited');
+    held('edited').ttl = 900;
+    const after = done(await site.admin.put(`${site.records}/${id}`, { value: '192.0.2.2' }));
+    assert.deepEqual([held('edited').content, held('edited').ttl], ['192.0.2.2', 900]);
+    assert.equal(after.ttl, 900);
+  });
+
+  it('is not overwritten by who says what they have seen', async () => {
+    const id = await add('guarded');
+    const path = `${site.records}/${id}` as const;
+    const tag = (await site.admin.get(path)).headers.get('etag') as string;
+    held('guarded').content = '192.0.2.99';
+    const answer = refused(await site.admin.put(path, { ttl: 600 }, { 'if-match': tag }), 412, 412001);
+    assert.deepEqual((answer.data as unknown as { record: { id: number; value: string } }).record.value, '192.0.2.99');
+    refused(await site.admin.delete(path, undefined, { 'if-match': tag }), 412, 412001);
+    assert.deepEqual([held('guarded').content, held('guarded').ttl], ['192.0.2.99', 300]);
+    // who does not say so, changes what they name
+    done(await site.admin.put(path, { ttl: 600 }));
+    assert.deepEqual([held('guarded').content, held('guarded').ttl], ['192.0.2.99', 600]);
+  });
+
+  it('is asked about a record of unknown state before that is changed again', async () => {
+    const id = await add('asked');
+    const path = `${site.records}/${id}` as const;
+    const late: (() => void)[] = [];
+    // not applied yet when it is asked: only later
+    site.cloudflare.fault = ({ method }, apply) => {
+      if (method !== 'PATCH') return apply();
+      late.push(apply);
+      return { status: 502, body: 'bad gateway' };
+    };
+    providerFailed(await site.admin.put(path, { value: '192.0.2.2' }), /502/);
+    assert.equal(done(await site.admin.get(path)).pending, true);
+    // that it is so already cannot be said
+    refused(await site.admin.put(path, { value: '192.0.2.1' }), 409, 409001);
+    site.cloudflare.fault = null;
+    for (const apply of late) apply();
+    // by now it can be seen
+    const after = done(await site.admin.put(path, { value: '192.0.2.2' }));
+    assert.deepEqual([after.value, after.pending], ['192.0.2.2', false]);
+  });
+
+  it('tells the lines of a domain', async () => {
+    const lines = done(await site.admin.get(`/api/domains/${site.domain}/lines`));
+    assert.deepEqual(lines, [{ id: 'default', name: 'default' }]);
+  });
 });

@@ -35,9 +35,11 @@ function carryOut(zones: Cloudflare['zones'], { method, path, query, body }: Rec
   const records = zones.get(zone);
   if (!records) return fail(404, 7003, 'no such zone');
   const { type, name } = query;
-  if (method === 'GET') return page(records.filter((r) => (!type || r.type === type) && (!name || r.name === name)));
+  if (method === 'GET' && !id)
+    return page(records.filter((r) => (!type || r.type === type) && (!name || r.name === name)));
   const at = records.findIndex((r) => r.id === id);
   if (id && at < 0) return fail(404, 81044, 'Record does not exist.');
+  if (method === 'GET') return ok(records[at]);
   if (method === 'DELETE') return ok({ id: records.splice(at, 1)[0]?.id });
   const record = { ...(id ? records[at] : { id: randomUUID() }), ...(body as object) } as Kept;
   const same = (r: Kept) => r.name === record.name && r.type === record.type && r.content === record.content;

@@ -82,13 +82,13 @@ export const cloudflare = defineProvider({
       apply: fromRecords({
         createRecord: async (zone, record) =>
           (await call<ApiRecord>('POST', pathOf(zone), { json: toApi(record, zone.name) })).result.id,
-        // PATCH keeps comment, tags, and what is not sent; a record that changes its type is replaced, or fields of the
-        // old type would stay
+        // PATCH keeps comment, tags and what is not sent; another type needs PUT, or fields of the old one would stay
         async updateRecord(zone, before, after, changed) {
           const whole = toApi(after, zone.name);
           const method = changed.has('type') ? 'PUT' : 'PATCH';
           const json = method === 'PUT' ? whole : changedPart(whole, changed, SOURCES);
-          return (await call<ApiRecord>(method, pathOf(zone, before), { json, idempotent: true })).result.id;
+          const { result } = await call<ApiRecord>(method, pathOf(zone, before), { json, idempotent: true });
+          return (result.name && fromApi(result, zone.name)) || result.id;
         },
         deleteRecord: (zone, before) => call('DELETE', pathOf(zone, before)),
         readRecord: async (zone, before) =>
