@@ -37,6 +37,7 @@ const parser = new XMLParser({
   parseAttributeValue: false,
   removeNSPrefix: true,
   htmlEntities: true,
+  ignoreDeclaration: true,
 });
 const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
 
@@ -54,6 +55,12 @@ export function decode(text: string, form: Form): unknown {
 /** Elements of one name in a document of XML, be there none, one or several. */
 export const listOf = <T>(node: T | T[] | '' | undefined): T[] =>
   Array.isArray(node) ? node : node === undefined || node === '' ? [] : [node];
+
+/** Elements of one name in the element that holds the list; undefined where that is missing: the answer is cut. */
+export const listIn = <T, K extends string>(
+  list: { [key in K]?: T | T[] } | '' | undefined,
+  key: K,
+): T[] | undefined => (list === undefined ? undefined : list === '' ? [] : listOf<T>(list[key]));
 
 /** So much of an answer of another form is repeated at most. */
 export const FOREIGN_CHARACTERS = 100;

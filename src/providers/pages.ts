@@ -64,7 +64,7 @@ async function once<T>(
     const last = next !== undefined ? next === null : total !== undefined ? complete : entries.length < perPage;
     if (last && !complete) throw cut();
     if (last) return [...all.values()];
-    if (entries.length === 0 || (next && seen.has(next))) throw cut();
+    if (entries.length === 0 || next === '' || (next && seen.has(next))) throw cut();
     if (next) seen.add(next);
     at.next = next ?? null;
   }

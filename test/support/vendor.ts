@@ -130,6 +130,9 @@ export interface Interaction {
 
 const shared = resolve(process.env.ZONEWARD_SHARED ?? '../shared');
 
+/** A file of the folder that holds recordings and the like, which may be absent. */
+export const sharedFile = (path: string): string => `${shared}/${path}`;
+
 /** A reason to skip replays, or false. In CI the recordings have to be there. */
 export const noRecordings: string | false =
   existsSync(`${shared}/provider-recordings`) || process.env.CI

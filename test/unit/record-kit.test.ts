@@ -221,6 +221,7 @@ describe('lists that come in pages', () => {
         { entries: ['a'], next: 'x' },
         { entries: [], next: 'y' },
       ],
+      [{ entries: ['a'], next: '' }],
       [{ entries: undefined, total: 0 }],
       [{ entries: ['a'], total: Number.NaN }],
       [{ entries: ['a'], total: 1, count: 2 }],
