@@ -213,6 +213,7 @@ export function providerContract(label: string, open: () => Promise<ContractTarg
       const mx = (priority: number) => record('mail', 'MX', { value: 'mx.example.net', priority });
       const srv = (priority: number) => record('_sip._tcp', 'SRV', { value: '1 5060 sip.example.net', priority });
       for (const make of [mx, srv]) {
+        if (!writes(make(1).type)) continue;
         const [ten, twenty, thirty] = [make(10), make(20), make(30)];
         const { host, type } = ten;
         const [a, b] = await done({ op: 'create', after: ten }, { op: 'create', after: twenty });

@@ -102,6 +102,12 @@ for (const backend of ['sqlite', 'lmdb', 'postgresql'] as const) {
     it('takes nothing else that matches for the name', async () => {
       const set = ['"more"', '"underscore"'];
       assert.deepEqual(await add('_x', 'TXT', 'more'), { whole: !searches, set });
+      // a record of that name, but of a zone below
+      await server.createZone('child.large.example');
+      const child = { name: 'www.child.large.example.', type: 'A', ttl: 60, changetype: 'REPLACE' };
+      const rrsets = [{ ...child, records: [{ content: '192.0.2.50', disabled: false }] }];
+      assert.equal((await server.api('PATCH', '/zones/child.large.example.', { rrsets })).status, 204);
+      assert.deepEqual(await add('www.child', 'A', '192.0.2.9'), { whole: !searches, set: ['192.0.2.9'] });
     });
 
     it('reads the whole zone for a wildcard, which means something else to a search', async () => {
