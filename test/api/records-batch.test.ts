@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { Events } from '../../src/events/events.js';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import type { Client } from '../support/server.js';
+import { applicationOf, type Client } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, made, refused, startWorld, until, type World } from '../support/world.js';
 
@@ -143,6 +144,21 @@ for (const { kind, skip } of databases()) {
       const waited = done(await admin.post(`${batch}?wait=100`, { changes: gone }));
       assert.ok(waited.outcomes?.every((o) => o.ok));
       await world.agree();
+    });
+
+    it('what was written is told after the commit, once for each piece', async () => {
+      const told: number[][] = [];
+      applicationOf(world.server.dataDir)
+        ?.get(Events)
+        .on('records.changed', async (domain, changeSet) => {
+          // committed: it can be read
+          const { counts } = done(await admin.get(`/api/domains/${domain}/changes/${changeSet}`));
+          told.push([domain, changeSet, counts.applied]);
+        });
+      const { change_set_id } = done(await admin.post(batch, { changes: [create('told', '192.0.2.1')] }));
+      await until('it is told', async () => told.length > 0);
+      refused(await admin.post(batch, { changes: [create('told', '192.0.2.1')], atomic: true }), 409, 409001);
+      assert.deepEqual(told, [[world.domain, change_set_id, 1]]);
     });
 
     it('the history is paged, and of another domain it is not found', async () => {
