@@ -126,6 +126,18 @@ for (const { kind, skip } of databases()) {
         ['ok', 403001, 403001],
       );
       assert.equal(done(await admin.get(`${changes}/${change_set_id as number}`)).door, 'token');
+      // the history shows to a token with rules what it may read, and no words about the rest
+      const narrow = [{ effect: 'allow', hosts: ['mine'], types: ['A'] }];
+      const reader = world.server.as(made(await admin.post('/api/tokens', { name: 'reads', rules: narrow })).token);
+      const twice = [create('mine', '192.0.2.1'), create('yours', '192.0.2.2')];
+      const mixed = done(await admin.post(batch, { changes: twice })).change_set_id as number;
+      const seen = done(await reader.get(`${changes}/${mixed}`)).changes;
+      assert.deepEqual(seen, []);
+      const first = done(await reader.get(`${changes}/${change_set_id as number}`)).changes;
+      assert.deepEqual(
+        first.map((c) => [c.position, c.after?.value]),
+        [[0, '192.0.2.1']],
+      );
     });
 
     it('a long list goes on in the background, and can be waited for', async () => {

@@ -74,6 +74,7 @@ export class Changes1763980000000 implements MigrationInterface {
       [
         index('record_changes_set_uq', ['change_set_id', 'position'], true),
         index('record_changes_record_ix', ['record_id', 'id']),
+        index('record_changes_state_ix', ['change_set_id', 'state']),
       ],
       [foreign('record_changes_set_fk', 'change_set_id', 'change_sets')],
     );

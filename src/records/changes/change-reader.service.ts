@@ -11,6 +11,9 @@ import type { ChangedRecord, ChangeSet, ChangeState, RecordChange } from './chan
 const SET_COLUMNS = `id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
   total, created_at, finished_at`;
 
+/** characters of a value that are shown: a list may be of thousands */
+const MAX_VALUE = 4000;
+
 type Counts = ChangeSetView['counts'];
 /** Columns of JSON as they are stored. */
 type StoredChange = Omit<RecordChange, 'state_before' | 'state_after' | 'error'> & {
@@ -47,7 +50,16 @@ export class ChangeReader {
        FROM record_changes WHERE change_set_id = ? ORDER BY position`,
       [id],
     );
-    const changes = stored.map(changeView).filter((change) => mayRead(domain, change));
+    const { rules } = domain.access;
+    const mayRead = (state: State) => judgeRecord(domain.access, domain.id, 'read', state).allowed;
+    const changes = stored.flatMap((change) => {
+      const before = stateOf(change.state_before, change.value_before);
+      const after = stateOf(change.state_after, change.value_after);
+      const states = [before, after].filter((state) => state !== null);
+      // of a change without a record nothing is known that rules could judge
+      const seen = !rules || (states.length > 0 && states.every(mayRead));
+      return seen ? [changeView(change, before, after, !rules)] : [];
+    });
     return { ...setView(row, (await this.counts([id])).get(id)), changes };
   }
 
@@ -85,24 +97,25 @@ function setView(row: ChangeSet, counts = none()): ChangeSetView {
   };
 }
 
-function changeView(row: StoredChange): ChangeView {
-  return {
-    position: row.position,
-    op: row.op,
-    record_id: row.record_id,
-    state: row.state,
-    before: recordOf(row.state_before, row.value_before),
-    after: recordOf(row.state_after, row.value_after),
-    error: row.error === null ? null : (JSON.parse(row.error) as ChangeView['error']),
-  };
+/** A state of a record as it was stored; null: there was none. */
+type State = ChangedRecord & { value: string };
+
+function stateOf(json: string | null, value: string | null): State | null {
+  return json === null ? null : { ...(JSON.parse(json) as ChangedRecord), value: value ?? '' };
 }
 
-function recordOf(state: string | null, value: string | null): ChangeView['before'] {
-  if (state === null) return null;
-  const { remote_id: _, read_only, ...fields } = JSON.parse(state) as ChangedRecord;
-  return { ...fields, value: shownValue({ type: fields.type, value: value ?? '' }, read_only) };
+/** @param withWords whether who asks may be told why a change failed */
+function changeView(row: StoredChange, before: State | null, after: State | null, withWords: boolean): ChangeView {
+  const { position, op, record_id, state } = row;
+  const error = row.error === null ? null : (JSON.parse(row.error) as NonNullable<ChangeView['error']>);
+  const told = error && !withWords ? { code: error.code, msg: 'Not told to tokens with rules' } : error;
+  return { position, op, record_id, state, before: shown(before), after: shown(after), error: told };
 }
 
-/** What is known of a change only as that it failed tells nothing; all else must be readable before and after. */
-const mayRead = ({ id, access }: OpenDomain, { before, after }: ChangeView): boolean =>
-  !access.rules || [before, after].every((state) => !state || judgeRecord(access, id, 'read', state).allowed);
+function shown(state: State | null): ChangeView['before'] {
+  if (!state) return null;
+  const { remote_id: _, read_only, ...fields } = state;
+  const value = shownValue(state, read_only);
+  const cut = value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)}… (${value.length} characters)` : value;
+  return { ...fields, value: cut };
+}

@@ -55,6 +55,7 @@ export type ChangedRecord = Omit<RowValues, 'value'> & { remark: string };
 @Entity('record_changes')
 @Index('record_changes_set_uq', ['change_set_id', 'position'], { unique: true })
 @Index('record_changes_record_ix', ['record_id', 'id'])
+@Index('record_changes_state_ix', ['change_set_id', 'state'])
 export class RecordChange {
   @Id() id!: number;
   @Int() change_set_id!: number;

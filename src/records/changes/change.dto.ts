@@ -1,9 +1,18 @@
 import { PickType } from '@nestjs/swagger';
-import { PageQuery } from '../../common/paging.dto.js';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { PageQuery, ToNumber } from '../../common/paging.dto.js';
 import type { ChangeState, Door } from './change-set.entity.js';
 import type { EditOp } from './edit.js';
 
-export class ChangeQuery extends PickType(PageQuery, ['page', 'limit']) {}
+export class ChangeQuery extends PickType(PageQuery, ['page']) {
+  /** lists a page, at most 50: each may be of thousands, which are counted */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(50)
+  limit?: number;
+}
 
 class ChangeActor {
   type!: 'user' | 'token' | 'system';
@@ -45,6 +54,7 @@ export class ChangeSetView {
 class ChangedRecordView {
   host!: string;
   type!: string;
+  /** of very long ones the beginning */
   value!: string;
   /** seconds */
   ttl!: number;
@@ -72,6 +82,7 @@ export class ChangeView {
   state!: ChangeState;
   before!: ChangedRecordView | null;
   after!: ChangedRecordView | null;
+  /** tokens with rules are told the code only: the words may be about other records */
   error!: ChangeError | null;
 }
 
