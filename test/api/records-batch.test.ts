@@ -36,6 +36,21 @@ for (const { kind, skip } of databases()) {
     const add = async (host: string, value: string) =>
       made(await admin.post(records, { host, type: 'A', value, ttl: 300 })).id;
 
+    it('what is so already is told as applied beside what had to be done', async () => {
+      const id = await add('idle', '192.0.2.1');
+      const list = [{ op: 'update', id, ttl: 300 }, create('idle', '192.0.2.2', { ttl: 300 })];
+      const { change_set_id, outcomes } = done(await admin.post(batch, { changes: list }));
+      assert.deepEqual(
+        outcomes?.map((o) => [o.ok, o.changed]),
+        [
+          [true, false],
+          [true, true],
+        ],
+      );
+      const { state, counts } = done(await admin.get(`${changes}/${change_set_id as number}`));
+      assert.deepEqual([state, counts.applied, counts.pending], ['done', 2, 0]);
+    });
+
     it('each edit is judged against what those before it have made', async () => {
       const id = await add('fold', '192.0.2.1');
       const alias = made(await admin.post(records, { host: 'alias', type: 'CNAME', value: 'fold' })).id;

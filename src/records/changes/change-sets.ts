@@ -9,7 +9,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { domainState } from '../../domains/domain-state.js';
 import { rowOfRecord, type StoredRecord } from '../record-cache.js';
 import { ChangeSet, type ChangeState, type Door } from './change-set.entity.js';
-import type { Net, Planned } from './plan.js';
+import type { Entry, Net, Planned } from './plan.js';
 import { NOBODY } from './unclear.js';
 
 /** What is said of a list beside its changes. */
@@ -58,7 +58,8 @@ export class ChangeSets {
   constructor(private readonly db: Db) {}
 
   /**
-   * Stores a list before the provider is asked. Edits that did not fit are in it as failed.
+   * Stores a list before the provider is asked. Edits that did not fit are in it as failed, those that leave all as it
+   * is as applied.
    * @param first the nets that are sent at once
    * @returns its id
    */
@@ -90,7 +91,7 @@ export class ChangeSets {
       created_at: now(),
       finished_at: null,
     };
-    const expected = new Map(nets.map((net) => [net.entry, net.expected]));
+    const expected = expectedOf(nets);
     const sent = new Set(first.map((net) => net.entry));
     return this.db.transaction(async (manager) => {
       const id = Number((await manager.insert(ChangeSet, set)).identifiers[0]?.id);
@@ -111,19 +112,19 @@ export class ChangeSets {
   /**
    * Takes up a list that another process left, under its locks.
    * @param planned what is left of it, judged anew
+   * @param nets what of it is to be done
    * @returns whether it was still to be taken up
    */
-  takeUp(id: number, planned: readonly Planned[], first: readonly Net[]): Promise<boolean> {
+  takeUp(id: number, planned: readonly Planned[], nets: readonly Net[], first: readonly Net[]): Promise<boolean> {
+    const expected = expectedOf(nets);
     return this.db.transaction(async (manager) => {
       const mine = `UPDATE change_sets SET owner = ?, state = 'open' WHERE id = ? AND owner = ?`;
       if (!(await this.db.run(mine, [PROCESS, id, NOBODY], manager))) return false;
-      const failed = planned.filter(({ error }) => error);
-      await this.end(
-        manager,
-        id,
-        failed.map(({ position, error }) => ({ position, state: 'failed', recordId: null, error })),
-        '',
-      );
+      const ended = planned.flatMap(({ position, error, entry }): Ended[] => {
+        const state = stateOf(error, entry, expected);
+        return state === 'pending' ? [] : [{ position, state, recordId: null, error }];
+      });
+      await this.end(manager, id, ended, '');
       await this.trying(manager, id, first);
       return true;
     });
@@ -187,16 +188,22 @@ export class ChangeSets {
   }
 }
 
+const expectedOf = (nets: readonly Net[]): ReadonlyMap<Entry | null, string | null> =>
+  new Map(nets.map((net) => [net.entry, net.expected]));
+
+/** Of an edit that is judged: `pending` where something is to be done. */
+const stateOf = (error: AppError | null, entry: Entry | null, expected: ReadonlyMap<Entry | null, unknown>) =>
+  error ? 'failed' : expected.has(entry) ? 'pending' : 'applied';
+
 function rowOf(
   { position, edit, error, entry, before, after }: Planned,
   id: number,
   sent: ReadonlySet<unknown>,
-  expected: ReadonlyMap<unknown, string | null>,
+  expected: ReadonlyMap<Entry | null, string | null>,
   at: string,
 ): SqlValue[] {
   const shown = after ?? before;
   const wanted = 'record' in edit ? edit.record : null;
-  const state = error ? 'failed' : 'pending';
   const recordId = entry?.original?.id ?? ('id' in edit ? edit.id : null);
   return [
     id,
@@ -209,7 +216,7 @@ function rowOf(
     ...halves(before),
     ...halves(after),
     entry ? (expected.get(entry) ?? null) : null,
-    state,
+    stateOf(error, entry, expected),
     error && JSON.stringify({ code: error.code, msg: error.message, data: error.data }),
     entry && sent.has(entry) ? at : null,
   ];

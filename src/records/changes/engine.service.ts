@@ -245,7 +245,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   ): Promise<number | null> {
     if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, background });
     const { changeSet } = resumes;
-    return (await this.sets.takeUp(changeSet, planned, first)) ? changeSet : null;
+    return (await this.sets.takeUp(changeSet, planned, nets, first)) ? changeSet : null;
   }
 }
 
