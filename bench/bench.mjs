@@ -1,12 +1,13 @@
 // The benchmark: `npm run bench`, on SQLite, or `DATABASE_URL=postgres://… npm run bench` on a server (a database of
 // its own is made there and dropped). Everything listens on loopback and is thrown away at the end. Machines are noisy:
-// what is compared runs in turns, several times; medians are printed. BENCH_SECONDS length of one measurement, default
-// 2
+// what is compared runs in turns, several times; medians are printed.
+//   BENCH_SECONDS   length of one measurement, default 2
 //   BENCH_ROUNDS    how often each is repeated, default 5
 //   BENCH_PROFILE   directory for CPU profiles of the service (open them in the developer tools of a browser)
+//   BENCH_ONLY      `creates`: only how fast records are created
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { startThrowaway } from '../scripts/throwaway.mjs';
@@ -17,6 +18,7 @@ import { besides, kindOf } from './sql.mjs';
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 2);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const PROFILE = process.env.BENCH_PROFILE;
+const ONLY = process.env.BENCH_ONLY;
 const DATABASE_URL = process.env.DATABASE_URL;
 const KIND = DATABASE_URL ? kindOf(DATABASE_URL) : 'sqlite';
 const POSTGRES_URL =
@@ -27,6 +29,8 @@ const CONNECTIONS = 24;
 // the compilers of V8 need requests, not time, to be done; the time is a limit for slow machines
 const WARM = { count: 8000, ms: 8000 };
 const CREATES = 150;
+// those before, in a zone of their own: a service that runs for days has its code compiled
+const WARM_CREATES = { count: 600, ms: 12_000 };
 /** records of the zones whose lists are filtered */
 const FILTERED = [100_000, 100];
 const GOAL = 0.55;
@@ -134,9 +138,22 @@ function row(label, { rps, p50, p99, cpu }, ofFloor = '', ofExpress = '') {
   console.log(label.padEnd(44) + numbers + cell(ofFloor, 10) + cell(ofExpress, 12));
 }
 
+/** How fast records are created: one by one, and in one list. */
+async function creates(load, service) {
+  await writes(load, service, 'lmdb');
+  await writes(load, service, 'gpgsql', CREATE_GOAL);
+}
+
 async function main() {
-  console.log(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, ${KIND}`);
+  console.log(
+    `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, ${KIND}, load ${loadavg()[0].toFixed(1)}`,
+  );
   console.log(`${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s each in turns, medians\n`);
+  if (ONLY === 'creates') {
+    console.log(HEAD);
+    const service = await startSeeded({ domains: 100, records: 0, permissions: [100] });
+    return creates(await start('load.mjs'), service);
+  }
   const large = await startSeeded({
     domains: 10_000,
     records: 10_000,
@@ -194,8 +211,7 @@ async function main() {
   row('domain list, 10 000 single permissions', rights.of('single'));
   row('domain list, administrator', rights.of('admin'));
   const said = await filters(load, (path, more) => ({ ...ask(large, path, large.tokens.operator), ...more }));
-  await writes(load, large, 'lmdb');
-  await writes(load, large, 'gpgsql', CREATE_GOAL);
+  await creates(load, large);
   await logins(large);
 
   const flat = sizes.ratio('large', 'small');
@@ -280,6 +296,7 @@ async function writes(load, service, backend, goal) {
   });
   const zone = async (name) => post(service, '/api/domains', { name, account_id: account.id, create: true });
   const [through, straight] = [await zone(`through-${backend}.example`), await zone(`straight-${backend}.example`)];
+  const warm = await zone(`warm-${backend}.example`);
   const rrset = {
     name: `r{n}.${straight.name}.`,
     type: 'A',
@@ -289,34 +306,57 @@ async function writes(load, service, backend, goal) {
   };
   // a number of writes, not a time: a zone that grows gets slower, and both zones must grow alike
   const common = { connections: CONNECTIONS, count: CREATES, next: (round) => ({ first: (round + 1) * 10_000 }) };
-  const { of, ratio } = await compare(
-    load,
-    {
-      service: {
-        ...common,
-        port: service.port,
-        pid: service.pid,
-        method: 'POST',
-        path: `/api/domains/${through.id}/records`,
-        headers: bearer(service.tokens.operator),
-        body: JSON.stringify({ host: 'r{n}', type: 'A', value: '192.0.2.1', ttl: 600 }),
-      },
-      powerdns: {
-        ...common,
-        connections: 8, // it closes each one after its answer, and takes no more new ones at once
-        port: powerdns.port,
-        method: 'PATCH',
-        path: `/api/v1/servers/localhost/zones/${straight.name}.`,
-        headers: { 'x-api-key': powerdns.key },
-        body: JSON.stringify({ rrsets: [rrset] }),
-      },
-    },
-    { rounds: ROUNDS + 1, warm: false },
-  );
+  const creation = (domain) => ({
+    ...common,
+    port: service.port,
+    pid: service.pid,
+    method: 'POST',
+    path: `/api/domains/${domain.id}/records`,
+    headers: bearer(service.tokens.operator),
+    body: JSON.stringify({ host: 'r{n}', type: 'A', value: '192.0.2.1', ttl: 600 }),
+  });
+  load.child.send({ ...creation(warm), ...WARM_CREATES });
+  const { error } = await load.next();
+  if (error) throw new Error(error);
+  const straightly = {
+    ...common,
+    connections: 8, // it closes each one after its answer, and takes no more new ones at once
+    port: powerdns.port,
+    pid: powerdns.pid,
+    method: 'PATCH',
+    path: `/api/v1/servers/localhost/zones/${straight.name}.`,
+    headers: { 'x-api-key': powerdns.key },
+    body: JSON.stringify({ rrsets: [rrset] }),
+  };
+  const jobs = { service: creation(through), powerdns: straightly };
+  const { of, ratio } = await compare(load, jobs, { rounds: ROUNDS + 1, warm: false });
   row(`record create at PowerDNS (${backend})`, of('service'));
   row('  the same PATCH straight at PowerDNS', of('powerdns'));
   const wanted = goal ? ` (goal: at least ${percent(goal)})` : '';
   console.log(`record create (${backend}): ${percent(ratio('service', 'powerdns'))} of PowerDNS alone${wanted}`);
+  const one = await compare(
+    load,
+    {
+      service: {
+        ...jobs.service,
+        connections: 1,
+        count: CREATES / 3,
+        next: (round) => ({ first: (round + 20) * 10_000 }),
+      },
+      powerdns: {
+        ...straightly,
+        connections: 1,
+        count: CREATES / 3,
+        next: (round) => ({ first: (round + 20) * 10_000 }),
+      },
+    },
+    { warm: false },
+  );
+  row('  one writer alone, through the service', one.of('service'));
+  row('  one writer alone, straight at PowerDNS', one.of('powerdns'));
+  console.log(
+    `  one writer alone: ${percent(one.ratio('service', 'powerdns'))} of PowerDNS alone; load ${loadavg()[0].toFixed(1)}`,
+  );
 }
 
 const late = setTimeout(() => {

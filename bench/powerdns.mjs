@@ -71,7 +71,7 @@ export async function startPowerdns(backend = 'lmdb', server = '') {
       (response) => response.ok,
       () => false,
     );
-    if (ready) return { url, port, key: KEY, stop };
+    if (ready) return { url, port, pid: child.pid, key: KEY, stop };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   await stop();
