@@ -6,9 +6,12 @@ import { ProviderError } from './errors.js';
 import { Gate } from './gate.js';
 import { Http } from './http.js';
 import type { Credentials, DnsProvider, Installation, ProviderDefinition } from './provider.js';
+import { together } from './together.js';
 
 /** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */
 const WAIT_MS = 30_000;
+/** single changes of several writers that go in one call */
+const TOGETHER = 100;
 
 /** What is the same for every account of this process. */
 export interface ConnectOptions {
@@ -44,7 +47,9 @@ export function connectProvider(
     throw named(error, definition, true);
   }
   const { createZone, findZone, zoneInfo } = provider;
-  const apply = inChunks((zone, changes, more) => provider.apply(zone, changes, more), definition.capabilities.chunk);
+  const { atomic, replaces, chunk } = definition.capabilities;
+  const listed = inChunks((zone, changes, more) => provider.apply(zone, changes, more), chunk);
+  const apply = atomic && replaces === 'set' ? together(listed, Math.min(chunk, TOGETHER)) : listed;
   return {
     check: () => saying(true, () => provider.check()),
     listZones: () => saying(true, () => provider.listZones()),

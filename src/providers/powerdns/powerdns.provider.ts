@@ -2,12 +2,10 @@ import { fullName } from '../../dns/names.js';
 import { EXTRA_TYPES, RECORD_TYPES, rdataOf } from '../../dns/record.js';
 import { ProviderError } from '../errors.js';
 import { Gate } from '../gate.js';
-import { type PlainSet, plainSets, provenSearch, recordsIn, setsAt, withSoa } from '../plain-sets.js';
+import { leastWork, type PlainSet, plainSets, provenSearch, recordsIn, setsAt, withSoa } from '../plain-sets.js';
 import { type Credentials, type DnsProvider, defineProvider, type RemoteZone, secret, text } from '../provider.js';
 import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
 
-/** Up to so many sets are read without the rest of the zone, where the server can do that. */
-const FEW_SETS = 10;
 /** More than a name has records: a search that answers so many may be cut. */
 const SEARCH_MAX = 2000;
 /** What the server writes as primary server when its `default-soa-content` is not set (seen on 4.7). */
@@ -52,8 +50,9 @@ export const powerdns = defineProvider({
       plainSets((await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.rrsets, plain);
     const readWhole = async (zone: RemoteZone) => withSoa(await readSome(zone), zone.name);
 
-    // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. Over SQLite the server answers 500
-    // to a write that meets another one (seen on 4.7), and nothing is changed: tried again after a moment.
+    // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. One at a time: over SQLite the server
+    // answers 500 to a write that meets another one, and nothing is changed (tried again after a moment); over
+    // PostgreSQL two at once get one serial, and secondaries would miss the second (seen on 4.7.3).
     const writes = new Gate(1);
     const write = (zone: RemoteZone, rrsets: unknown[]) =>
       writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }));
@@ -83,6 +82,7 @@ export const powerdns = defineProvider({
       const some = keys.map(({ type }, i) => readSome(zone, { rrset_name: names[i], rrset_type: type }));
       return (await Promise.all(some)).flat();
     }
+    const read = leastWork(readFew, readWhole);
 
     return {
       check: () => http.get(''),
@@ -98,8 +98,7 @@ export const powerdns = defineProvider({
       listRecords: async (zone) => recordsIn(await readWhole(zone), zone.name),
       apply: fromRrsets({
         async readSets(zone, keys) {
-          const few = keys.length <= FEW_SETS ? await readFew(zone, keys) : null;
-          return setsAt(keys, few ?? (await readWhole(zone)), zone.name);
+          return setsAt(keys, await read(zone, keys), zone.name);
         },
         replaceSets: (zone, sets) => write(zone, sets.map(apiChange(zone))).then(() => true),
       }),
