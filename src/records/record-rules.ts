@@ -215,7 +215,7 @@ export function mergedRecord(
 }
 
 /** Whether a value as people write it holds the priority, too: `10 mail`, `10 5 5060 sip`. */
-function carriesPriority(type: string, value: string): boolean {
+export function carriesPriority(type: string, value: string): boolean {
   const words = value.trim().split(/\s+/).length;
   return (type === 'MX' && words === 2) || (type === 'SRV' && words === 4);
 }

@@ -37,6 +37,7 @@ export class Changes1763980000000 implements MigrationInterface {
         c.str('comment', 255),
         c.bool('atomic'),
         c.bool('background'),
+        c.bool('whole'),
         c.str('owner', 128),
         c.str('state', 8),
         c.int('revision', optional),
@@ -137,6 +138,7 @@ async function copy(runner: QueryRunner, { hosts, expected, ...intent }: Intent)
     comment: '',
     atomic: false,
     background: false,
+    whole: false,
     state: 'unknown',
     total: changes.length,
   });
@@ -188,7 +190,7 @@ async function followIds(runner: QueryRunner): Promise<void> {
       request_id: '',
       comment: '',
     };
-    const more = { atomic: false, background: false, owner: '', state: 'done', total: 0, created_at: '' };
+    const more = { atomic: false, background: false, whole: false, owner: '', state: 'done', total: 0, created_at: '' };
     await insert(runner, 'change_sets', { ...row, ...more });
     await runner.query(`DELETE FROM change_sets WHERE id = ${highest}`);
   }

@@ -36,6 +36,8 @@ export class ChangeSet {
   @Bool() atomic!: boolean;
   /** was accepted with 202: another process carries on where this one died */
   @Bool() background!: boolean;
+  /** it holds the lock of the zone, not those of its names */
+  @Bool() whole!: boolean;
   /** the process that is at it, see `database/leases.ts` */
   @Str(128) owner!: string;
   /** `open` while a process holds its locks; `unknown` when nobody knows of some change whether it was applied */

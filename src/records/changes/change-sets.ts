@@ -69,7 +69,7 @@ export class ChangeSets {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    { background, ...options }: ListOptions & { background: boolean },
+    { background, whole, ...options }: ListOptions & { background: boolean; whole: boolean },
   ): Promise<number> {
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };
@@ -78,6 +78,7 @@ export class ChangeSets {
       domain: domain.name,
       ...options,
       background,
+      whole,
       actor_type: principal?.kind ?? (caller ? 'user' : 'system'),
       user_id: principal?.userId ?? null,
       username: principal?.username ?? null,
@@ -115,11 +116,17 @@ export class ChangeSets {
    * @param nets what of it is to be done
    * @returns whether it was still to be taken up
    */
-  takeUp(id: number, planned: readonly Planned[], nets: readonly Net[], first: readonly Net[]): Promise<boolean> {
+  takeUp(
+    id: number,
+    planned: readonly Planned[],
+    nets: readonly Net[],
+    first: readonly Net[],
+    whole: boolean,
+  ): Promise<boolean> {
     const expected = expectedOf(nets);
     return this.db.transaction(async (manager) => {
-      const mine = `UPDATE change_sets SET owner = ?, state = 'open' WHERE id = ? AND owner = ?`;
-      if (!(await this.db.run(mine, [PROCESS, id, NOBODY], manager))) return false;
+      const mine = `UPDATE change_sets SET owner = ?, whole = ?, state = 'open' WHERE id = ? AND owner = ?`;
+      if (!(await this.db.run(mine, [PROCESS, whole, id, NOBODY], manager))) return false;
       const ended = planned.flatMap(({ position, error, entry }): Ended[] => {
         const state = stateOf(error, entry, expected);
         return state === 'pending' ? [] : [{ position, state, recordId: null, error }];
@@ -177,12 +184,15 @@ export class ChangeSets {
     return domainState.revision(this.db, manager, domainId);
   }
 
-  /** @param state null: it goes on */
-  async commit(manager: EntityManager, id: number, revision: number, state: 'unknown' | 'done' | null): Promise<void> {
-    const end = state ? 'state = ?, finished_at = ?, ' : '';
+  /** @param last nothing more of it is tried; `unclear`: what this process has tried has no clear end */
+  async commit(manager: EntityManager, id: number, revision: number, last: boolean, unclear: boolean): Promise<void> {
+    // of one that another process began, some may be unclear still
+    const sql = `SELECT 1 AS one FROM record_changes WHERE change_set_id = ? AND state = 'unknown' LIMIT 1`;
+    const open = last && (unclear || (await this.db.row(sql, [id], manager)) !== undefined);
+    const end = last ? 'state = ?, finished_at = ?, ' : '';
     await this.db.run(
       `UPDATE change_sets SET ${end}revision = ? WHERE id = ?`,
-      [...(state ? [state, state === 'done' ? now() : null] : []), revision, id],
+      [...(last ? (open ? ['unknown', null] : ['done', now()]) : []), revision, id],
       manager,
     );
   }

@@ -2,7 +2,7 @@ import type { AppError } from '../../common/errors.js';
 import type { DnsRecord } from '../../dns/record.js';
 import type { ProviderDefinition } from '../../providers/provider.js';
 import type { RecordInput, RecordPatch } from '../record.dto.js';
-import { newRecord, withoutAliases } from '../record-rules.js';
+import { carriesPriority, newRecord, withoutAliases } from '../record-rules.js';
 
 /** A creation, canonical. */
 export interface NewRecord {
@@ -49,8 +49,10 @@ export function creation({ definition, zone, defaultTtl }: Place, input: RecordI
 /** @throws InvalidRecord naming all fields that are wrong */
 export function upsert(place: Place, input: RecordInput): Edit {
   const { ttl, priority, mx, weight, proxied, line, remark, enabled } = input;
-  const named = { ttl, priority: priority ?? mx, weight, proxied, line, remark, enabled: enabled ?? true };
-  return { op: 'upsert', ...creation(place, input), patch: defined(named) };
+  const made = creation(place, input);
+  const given = priority ?? mx ?? (carriesPriority(made.record.type, input.value) ? made.record.priority : undefined);
+  const named = { ttl, priority: given ?? undefined, weight, proxied, line, remark, enabled: enabled ?? true };
+  return { op: 'upsert', ...made, patch: defined(named) };
 }
 
 /** @throws InvalidRecord where two words for one thing say different things */

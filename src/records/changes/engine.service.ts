@@ -19,6 +19,7 @@ import { Execution } from './execution.service.js';
 import { lockOf, MAX_NAMES } from './locks.js';
 import { isIdle, type Net, type Planned, WorkingCopy } from './plan.js';
 import { assertAllFit, type Result, resultOf } from './results.js';
+import { Unclear } from './unclear.js';
 
 /** ms that a writer waits for another one of the same name */
 const LOCK_WAIT_MS = 60_000;
@@ -71,6 +72,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     private readonly audit: AuditService,
     private readonly sync: RecordSyncService,
     private readonly execution: Execution,
+    private readonly unclear: Unclear,
   ) {}
 
   /** Long lists stop behind the piece that they are at; the next start carries on. */
@@ -149,8 +151,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const { domain, connection } = job;
     const zone = lockOf(domain.id, null);
     let looked = false;
+    const more = new Set<string>();
     for (;;) {
-      const hosts = await this.hosts(job);
+      const hosts = [...new Set([...(await this.hosts(job)), ...more])];
       const whole = connection.definition.capabilities.replaces === 'zone' || hosts.length > MAX_NAMES;
       const names = whole ? [zone] : hosts.map((host) => lockOf(domain.id, host));
       const done = await this.leases.hold(
@@ -159,10 +162,10 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
         async (held) => {
           // somebody may have renamed a record while we waited for the locks
           const still = await this.hosts(job);
-          if (!whole && still.some((host) => !hosts.includes(host))) return null;
-          const rows = await this.cache.those(domain.id, 'host', still);
-          if (!looked && rows.some((row) => row.pending)) return 'unclear' as const;
-          return this.locked(job, rows, held);
+          if (still.some((host) => !hosts.includes(host))) return null;
+          if (!looked && (await this.unclear.isAt(domain.id, hosts))) return 'unclear' as const;
+          const rows = await this.cache.those(domain.id, 'host', hosts);
+          return this.locked(job, rows, hosts, whole, held);
         },
         whole ? { whole } : { within: zone },
       );
@@ -172,7 +175,8 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           .refresh(domain, 'system')
           .catch((error: Error) => log().debug({ err: error.message }, 'unclear'));
         looked = true;
-      } else if (done) return done;
+      } else if (done && 'hosts' in done) for (const host of done.hosts) more.add(host);
+      else if (done) return done;
     }
   }
 
@@ -205,7 +209,14 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     return [...hosts];
   }
 
-  private async locked(job: Job, rows: StoredRecord[], held: Held): Promise<Finished> {
+  /** @returns what became of the list; or names that it touches, too, where one edit stands on another one */
+  private async locked(
+    job: Job,
+    rows: StoredRecord[],
+    hosts: readonly string[],
+    whole: boolean,
+    held: Held,
+  ): Promise<Finished | { hosts: string[] }> {
     const { actor, domain, connection, options } = job;
     const mayRead = (row: StoredRecord) =>
       readsRecords(actor) && judgeRecord(domain.access, domain.id, 'read', row).allowed;
@@ -216,6 +227,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       planned.push(copy.plan(edit, job.resumes?.positions[planned.length] ?? planned.length));
       if (planned.length % TURN === 0) await nextTurn();
     }
+    const known = new Set(hosts);
+    const others = planned.flatMap(({ after }) => (after && !known.has(after.host) ? [after.host] : []));
+    if (others.length) return { hosts: others };
     if (options.atomic) assertAllFit(planned);
     const nets = copy.nets().filter((net) => !isIdle(net));
     if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {
@@ -226,11 +240,26 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
     const chunks = chunksOf(nets, size);
     const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);
-    const changeSet = await this.store(job, planned, nets, chunks[0] ?? [], background);
+    const changeSet = await this.store(job, planned, nets, chunks[0] ?? [], { background, whole });
     if (changeSet === null) return { changeSet, results: [] };
-    if (background) job.accepted?.(changeSet);
+    if (background && job.accepted) {
+      // the entry is written at the end
+      this.audit.notNeeded(actor);
+      job.accepted(changeSet);
+    }
     const ended = new Map<number, Ended>();
-    const run = { actor, domain, connection, options, held, planned, changeSet, resumed: job.resumes !== null, ended };
+    const run = {
+      actor,
+      domain,
+      connection,
+      options,
+      held,
+      mayRead,
+      planned,
+      changeSet,
+      resumed: job.resumes !== null,
+      ended,
+    };
     await this.execution.run(run, chunks, background, () => this.stopping);
     return { changeSet, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
   }
@@ -241,11 +270,11 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    background: boolean,
+    how: { background: boolean; whole: boolean },
   ): Promise<number | null> {
-    if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, background });
+    if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, ...how });
     const { changeSet } = resumes;
-    return (await this.sets.takeUp(changeSet, planned, nets, first)) ? changeSet : null;
+    return (await this.sets.takeUp(changeSet, planned, nets, first, how.whole)) ? changeSet : null;
   }
 }
 

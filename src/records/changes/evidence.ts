@@ -87,7 +87,6 @@ export function judge(
     const { before, after, expected, record_id } = change;
     const known = [before?.remote_id ?? null, record_id === null ? null : remoteIdOf(record_id)];
     if (takesAway(change)) {
-      // of a record that had no id at the provider nothing was asked there
       return known.some((id) => id !== null && byId.has(id)) ? undefined : { remoteId: null };
     }
     // an id that is derived from the content, and a new one, is there because the change was applied
@@ -98,9 +97,11 @@ export function judge(
     return [...own, ...there].find((record) => record !== undefined && says(record, after));
   };
   for (const change of changes) {
-    const found = find(change);
+    // it exists only here, and still does: nothing was asked of the provider, and nothing was written here
+    const here = change.before?.remote_id === null && change.after === null;
+    const found = here ? undefined : find(change);
     if (found) verdicts.set(change, { applied: true, remoteId: found.remoteId });
-    else if (!isEarly(change, begun)) verdicts.set(change, { applied: false });
+    else if (here || !isEarly(change, begun)) verdicts.set(change, { applied: false });
   }
   return verdicts;
 }

@@ -5,13 +5,12 @@ import { type AppError, errors } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
 import { Db } from '../../database/db.js';
 import type { Held } from '../../database/leases.js';
-import { shownValue } from '../../dns/record.js';
-import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { Events } from '../../events/events.js';
 import type { Change, Outcome } from '../../providers/provider.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import { RecordSyncService } from '../record-sync.service.js';
+import { recordView } from '../record-view.js';
 import { ChangeSets, type Ended, type ListOptions } from './change-sets.js';
 import { type Applied, commitApplied } from './commit.js';
 import type { Net, Planned } from './plan.js';
@@ -20,6 +19,8 @@ import { Unclear } from './unclear.js';
 
 /** ms for a list that somebody waits for; what is not begun by then is not tried */
 const LIST_MS = 120_000;
+/** ms for one that goes on in the background, at a provider that lets few requests an hour */
+const LONG_LIST_MS = 86_400_000;
 
 /** A list under its locks, planned and stored. */
 export interface Run {
@@ -28,6 +29,8 @@ export interface Run {
   connection: Connection;
   options: ListOptions;
   held: Held;
+  /** whether who asks may see a record */
+  mayRead: (row: StoredRecord) => boolean;
   planned: readonly Planned[];
   changeSet: number;
   /** another process left it */
@@ -54,28 +57,52 @@ export class Execution {
 
   /** The pieces of a list, one after the other; behind one that shows that no other can succeed, none is tried. */
   async run(run: Run, chunks: readonly Net[][], background: boolean, stopping: () => boolean): Promise<void> {
-    const { domain, connection, options } = run;
+    const { domain, connection, changeSet } = run;
     const zone = { id: domain.remote_id, name: domain.name };
-    const deadline = background ? {} : { deadline: Date.now() + LIST_MS };
+    const deadline = { deadline: Date.now() + (background ? LONG_LIST_MS : LIST_MS) };
+    let unclear = false;
+    try {
+      unclear = await this.pieces(run, chunks, background, stopping, (list) =>
+        connection.provider.apply(zone, list, deadline),
+      );
+    } catch (error) {
+      // what the provider was asked for and did is not in the cache: nobody may go by that until it is
+      await this.unclear.abandon(domain.id, changeSet, background).catch(() => undefined);
+      void this.sync.settleAll();
+      throw error;
+    }
+    if (!unclear) return;
+    log().warn({ domain: domain.name }, 'the provider gave no clear answer; asking it what it holds');
+    void this.sync.settleAll();
+  }
+
+  /** @returns whether some change has no clear end */
+  private async pieces(
+    run: Run,
+    chunks: readonly Net[][],
+    background: boolean,
+    stopping: () => boolean,
+    apply: (changes: Change[]) => Promise<Outcome[]>,
+  ): Promise<boolean> {
     let unclear = false;
     for (let i = 0; i < Math.max(chunks.length, 1); i++) {
       const chunk = chunks[i] ?? [];
       const asked = chunk.filter((net) => net.change !== null);
       const changes = asked.map((net) => net.change as Change);
-      const answers = changes.length ? await connection.provider.apply(zone, changes, deadline) : [];
+      const answers = changes.length ? await apply(changes) : [];
       const outcomes = new Map(asked.map((net, at) => [net, answers[at] as Outcome]));
-      const hopeless = answers.find((o) => !o.ok && (!o.tried || options.atomic || HOPELESS.has(o.error.kind)));
+      const hopeless = answers.find((o) => !o.ok && (!o.tried || run.options.atomic || HOPELESS.has(o.error.kind)));
       const last = i >= chunks.length - 1 || hopeless !== undefined;
       const rest = hopeless ? chunks.slice(i + 1).flat() : [];
       const because = hopeless && !hopeless.ok ? hopeless.error : null;
       unclear ||= answers.some((o) => !o.ok && o.error.mayHaveApplied);
-      await this.conclude(run, chunk, outcomes, { rest, because, next: last ? null : (chunks[i + 1] ?? []), unclear });
-      if (last) break;
-      if (background && stopping()) return;
+      // the next piece is not begun by a process that ends: another one carries on
+      const pause = background && !last && stopping();
+      const next = last ? null : pause ? [] : (chunks[i + 1] ?? []);
+      await this.conclude(run, chunk, outcomes, { rest, because, next, unclear });
+      if (last || pause) break;
     }
-    if (!unclear) return;
-    log().warn({ domain: domain.name }, 'the provider gave no clear answer; asking it what it holds');
-    void this.sync.settleAll();
+    return unclear;
   }
 
   /** Cache, audit and change set of what the provider has answered about a piece. */
@@ -93,7 +120,7 @@ export class Execution {
       // without a change a record keeps the id that it has; disabled here, it has none
       if (!outcome) applied.push({ net, remoteId: net.before?.remote_id ?? null });
       else if (outcome.ok) applied.push({ net, remoteId: outcome.remoteId, held: outcome.held });
-      else failures.set(net, { state: stateOf(outcome), error: errorOf(outcome, net, domain) });
+      else failures.set(net, { state: stateOf(outcome), error: errorOf(outcome, net, run) });
     }
     for (const net of end.rest) failures.set(net, { state: 'not_tried', error: end.because });
     const ended = await this.db.transaction(async (manager) => {
@@ -115,8 +142,9 @@ export class Execution {
         unknown.map(([{ before }]) => (before as StoredRecord).id),
       );
       if (end.next) await this.sets.trying(manager, changeSet, end.next);
-      await this.sets.commit(manager, changeSet, revision, end.next ? null : end.unclear ? 'unknown' : 'done');
-      this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet));
+      await this.sets.commit(manager, changeSet, revision, end.next === null, end.unclear);
+      if (applied.length)
+        this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet));
       const entries =
         planned.length === 1 && !run.resumed
           ? singleEntries(run, rows, ended)
@@ -136,12 +164,12 @@ const HOPELESS: ReadonlySet<string> = new Set(['auth', 'unavailable']);
 const stateOf = ({ error, tried }: Outcome & { ok: false }): Ended['state'] =>
   error.mayHaveApplied ? 'unknown' : tried ? 'failed' : 'not_tried';
 /** What is not what the caller has seen is a failed precondition, with what is there. */
-function errorOf({ error }: Outcome & { ok: false }, { before }: Net, domain: OpenDomain): AppError {
+function errorOf({ error }: Outcome & { ok: false }, { before }: Net, { mayRead, domain }: Run): AppError {
   if (error.kind !== 'changed') return error;
   const { found } = error;
   if (!found || !before) return errors.precondition('The record is no more at the provider; synchronise the domain');
   const { remoteId: _, readOnly: __, ...state } = found;
-  const record = { id: before.id, ...state, value: shownValue(found) };
-  const seen = judgeRecord(domain.access, domain.id, 'read', found).allowed ? { record } : undefined;
+  const now = { ...before, ...state };
+  const seen = mayRead(now) ? { record: recordView(now, domain) } : undefined;
   return errors.precondition('The provider holds another state of the record; synchronise the domain', seen);
 }

@@ -6,6 +6,7 @@ import { shownValue } from '../../dns/record.js';
 import { WRITE } from '../../domains/access-rights.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { Events } from '../../events/events.js';
+import type { RecordPatch } from '../record.dto.js';
 import type { ChangedRecord, ChangeSet, RecordChange } from './change-set.entity.js';
 import type { Edit } from './edit.js';
 import { ChangeEngine } from './engine.service.js';
@@ -14,7 +15,10 @@ import { Unclear } from './unclear.js';
 /** ms between looks for lists that were left */
 const EVERY_MS = 15_000;
 
-type Left = Pick<RecordChange, 'position' | 'op' | 'record_id' | 'value_after'> & { state_after: string | null };
+type Left = Pick<RecordChange, 'position' | 'op' | 'record_id' | 'value_before' | 'value_after'> & {
+  state_before: string | null;
+  state_after: string | null;
+};
 
 /**
  * Carries on with long lists that were accepted and whose process is gone: what is left of each goes the road of every
@@ -62,7 +66,7 @@ export class ResumeService implements OnModuleInit, OnApplicationShutdown {
       const domain = await this.domains.reload(domainId);
       const set = await this.db.row<ChangeSet>('SELECT door, comment, atomic FROM change_sets WHERE id = ?', [id]);
       const left = await this.db.rows<Left>(
-        `SELECT position, op, record_id, state_after, value_after FROM record_changes
+        `SELECT position, op, record_id, state_before, value_before, state_after, value_after FROM record_changes
          WHERE change_set_id = ? AND state = 'pending' ORDER BY position`,
         [id],
       );
@@ -78,17 +82,30 @@ export class ResumeService implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** What a stored change still wants. Its rights were judged when the list was accepted. */
-function editOf({ op, record_id: id, state_after, value_after }: Left): Edit {
+/**
+ * What a stored change still wants: of an update what it was to change, since somebody may have changed the rest
+ * meanwhile. Its rights were judged when the list was accepted.
+ */
+function editOf(left: Left): Edit {
+  const { op, record_id: id, state_after, value_after } = left;
   if (op === 'delete' || state_after === null) return { op: 'delete', id: id ?? 0 };
+  const after = patchOf(state_after, value_after);
+  if (id !== null && left.state_before !== null) {
+    const before = patchOf(left.state_before, left.value_before);
+    const keys = (Object.keys(after) as (keyof typeof after)[]).filter((key) => after[key] !== before[key]);
+    return { op: 'update', id, patch: Object.fromEntries(keys.map((key) => [key, after[key]])) };
+  }
   const { remote_id: _, read_only: __, remark, ...rest } = JSON.parse(state_after) as ChangedRecord;
-  const record = { ...rest, value: value_after ?? '' };
-  const { ttl, weight, line, proxied, enabled, priority, host, type } = record;
-  const patch = {
-    ...{ ttl, line, proxied, enabled, remark },
+  const { host: _h, type: _t, value: _v, ...patch } = after;
+  return { op: 'upsert', record: { ...rest, value: value_after ?? '' }, patch, ttlGiven: true, remark };
+}
+
+/** A stored state as the fields of an update that makes it. */
+function patchOf(state: string, value: string | null): RecordPatch {
+  const { host, type, ttl, line, proxied, enabled, remark, weight, priority } = JSON.parse(state) as ChangedRecord;
+  return {
+    ...{ host, type, value: shownValue({ type, value: value ?? '' }), ttl, line, proxied, enabled, remark },
     ...(weight !== null && { weight }),
     ...(priority !== null && { priority }),
   };
-  if (id === null) return { op: 'upsert', record, patch, ttlGiven: true, remark };
-  return { op: 'update', id, patch: { ...patch, host, type, value: shownValue(record) } };
 }

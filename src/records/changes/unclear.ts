@@ -5,11 +5,11 @@ import { CODES } from '../../common/errors.js';
 import type { Config } from '../../config/config.js';
 import { CONFIG } from '../../config/config.module.js';
 import { Db, marks, type SqlValue } from '../../database/db.js';
-import { Leases } from '../../database/leases.js';
+import { Leases, PROCESS } from '../../database/leases.js';
 import { RecordCache } from '../record-cache.js';
 import type { ChangedRecord } from './change-set.entity.js';
 import { hostsOf, type UnclearChange } from './evidence.js';
-import { lockOf, MAX_NAMES } from './locks.js';
+import { lockOf } from './locks.js';
 
 /** ids that one statement names */
 const CHUNK = 200;
@@ -19,6 +19,14 @@ const NOT_KNOWN = 'The provider gave no clear answer; whether it applied the cha
 
 /** Of a change set whose process is gone: nobody is at it until somebody takes it up. */
 export const NOBODY = '';
+
+/** A set that somebody is at, or was. */
+interface OpenSet {
+  id: number;
+  background: boolean | number;
+  whole: boolean | number;
+  owner: string;
+}
 
 interface ChangeRow {
   id: number;
@@ -58,17 +66,37 @@ export class Unclear {
    * sync lease.
    */
   async adoptDead(domainId: number): Promise<void> {
-    const open = await this.db.rows<{ id: number; background: boolean | number; owner: string }>(
-      `SELECT id, background, owner FROM change_sets WHERE state = 'open' AND domain_id = ? AND owner <> ? ORDER BY id`,
+    const open = await this.db.rows<OpenSet>(
+      `SELECT id, background, whole, owner FROM change_sets WHERE state = 'open' AND domain_id = ? AND owner <> ? ORDER BY id`,
       [domainId, NOBODY],
     );
-    for (const set of open) if (!(await this.beingDone(domainId, set.id))) await this.adopt(domainId, set);
+    for (const set of open) if (!(await this.beingDone(domainId, set))) await this.adopt(domainId, set);
   }
 
-  private async adopt(
-    domainId: number,
-    { id, background, owner }: { id: number; background: boolean | number; owner: string },
-  ): Promise<void> {
+  /** A list that this process could not bring to its end, under its locks: as of a process that is gone. */
+  abandon(domainId: number, id: number, background: boolean): Promise<void> {
+    return this.adopt(domainId, { id, background, owner: PROCESS });
+  }
+
+  /**
+   * Whether the cache may be wrong about one of these names: some change there has no known end, or its process is gone
+   * before it could write down what it did. Who asks holds the locks of the names, so no other one lives at them.
+   */
+  async isAt(domainId: number, hosts: readonly string[]): Promise<boolean> {
+    const open = await this.db.row(`SELECT 1 AS one FROM change_sets WHERE domain_id = ? AND state <> 'done' LIMIT 1`, [
+      domainId,
+    ]);
+    if (!open) return false;
+    const rows = await this.db.rows<{ host: string; host_before: string | null }>(
+      `SELECT DISTINCT c.host, c.host_before FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
+        WHERE s.domain_id = ? AND s.state <> 'done' AND (c.state = 'unknown' OR (c.state = 'pending' AND c.tried_at IS NOT NULL))`,
+      [domainId],
+    );
+    const asked = new Set(hosts);
+    return rows.some((row) => hostsOf(row).some((host) => asked.has(host)));
+  }
+
+  private async adopt(domainId: number, { id, background, owner }: Omit<OpenSet, 'whole'>): Promise<void> {
     await this.db.transaction(async (manager) => {
       // it may have ended since it was looked at, or another process was faster
       const mine = `UPDATE change_sets SET owner = ? WHERE id = ? AND state = 'open' AND owner = ?`;
@@ -110,14 +138,15 @@ export class Unclear {
   }
 
   /** Whether somebody who lives holds the locks of an open set. */
-  private async beingDone(domainId: number, setId: number): Promise<boolean> {
+  private async beingDone(domainId: number, { id, whole }: Pick<OpenSet, 'id' | 'whole'>): Promise<boolean> {
+    const zone = lockOf(domainId, null);
+    if (whole) return this.leases.isHeld([zone]);
     const rows = await this.db.rows<{ host: string; host_before: string | null }>(
       'SELECT DISTINCT host, host_before FROM record_changes WHERE change_set_id = ?',
-      [setId],
+      [id],
     );
     const hosts = [...new Set(rows.flatMap(hostsOf))];
-    const names = hosts.length > MAX_NAMES ? [] : hosts;
-    return this.leases.isHeld([null, ...names].map((host) => lockOf(domainId, host)));
+    return this.leases.isHeld(hosts.map((host) => lockOf(domainId, host)));
   }
 
   /** The unclear changes of a domain, oldest first. */
@@ -130,12 +159,13 @@ export class Unclear {
       [domainId],
       manager,
     );
-    return rows.map(({ state_before, value_before, state_after, value_after, ...row }) => {
+    const changes = rows.map(({ state_before, value_before, state_after, value_after, ...row }) => {
       const before = state(state_before, value_before);
       const after = state(state_after, value_after);
       const remark = after && { from: before?.remark ?? '', to: after.remark };
       return { ...row, before: before?.values ?? null, after: after?.values ?? null, remark };
     });
+    return asOne(changes);
   }
 
   /** When a list can prove more of a domain's unclear changes than one of now; null: there are none. */
@@ -225,15 +255,17 @@ export class Unclear {
    * gone end here.
    */
   async domains(): Promise<{ id: number; accountId: number }[]> {
-    const rows = await this.db.rows<{ id: number; state: string; domain_id: number; account_id: number | null }>(
-      `SELECT s.id, s.state, s.domain_id, d.account_id FROM change_sets s LEFT JOIN domains d ON d.id = s.domain_id
+    const rows = await this.db.rows<
+      Pick<OpenSet, 'id' | 'whole'> & { state: string; domain_id: number; account_id: number | null }
+    >(
+      `SELECT s.id, s.state, s.whole, s.domain_id, d.account_id FROM change_sets s LEFT JOIN domains d ON d.id = s.domain_id
         WHERE s.state = 'unknown' OR (s.state = 'open' AND s.owner <> ?)`,
       [NOBODY],
     );
     const found = new Map<number, number>();
-    for (const { id, state, domain_id, account_id } of rows) {
+    for (const { id, state, whole, domain_id, account_id } of rows) {
       if (account_id !== null && found.has(domain_id)) continue;
-      if (state === 'open' && (await this.beingDone(domain_id, id))) continue;
+      if (state === 'open' && (await this.beingDone(domain_id, { id, whole }))) continue;
       if (account_id !== null) found.set(domain_id, account_id);
       else await this.db.run(`UPDATE change_sets SET state = 'done', finished_at = ? WHERE id = ?`, [now(), id]);
     }
@@ -246,4 +278,21 @@ function state(json: string | null, value: string | null): { values: UnclearChan
   if (json === null || value === null) return null;
   const { remark, ...values } = JSON.parse(json) as ChangedRecord;
   return { values: { ...values, value }, remark };
+}
+
+/** The edits of one record in one list came to one change at the provider: each is judged by what that was to make. */
+function asOne(changes: readonly UnclearChange[]): UnclearChange[] {
+  const key = ({ change_set_id, record_id }: UnclearChange) => `${change_set_id} ${record_id}`;
+  const first = new Map<string, UnclearChange>();
+  const last = new Map<string, UnclearChange>();
+  for (const change of changes) {
+    if (!first.has(key(change))) first.set(key(change), change);
+    last.set(key(change), change);
+  }
+  return changes.map((change) => {
+    if (change.record_id === null) return change;
+    const { before } = first.get(key(change)) as UnclearChange;
+    const { after, remark, expected } = last.get(key(change)) as UnclearChange;
+    return { ...change, before, after, remark, expected };
+  });
 }

@@ -5,6 +5,7 @@ import { hostName } from '../../dns/names.js';
 import { type DnsRecord, sameRecord, shownValue } from '../../dns/record.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { ProviderError } from '../../providers/errors.js';
 import { doorOf } from '../changes/change-sets.js';
 import { creation, type Edit, type NewRecord } from '../changes/edit.js';
 import { ChangeEngine } from '../changes/engine.service.js';
@@ -88,7 +89,12 @@ export class RrsetsService {
     const options = { door: doorOf(me), comment: '', atomic: true };
     const { results } = await this.engine.whole(me, domain, { hosts: [key.host], of }, options);
     const failed = results.find((result) => !result.ok);
-    if (failed && !failed.ok) throw failed.error;
+    if (failed && !failed.ok) {
+      const { error } = failed;
+      // where the provider takes one record after the other, a part of the set may be as it was said
+      const part = results.some((result) => result.ok && result.written);
+      throw part && error instanceof ProviderError ? error.applied(true) : error;
+    }
     const rows = membersOf(await this.cache.those(domain.id, 'host', [key.host]), key);
     const changed = results.some((result) => result.ok && result.written);
     return { changed, records: rows.map(({ id }) => id) };
