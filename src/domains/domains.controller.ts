@@ -78,9 +78,13 @@ export class DomainsController {
     return this.domains.update(me, domain, body);
   }
 
-  /** Forgets a domain here, which is for its owner and for administrators. Nothing is touched at the provider. */
+  /**
+   * Forgets a domain here, which is for its owner and for administrators. Nothing is touched at the provider; writes
+   * that are on their way end first, and while a long list is carried out it is 409001.
+   */
   @Delete(':id')
   @Access({ domain: 'own' })
+  @Fails('conflict')
   @Audited('domain.delete')
   @ApiParam({ name: 'id', type: 'integer' })
   remove(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<void> {

@@ -10,6 +10,7 @@ import { contains, orderBy, pageOf, pageSql } from '../common/paging.dto.js';
 import { assertUnchanged, same } from '../common/read-only.js';
 import { parseTime } from '../common/validation.js';
 import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
+import { Leases } from '../database/leases.js';
 import { unknownSort } from '../database/lists.js';
 import { toAscii, toUnicode, zoneName } from '../dns/names.js';
 import { Events } from '../events/events.js';
@@ -19,6 +20,7 @@ import { type DomainAccess, READ, WRITE } from './access-rights.js';
 import type { DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
 import { Domain } from './domain.entity.js';
 import { DOMAIN_COLUMNS, DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
+import { zoneLock } from './zone-lock.js';
 
 /** What the table of readable domains holds itself: sorted by it, the page is known before a row of domains is read. */
 const SORTS_OF_MINE = { id: 'mine.id', name: 'mine.name' };
@@ -29,6 +31,8 @@ const SORTS = {
   expires_at: 'd.expires_at',
 };
 
+/** ms that a deletion waits for writers of the zone */
+const LOCK_WAIT_MS = 60_000;
 /** ids that one statement names */
 const CHUNK = 500;
 
@@ -63,6 +67,7 @@ export class DomainsService {
     private readonly connections: ProviderConnections,
     private readonly events: Events,
     private readonly audit: AuditService,
+    private readonly leases: Leases,
   ) {}
 
   /** A page of the domains that the caller may read, and how many there are. @throws AppError 400001 */
@@ -187,15 +192,18 @@ export class DomainsService {
 
   /** Forgets a domain and its cache; nothing happens at the provider. */
   async remove(caller: Caller, domain: DomainRow): Promise<void> {
-    await this.db.transaction(async (manager) => {
-      await manager.delete(Domain, { id: domain.id });
-      await this.audit.write(manager, caller, {
-        action: 'domain.delete',
-        domain,
-        target: { type: 'domain', id: domain.id, name: domain.name },
-        before: { name: domain.name, account_id: domain.account_id, remark: domain.remark },
+    const remove = () =>
+      this.db.transaction(async (manager) => {
+        await manager.delete(Domain, { id: domain.id });
+        await this.audit.write(manager, caller, {
+          action: 'domain.delete',
+          domain,
+          target: { type: 'domain', id: domain.id, name: domain.name },
+          before: { name: domain.name, account_id: domain.account_id, remark: domain.remark },
+        });
       });
-    });
+    // a write that is on its way ends first: its record would stand nowhere
+    await this.leases.hold([zoneLock(domain.id)], LOCK_WAIT_MS, remove, { whole: true });
     await this.events.emit('domains.removed', [domain.id]);
   }
 

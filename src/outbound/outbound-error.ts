@@ -14,6 +14,9 @@ export type OutboundErrorKind = 'auth' | 'not_found' | 'rate_limit' | 'rejected'
  */
 export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
 
+/** Others' words as every database takes them: without NUL and broken Unicode. */
+const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
+
 /** `data` of 500002. */
 export interface OutboundFailure {
   /** the DNS provider's kind, such as `powerdns`; null for whatever else is called */
@@ -37,7 +40,7 @@ export class OutboundError extends AppError {
     /** false only when it is certain that nothing was changed there */
     public mayHaveApplied: boolean = kind === 'unavailable',
   ) {
-    super(CODES.provider.status, CODES.provider.code, clipped(message, 1000), {
+    super(CODES.provider.status, CODES.provider.code, storable(clipped(message, 1000)), {
       provider: null,
       kind,
       retryable: kind === 'unavailable' || kind === 'rate_limit',

@@ -10,6 +10,7 @@ import {
   sameRecord,
   shownValue,
 } from '../dns/record.js';
+import { clipped } from '../outbound/outbound-error.js';
 import type { Capabilities, ProviderDefinition } from '../providers/provider.js';
 import { HOST_MISSING, mistakesOf, type RecordInput, type RecordPatch, type RecordView } from './record.dto.js';
 import type { StoredRecord } from './record-cache.js';
@@ -265,7 +266,7 @@ export function assertFits(
   );
   if (!clashes.length) return;
   const clash = clashes.find(mayRead);
-  const has = clash ? `${clash.type} ${clash.value} (id ${clash.id})` : 'one that does not go with it';
+  const has = clash ? `${clash.type} ${clipped(clash.value, 100)} (id ${clash.id})` : 'one that does not go with it';
   const words = `a CNAME allows no other record at its name; "${record.host}" has ${has}`;
   throw errors.field('type', words, 'conflict', clash && { id: clash.id });
 }

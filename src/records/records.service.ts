@@ -15,6 +15,7 @@ import { AllowedRecords } from './allowed-records.js';
 import { creation, update } from './changes/edit.js';
 import { ChangeEngine } from './changes/engine.service.js';
 import { Places } from './changes/places.js';
+import { readsRecords } from './changes/who.js';
 import type { RecordInput, RecordList, RecordPatch, RecordQuery, RecordView } from './record.dto.js';
 import { RECORD_COLUMNS, RecordCache, type StoredRecord, stored } from './record-cache.js';
 import { proxyRule, storedForms } from './record-rules.js';
@@ -109,7 +110,7 @@ export class RecordsService {
   /** @param ifMatch the tag of the state that the caller has seen: 412001 when it is another one by now */
   async update(me: Caller, domain: OpenDomain, id: number, patch: RecordPatch, ifMatch?: string): Promise<RecordView> {
     await this.engine.one(me, domain, update(await this.places.of(domain), id, patch, ifMatch));
-    return this.written(domain, id);
+    return this.written(me, domain, id, patch);
   }
 
   async remove(me: Caller, domain: OpenDomain, id: number, ifMatch?: string): Promise<void> {
@@ -124,14 +125,19 @@ export class RecordsService {
     ifMatch?: string,
   ): Promise<RecordView> {
     await this.engine.one(me, domain, { op: 'status', id, enabled, ...(ifMatch !== undefined && { ifMatch }) });
-    return this.written(domain, id);
+    return this.written(me, domain, id, {});
   }
 
-  /** What the caller has just written, which is no secret to who may write but not read. */
-  private async written(domain: OpenDomain, id: number): Promise<RecordView> {
+  /**
+   * What the caller has just written. Who may not read the record sees of its value and remark what they sent, which is
+   * no secret to them.
+   */
+  private async written(me: Caller, domain: OpenDomain, id: number, sent: RecordPatch): Promise<RecordView> {
     const row = await this.cache.one(domain.id, id);
     if (!row) throw errors.notFound('Record');
-    return recordView(row, domain);
+    const view = recordView(row, domain);
+    if (readsRecords(me) && judgeRecord(domain.access, domain.id, 'read', row).allowed) return view;
+    return { ...view, value: (sent.value ?? null) === null ? '' : view.value, remark: sent.remark ?? '' };
   }
 
   /** The list of a token with rules. */

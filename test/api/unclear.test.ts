@@ -261,9 +261,9 @@ describe('a change that was not applied', () => {
     const { db, domain } = site;
     const at = '2026-01-01T00:00:00.000Z';
     await db.run(
-      `INSERT INTO change_sets (domain_id, domain, door, actor_type, request_id, comment, atomic, background, owner, state, total, created_at)
-       VALUES (?, ?, 'api', 'user', '', '', ?, ?, ?, 'open', ?, ?)`,
-      [domain, ZONE, false, background, PROCESS, changes.length, at],
+      `INSERT INTO change_sets (domain_id, domain, door, actor_type, request_id, comment, atomic, background, whole, owner, state, total, created_at)
+       VALUES (?, ?, 'api', 'user', '', '', ?, ?, ?, ?, 'open', ?, ?)`,
+      [domain, ZONE, false, background, false, PROCESS, changes.length, at],
     );
     const id = Number((await db.row<{ id: number }>('SELECT MAX(id) AS id FROM change_sets'))?.id);
     for (const [i, { host, tried }] of changes.entries())

@@ -7,6 +7,7 @@ import { Db, marks, type SqlValue } from '../../database/db.js';
 import { PROCESS } from '../../database/leases.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { domainState } from '../../domains/domain-state.js';
+import { clipped } from '../../outbound/outbound-error.js';
 import { rowOfRecord, type StoredRecord } from '../record-cache.js';
 import { ChangeSet, type ChangeState, type Door } from './change-set.entity.js';
 import type { Entry, Net, Planned } from './plan.js';
@@ -49,6 +50,9 @@ const COLUMNS = [
   'error',
   'tried_at',
 ] as const;
+/** characters of an error that are kept, and of its words */
+const MAX_ERROR = 4000;
+const MAX_WORDS = 1000;
 /** rows of one INSERT */
 const CHUNK = 50;
 
@@ -152,12 +156,12 @@ export class ChangeSets {
   async end(manager: EntityManager, id: number, ended: readonly Ended[], settleAfter: string): Promise<void> {
     const alike = new Map<string, Ended[]>();
     for (const one of ended) {
-      const key = `${one.state} ${one.error ? `${one.error.code} ${one.error.message}` : ''}`;
+      const key = `${one.state} ${one.error ? wordsOf(one.error) : ''}`;
       alike.set(key, [...(alike.get(key) ?? []), one]);
     }
     for (const list of alike.values()) {
       const { state, error } = list[0] as Ended;
-      const words = error && JSON.stringify({ code: error.code, msg: error.message, data: error.data });
+      const words = error && wordsOf(error);
       const made = list.filter((one) => one.recordId !== null);
       const ids = made.length
         ? `, record_id = CASE position ${made.map(() => 'WHEN ? THEN ?').join(' ')} ELSE record_id END`
@@ -227,9 +231,16 @@ function rowOf(
     ...halves(after),
     entry ? (expected.get(entry) ?? null) : null,
     stateOf(error, entry, expected),
-    error && JSON.stringify({ code: error.code, msg: error.message, data: error.data }),
+    error && wordsOf(error),
     entry && sent.has(entry) ? at : null,
   ];
+}
+
+/** A failure as it is kept: cut, since thousands of one list may have it. */
+function wordsOf({ code, message, data }: AppError): string {
+  const msg = clipped(message, MAX_WORDS);
+  const whole = JSON.stringify({ code, msg, data });
+  return whole.length > MAX_ERROR ? JSON.stringify({ code, msg }) : whole;
 }
 
 /** A state of a record in two columns: the value has one of its own, as in the cache. */

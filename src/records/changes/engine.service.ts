@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { Connection } from '../../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
-import { hasScope } from '../../common/access.js';
-import { AppError } from '../../common/errors.js';
+import { AppError, errors } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
 import { type Held, Leases } from '../../database/leases.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { DomainsService } from '../../domains/domains.service.js';
 import { ZoneFacts } from '../../domains/zone-facts.service.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import { mergedRecord } from '../record-rules.js';
@@ -20,6 +20,7 @@ import { lockOf, MAX_NAMES } from './locks.js';
 import { isIdle, type Net, type Planned, WorkingCopy } from './plan.js';
 import { assertAllFit, type Result, resultOf } from './results.js';
 import { Unclear } from './unclear.js';
+import { readsRecords } from './who.js';
 
 /** ms that a writer waits for another one of the same name */
 const LOCK_WAIT_MS = 60_000;
@@ -67,6 +68,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   constructor(
     private readonly leases: Leases,
     private readonly facts: ZoneFacts,
+    private readonly domains: DomainsService,
     private readonly cache: RecordCache,
     private readonly sets: ChangeSets,
     private readonly audit: AuditService,
@@ -103,13 +105,14 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
 
   /** Carries on with what another process has left of a list. */
   async resume(
+    actor: Actor,
     domain: OpenDomain,
     edits: readonly Edit[],
     options: ListOptions,
     resumes: Job['resumes'],
   ): Promise<void> {
     const connection = await this.facts.connection(domain);
-    const done = this.start({ actor: 'system', domain, edits, options, accepted: null, connection, resumes });
+    const done = this.start({ actor, domain, edits, options, accepted: null, connection, resumes });
     this.running.add(done);
     await done.finally(() => this.running.delete(done));
   }
@@ -163,6 +166,8 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           // somebody may have renamed a record while we waited for the locks
           const still = await this.hosts(job);
           if (still.some((host) => !hosts.includes(host))) return null;
+          // it may have been deleted while we waited; whoever deletes it waits for us from now on
+          await this.domains.reload(domain.id);
           if (!looked && (await this.unclear.isAt(domain.id, hosts))) return 'unclear' as const;
           const rows = await this.cache.those(domain.id, 'host', hosts);
           return this.locked(job, rows, hosts, whole, held);
@@ -227,10 +232,11 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       planned.push(copy.plan(edit, job.resumes?.positions[planned.length] ?? planned.length));
       if (planned.length % TURN === 0) await nextTurn();
     }
+    assertStorable(planned);
     const known = new Set(hosts);
     const others = planned.flatMap(({ after }) => (after && !known.has(after.host) ? [after.host] : []));
     if (others.length) return { hosts: others };
-    if (options.atomic) assertAllFit(planned);
+    if (options.atomic && !job.resumes) assertAllFit(planned);
     const nets = copy.nets().filter((net) => !isIdle(net));
     if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {
       this.audit.notNeeded(actor);
@@ -278,6 +284,15 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   }
 }
 
-/** Whether a request may see records at all: a token may be limited to writing them. */
-const readsRecords = (actor: Actor): boolean =>
-  actor === 'system' || !actor.principal?.token || hasScope(actor.principal.token.allowedServices, 'records:read');
+/** Bytes of values that a list keeps, before and after: a short list can name long values thousands of times. */
+const MAX_KEPT = 32 * 1024 * 1024;
+
+/** @throws AppError 400001 */
+function assertStorable(planned: readonly Planned[]): void {
+  const kept = planned.reduce((sum, { before, after }) => sum + lengthOf(before) + lengthOf(after), 0);
+  if (kept <= MAX_KEPT) return;
+  const words = `hold ${kept} bytes of values before and after, more than the ${MAX_KEPT} of one list: send shorter lists`;
+  throw errors.field('changes', words, 'length', { max: MAX_KEPT });
+}
+
+const lengthOf = (row: StoredRecord | null): number => row?.value.length ?? 0;

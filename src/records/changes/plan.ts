@@ -11,6 +11,7 @@ import type { StoredRecord } from '../record-cache.js';
 import { assertEditable, assertFits, changesOf, mergedRecord, plainRecord } from '../record-rules.js';
 import { recordTag, recordView } from '../record-view.js';
 import type { Edit, NewRecord, Upsert } from './edit.js';
+import { Names } from './names.js';
 
 /** A record on its way through a list of edits. */
 export interface Entry {
@@ -63,7 +64,9 @@ const heldThere = (record: Pick<DnsRecord, 'enabled'>, { toggle }: Capabilities)
  */
 export class WorkingCopy {
   private readonly byId = new Map<number, Entry>();
-  private readonly byHost = new Map<string, Set<Entry>>();
+  private readonly names = new Names();
+  /** sets whose TTL an edit has moved: type, line and host by a text of them */
+  private readonly moved = new Map<string, Pick<DnsRecord, 'host' | 'type' | 'line'>>();
   private readonly touched = new Set<Entry>();
   private created = 0;
 
@@ -92,6 +95,7 @@ export class WorkingCopy {
 
   /** What is to be done, one entry a record that an edit touched; those that come out as they were have no change. */
   nets(): Net[] {
+    for (const set of this.moved.values()) this.carryTtl(set);
     return [...this.touched].map((entry) => this.net(entry));
   }
 
@@ -109,7 +113,7 @@ export class WorkingCopy {
     if (edit.ifMatch !== undefined) this.match(entry, before, edit.ifMatch);
     if (edit.op === 'delete') {
       assertEditable(before);
-      entry.now = null;
+      this.set(entry, null);
       return { entry, before, after: null };
     }
     return this.change(entry, edit.op === 'status' ? { enabled: edit.enabled } : edit.patch);
@@ -117,11 +121,10 @@ export class WorkingCopy {
 
   private create({ record, ttlGiven, remark }: NewRecord): { entry: Entry; before: null; after: StoredRecord } {
     const after = { ...record };
-    const others = this.others(after.host);
-    if (!ttlGiven) this.join(after, others);
+    if (!ttlGiven) this.join(after);
     this.may('create', after);
-    this.mayMoveTtl(after, others);
-    assertFits(after, others, this.definition.capabilities, this.seen);
+    this.mayMoveTtl(after);
+    assertFits(after, this.names.inTheWay(after), this.definition.capabilities, this.seen);
     const more = { domain_id: this.domain.id, remote_id: null, read_only: false, pending: false, remark };
     const now = { ...after, ...more, id: -++this.created, updated_at: '', created_at: null };
     const entry: Entry = { original: null, now, positions: [], guarded: false, movesTtl: false };
@@ -132,11 +135,8 @@ export class WorkingCopy {
 
   /** What an upsert means: the record with its host, type and value; of several with other priorities the same one. */
   private keyed({ record, patch }: Upsert): { entry: Entry; patch: RecordPatch } | null {
-    const { host, type, value, line, priority } = record;
-    const alike = [...(this.byHost.get(host) ?? [])].filter(
-      ({ now }) => now && now.host === host && now.type === type && now.value === value && now.line === line,
-    );
-    const entry = alike.find(({ now }) => now?.priority === priority) ?? alike[0];
+    const alike = [...this.names.alike(record)];
+    const entry = alike.find(({ now }) => now?.priority === record.priority) ?? alike[0];
     return entry ? { entry, patch } : null;
   }
 
@@ -151,20 +151,20 @@ export class WorkingCopy {
     if (equal(after, before)) {
       // it may be another one by now: nothing to do cannot be said
       if (before.pending) throw errors.conflict(UNCLEAR, this.seen(before) ? { id: before.id } : undefined);
-      entry.now = remark === before.remark ? before : { ...before, remark };
-      return { entry, before, after: entry.now };
+      const noted = remark === before.remark ? before : { ...before, remark };
+      entry.now = noted;
+      return { entry, before, after: noted };
     }
-    const others = this.others(after.host, entry);
     const moves = after.host !== before.host || after.type !== before.type || after.line !== before.line;
     const enters = heldThere(after, capabilities) && !heldThere(before, capabilities);
-    if ((moves || enters) && (patch.ttl ?? null) === null) this.join(after, others);
+    if ((moves || enters) && (patch.ttl ?? null) === null) this.join(after, entry);
     this.may('update', after);
-    this.mayMoveTtl(after, others);
+    this.mayMoveTtl(after, entry);
     // a record that only goes is in nobody's way
-    if (after.enabled || !sameRecord(after, before)) assertFits(after, others, capabilities, this.seen);
+    if (after.enabled || !sameRecord(after, before))
+      assertFits(after, this.names.inTheWay(after, entry), capabilities, this.seen);
     const now = { ...before, ...after, remark };
-    entry.now = now;
-    this.place(entry, after.host);
+    this.set(entry, now);
     this.alignTtl(entry, now);
     return { entry, before, after: now };
   }
@@ -184,55 +184,61 @@ export class WorkingCopy {
     assertMay(this.domain.access, this.domain.id, action, state);
   }
 
-  private others(host: string, but?: Entry): StoredRecord[] {
-    const out: StoredRecord[] = [];
-    for (const entry of this.byHost.get(host) ?? []) if (entry !== but && entry.now?.host === host) out.push(entry.now);
-    return out;
-  }
-
-  /** The set at the provider: what is kept here has a TTL of its own. */
-  private setOf({ type, line }: DnsRecord, others: readonly StoredRecord[]): StoredRecord[] {
-    return others.filter((o) => o.type === type && o.line === line && heldThere(o, this.definition.capabilities));
+  /** The others of the set at the provider: what is kept here has a TTL of its own. */
+  private *siblings(record: DnsRecord, but?: Entry): Generator<Entry & { now: StoredRecord }> {
+    const { capabilities } = this.definition;
+    if (capabilities.ttlOf !== 'set' || !heldThere(record, capabilities)) return;
+    for (const entry of this.names.set(record))
+      if (entry !== but && entry.now && heldThere(entry.now, capabilities))
+        yield entry as Entry & { now: StoredRecord };
   }
 
   /** A TTL that was not given must not change that of the set which the record joins. */
-  private join(record: DnsRecord, others: readonly StoredRecord[]): void {
-    const { capabilities } = this.definition;
-    if (capabilities.ttlOf !== 'set' || !heldThere(record, capabilities)) return;
-    record.ttl = this.setOf(record, others)[0]?.ttl ?? record.ttl;
+  private join(record: DnsRecord, but?: Entry): void {
+    for (const { now } of this.siblings(record, but)) {
+      record.ttl = now.ttl;
+      return;
+    }
   }
 
   /** Whose TTL moves with that of the set must be allowed to be changed, too. @throws AppError 403001 */
-  private mayMoveTtl(record: DnsRecord, others: readonly StoredRecord[]): void {
-    const { capabilities } = this.definition;
-    if (capabilities.ttlOf !== 'set' || !heldThere(record, capabilities)) return;
-    for (const sibling of this.setOf(record, others).filter((o) => o.ttl !== record.ttl)) {
-      this.may('update', sibling);
-      this.may('update', { ...sibling, ttl: record.ttl });
+  private mayMoveTtl(record: DnsRecord, but?: Entry): void {
+    for (const { now } of this.siblings(record, but)) {
+      if (now.ttl === record.ttl) continue;
+      this.may('update', now);
+      this.may('update', { ...now, ttl: record.ttl });
     }
   }
 
   private alignTtl(entry: Entry, now: StoredRecord): void {
+    for (const other of this.siblings(now, entry)) {
+      if (other.now.ttl === now.ttl) continue;
+      other.now = { ...other.now, ttl: now.ttl };
+      const { host, type, line } = now;
+      this.moved.set(JSON.stringify([host, type, line]), { host, type, line });
+    }
+  }
+
+  /** Somebody of a set has to bring its TTL to the provider, and to the cache of the others; if need be, one of them. */
+  private carryTtl(set: Pick<DnsRecord, 'host' | 'type' | 'line'>): void {
     const { capabilities } = this.definition;
-    if (capabilities.ttlOf !== 'set' || !heldThere(now, capabilities)) return;
-    const moved = new Set(this.setOf(now, this.others(now.host, entry)).filter((o) => o.ttl !== now.ttl));
-    for (const other of this.byHost.get(now.host) ?? [])
-      if (other.now && moved.has(other.now)) {
-        other.now = { ...other.now, ttl: now.ttl };
-        entry.movesTtl = true;
-      }
+    const members = [...this.names.set(set)].filter(({ now }) => now && heldThere(now, capabilities));
+    const carrier = members.find((entry) => this.touched.has(entry)) ?? members[0];
+    if (!carrier) return;
+    carrier.movesTtl = true;
+    this.touched.add(carrier);
   }
 
   private add(entry: Entry): void {
     const row = entry.now as StoredRecord;
     if (row.id > 0) this.byId.set(row.id, entry);
-    this.place(entry, row.host);
+    this.names.add(entry);
   }
 
-  private place(entry: Entry, host: string): void {
-    const there = this.byHost.get(host);
-    if (there) there.add(entry);
-    else this.byHost.set(host, new Set([entry]));
+  private set(entry: Entry, now: StoredRecord | null): void {
+    this.names.remove(entry);
+    entry.now = now;
+    if (now) this.names.add(entry);
   }
 
   private net(entry: Entry): Net {

@@ -11,6 +11,7 @@ import type { ChangedRecord, ChangeSet, RecordChange } from './change-set.entity
 import type { Edit } from './edit.js';
 import { ChangeEngine } from './engine.service.js';
 import { Unclear } from './unclear.js';
+import { actorOf, WHO } from './who.js';
 
 /** ms between looks for lists that were left */
 const EVERY_MS = 15_000;
@@ -64,7 +65,9 @@ export class ResumeService implements OnModuleInit, OnApplicationShutdown {
   private async carryOn(id: number, domainId: number): Promise<void> {
     try {
       const domain = await this.domains.reload(domainId);
-      const set = await this.db.row<ChangeSet>('SELECT door, comment, atomic FROM change_sets WHERE id = ?', [id]);
+      const set = await this.db.row<ChangeSet>(`SELECT ${WHO}, door, comment, atomic FROM change_sets WHERE id = ?`, [
+        id,
+      ]);
       const left = await this.db.rows<Left>(
         `SELECT position, op, record_id, state_before, value_before, state_after, value_after FROM record_changes
          WHERE change_set_id = ? AND state = 'pending' ORDER BY position`,
@@ -72,10 +75,10 @@ export class ResumeService implements OnModuleInit, OnApplicationShutdown {
       );
       if (!set || !left.length) return;
       log().info({ domain: domain.name, change_set: id, left: left.length }, 'carrying on with a list of changes');
-      const options = { door: set.door, comment: set.comment, atomic: false };
+      const options = { door: set.door, comment: set.comment, atomic: Boolean(set.atomic) };
       const all = { ...domain, access: { level: WRITE, hosts: [], rules: null } };
       const positions = left.map(({ position }) => position);
-      await this.engine.resume(all, left.map(editOf), options, { changeSet: id, positions });
+      await this.engine.resume(actorOf(set), all, left.map(editOf), options, { changeSet: id, positions });
     } catch (error) {
       log().warn({ change_set: id, err: (error as Error).message }, 'a list of changes could not be carried on with');
     }

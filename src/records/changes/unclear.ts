@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { AuditService } from '../../audit/audit.service.js';
 import { now } from '../../common/clock.js';
 import { CODES } from '../../common/errors.js';
 import type { Config } from '../../config/config.js';
@@ -7,9 +8,10 @@ import { CONFIG } from '../../config/config.module.js';
 import { Db, marks, type SqlValue } from '../../database/db.js';
 import { Leases, PROCESS } from '../../database/leases.js';
 import { RecordCache } from '../record-cache.js';
-import type { ChangedRecord } from './change-set.entity.js';
+import type { ChangedRecord, ChangeSet } from './change-set.entity.js';
 import { hostsOf, type UnclearChange } from './evidence.js';
 import { lockOf } from './locks.js';
+import { actorOf, WHO } from './who.js';
 
 /** ids that one statement names */
 const CHUNK = 200;
@@ -52,6 +54,7 @@ export class Unclear {
     private readonly db: Db,
     private readonly leases: Leases,
     private readonly cache: RecordCache,
+    private readonly audit: AuditService,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -107,7 +110,7 @@ export class Unclear {
         [this.settleAfter(), id],
         manager,
       );
-      if (!background)
+      if (!(await this.goesOn(manager, id, background)))
         await this.db.run(
           `UPDATE record_changes SET state = 'not_tried' WHERE change_set_id = ? AND state = 'pending'`,
           [id],
@@ -121,6 +124,36 @@ export class Unclear {
       const ids = unknown.map((row) => row.record_id);
       await this.cache.markPending(manager, domainId, ids);
       await this.close(manager, [id]);
+      await this.tell(manager, id);
+    });
+  }
+
+  /** Whether the rest of a list that was cut off is carried on with: of an atomic one only while nothing has failed. */
+  private async goesOn(manager: EntityManager, id: number, background: boolean | number): Promise<boolean> {
+    if (!background) return false;
+    const sql = `SELECT 1 AS one FROM change_sets s JOIN record_changes c ON c.change_set_id = s.id
+      WHERE s.id = ? AND s.atomic = ? AND c.state IN ('unknown', 'failed') LIMIT 1`;
+    return (await this.db.row(sql, [id, true], manager)) === undefined;
+  }
+
+  /** The audit entry of a list that was cut off: who asked for it, and what was written until then. */
+  private async tell(manager: EntityManager, id: number): Promise<void> {
+    const sql = `SELECT ${WHO}, domain_id, domain, total FROM change_sets WHERE id = ?`;
+    const set = (await this.db.row<ChangeSet>(sql, [id], manager)) as ChangeSet;
+    const states = await this.db.rows<{ state: string; n: number | string }>(
+      'SELECT state, COUNT(*) AS n FROM record_changes WHERE change_set_id = ? GROUP BY state',
+      [id],
+      manager,
+    );
+    const domain = { id: set.domain_id, name: set.domain };
+    await this.audit.write(manager, actorOf(set), {
+      action: 'record.batch',
+      domain,
+      target: { type: 'domain', ...domain },
+      after: { total: set.total, ...Object.fromEntries(states.map(({ state, n }) => [state, Number(n)])) },
+      result: 'failed',
+      error: 'The list was cut off; what was sent is being asked for at the provider',
+      changeSet: id,
     });
   }
 

@@ -82,12 +82,17 @@ export class RrsetsService {
     key: Key,
     of: (rows: readonly StoredRecord[]) => Edit[],
   ): Promise<RrsetResult> {
-    // who may write nothing there learns nothing of what is there
-    const any = { ...key, value: null, ttl: 0 };
-    const may = WRITES.some((action) => judgeRecord(domain.access, domain.id, action, any).allowed);
-    if (!may) assertMay(domain.access, domain.id, 'update', any);
     const options = { door: doorOf(me), comment: '', atomic: true };
-    const { results } = await this.engine.whole(me, domain, { hosts: [key.host], of }, options);
+    const edits = (rows: readonly StoredRecord[]) => {
+      const list = of(rows);
+      // where there is nothing to do, no edit is judged: who may write nothing there learns nothing
+      const any = { ...key, value: null, ttl: 0 };
+      const may =
+        list.length > 0 || WRITES.some((action) => judgeRecord(domain.access, domain.id, action, any).allowed);
+      if (!may) assertMay(domain.access, domain.id, 'update', any);
+      return list;
+    };
+    const { results } = await this.engine.whole(me, domain, { hosts: [key.host], of: edits }, options);
     const failed = results.find((result) => !result.ok);
     if (failed && !failed.ok) {
       const { error } = failed;
