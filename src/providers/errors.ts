@@ -14,6 +14,10 @@ export const asProviderError = (error: unknown): OutboundError =>
     ? error
     : new OutboundError('unavailable', error instanceof Error ? error.message : String(error));
 
+/** An answer of success without what it has to hold. */
+export const cutShort = (what: string): OutboundError =>
+  new OutboundError('unavailable', `The provider's answer is cut short: it has no ${what}`);
+
 /** One of the errors in a vendor's answer. */
 export interface VendorError {
   code: string | number;
@@ -24,18 +28,20 @@ export interface VendorError {
  * Hooks of a client for a vendor whose answers, with a status of success or not, list their errors with codes.
  * @param errorsOf the errors of an answer, none when it is none
  * @param kinds codes by the kind that they are; the first kind that holds one of an answer's wins
+ * @param statuses kinds of HTTP statuses that mean something else than usual
  */
 export const errorHooks = (
   errorsOf: (body: unknown) => readonly VendorError[],
   kinds: Partial<Record<OutboundErrorKind, readonly (string | number)[]>>,
+  statuses: Readonly<Record<number, OutboundErrorKind>> = {},
 ) => ({
   failed: (body: unknown) => errorsOf(body).length > 0,
   errorMessage: (body: unknown) =>
     errorsOf(body)
       .map(({ code, message }) => `${message} (code ${code})`)
       .join('; ') || undefined,
-  errorKind: (_status: number, body: unknown) =>
+  errorKind: (status: number, body: unknown) =>
     (Object.keys(kinds) as OutboundErrorKind[]).find((kind) =>
       errorsOf(body).some(({ code }) => kinds[kind]?.includes(code)),
-    ),
+    ) ?? statuses[status],
 });

@@ -38,6 +38,9 @@ const parser = new XMLParser({
   removeNSPrefix: true,
   htmlEntities: true,
   ignoreDeclaration: true,
+  // blanks around the text of an element are layout, those in an attribute are content
+  trimValues: false,
+  tagValueProcessor: (_name, text) => text.trim(),
 });
 const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
 
@@ -55,6 +58,23 @@ export function decode(text: string, form: Form): unknown {
 /** Elements of one name in a document of XML, be there none, one or several. */
 export const listOf = <T>(node: T | T[] | '' | undefined): T[] =>
   Array.isArray(node) ? node : node === undefined || node === '' ? [] : [node];
+
+/** Attributes of an element, by their names without `@`. */
+export const attributesOf = (element: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(element).flatMap(([name, value]) => (name[0] === '@' ? [[name.slice(1), value]] : [])),
+  );
+
+/**
+ * Fields of entries for a form that numbers them: `HostName1`, `TTL1`, `HostName2` …
+ * @param names of fields that are others in the form
+ */
+export const numbered = (entries: readonly object[], names: Readonly<Record<string, string>> = {}) =>
+  Object.fromEntries(
+    entries.flatMap((entry, i) =>
+      Object.entries(entry).map(([name, value]): [string, string] => [`${names[name] ?? name}${i + 1}`, value]),
+    ),
+  );
 
 /** Elements of one name in the element that holds the list; undefined where that is missing: the answer is cut. */
 export const listIn = <T, K extends string>(

@@ -1,6 +1,6 @@
 import { relativeName } from '../dns/names.js';
 import { DEFAULT_TTL, fromRdata, type RemoteRecord } from '../dns/record.js';
-import { ProviderError } from './errors.js';
+import { cutShort } from './errors.js';
 import type { RemoteZone } from './provider.js';
 import { derivedId, keyText, type RecordSet, type SetKey, type SetMember } from './record-set.js';
 
@@ -17,8 +17,6 @@ export interface PlainSet {
   raw?: unknown;
 }
 
-const cut = (what: string) => new ProviderError('unavailable', `The provider's answer is cut short: it has no ${what}`);
-
 const isSet = ({ name, type, ttl, values }: PlainSet): boolean =>
   [name, type, ...values.map((value) => value.rdata)].every((text) => typeof text === 'string') &&
   Number.isInteger(ttl);
@@ -31,13 +29,13 @@ export function plainSets<T>(list: readonly T[] | undefined, plain: (set: T) => 
   } catch {
     // said below: a part is missing, or of another form
   }
-  throw cut('record sets');
+  throw cutShort('record sets');
 }
 
 /** All sets of a zone, which has a SOA. @throws ProviderError without it: what is missing would be written away */
 export function withSoa(sets: PlainSet[], zone: string): PlainSet[] {
   const isSoa = (set: PlainSet) => set.type === 'SOA' && relativeName(set.name, zone) === '@' && set.values.length > 0;
-  if (!sets.some(isSoa)) throw cut('SOA');
+  if (!sets.some(isSoa)) throw cutShort('SOA');
   return sets;
 }
 

@@ -200,6 +200,9 @@ const ENDPOINT = text('endpoint', 'Endpoint', {
   help: 'Another base URL, for a sandbox, a region or a proxy. Usually left empty.',
 });
 
+/** A further window of `limits`. */
+export const window = (requests: number, perSeconds: number): Window => ({ requests, perSeconds });
+
 type Declaration = Omit<ProviderDefinition, 'capabilities' | 'limits'> & {
   capabilities: Partial<Capabilities> & Pick<Capabilities, 'types'>;
   limits?: Partial<ProviderDefinition['limits']>;

@@ -17,9 +17,10 @@ export interface RrsetVerbs {
   readSets(zone: RemoteZone, keys: SetKey[]): Promise<RecordSet[]>;
   /**
    * Replaces the sets, all or none; those that go before those that take their place. Vendors that can make the write
-   * conditional on what was read do so and return false when that has changed. @throws ProviderError
+   * conditional on what was read do so and return false when that has changed. Of vendors that say yes and leave
+   * something out: the sets that are not as they were written. @throws ProviderError
    */
-  replaceSets?(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean>;
+  replaceSets?(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean | RecordSet[]>;
   /** Replaces one set: where the vendor has no write of several that is carried out whole. @throws ProviderError */
   replaceSet?(zone: RemoteZone, set: RecordSet, was: RecordSet): Promise<boolean>;
 }
@@ -97,8 +98,15 @@ async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], left
   if (replaceSet) return writeEach(writes, list, (set, was) => replaceSet.call(verbs, zone, set, was));
   const [sets, was] = [writes.map((w) => w.set), writes.map((w) => w.was)];
   const done = await verbs.replaceSets?.(zone, sets, was);
-  return new Map(sets.map((set): [string, SetResult] => [keyText(set), done ? 'written' : 'changed']));
+  const result = (set: RecordSet): SetResult => {
+    if (Array.isArray(done) && done.includes(set)) return failed(notTaken(set));
+    return done ? 'written' : 'changed';
+  };
+  return new Map(sets.map((set) => [keyText(set), result(set)]));
 }
+
+const notTaken = ({ type, host }: RecordSet) =>
+  new ProviderError('rejected', `The provider took the change, but holds ${type} ${host} otherwise than written`, true);
 
 /** Takes what became of a change's sets into its outcome. @returns whether it has to be tried once more */
 function settle(change: Change, i: number, outcomes: Outcome[], results: Map<string, SetResult>): boolean {
