@@ -1,5 +1,6 @@
 import { cloudflare } from './cloudflare/cloudflare.provider.js';
 import { digitalocean } from './digitalocean/digitalocean.provider.js';
+import { namecheap } from './namecheap/namecheap.provider.js';
 import { powerdns } from './powerdns/powerdns.provider.js';
 import type { ProviderDefinition } from './provider.js';
 import { rfc2136 } from './rfc2136/rfc2136.provider.js';
@@ -10,6 +11,7 @@ import { zonefile } from './zonefile/zonefile.provider.js';
 export const PROVIDERS: readonly ProviderDefinition[] = [
   cloudflare,
   digitalocean,
+  namecheap,
   powerdns,
   rfc2136,
   route53,
