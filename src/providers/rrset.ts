@@ -91,7 +91,7 @@ async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], left
   const list = left.map((i) => changes[i] as Change);
   const keys = new Map(list.flatMap(keysOf).map((key) => [keyText(key), key]));
   const edit = new SetEdit(zone, await reading(() => verbs.readSets(zone, [...keys.values()])));
-  for (const i of left) outcomes[i] = edit.take(changes[i] as Change);
+  for (const [at, outcome] of edit.take(list).entries()) outcomes[left[at] as number] = outcome;
   const writes = edit.changed();
   const { replaceSet } = verbs;
   if (!writes.length) return new Map<string, SetResult>();

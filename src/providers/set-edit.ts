@@ -12,11 +12,17 @@ export const keysOf = (change: Change): SetKey[] => [
 
 const keyOf = ({ host, type, line }: DnsRecord): SetKey => ({ host, type, line });
 
-const member = (record: DnsRecord): SetMember => ({
-  remoteId: derivedId(record),
-  rdata: rdataOf(record),
-  enabled: record.enabled,
-});
+/** What a change does: a member leaves its set, a member comes to one, or neither, and what came of it is known. */
+type Step =
+  | { outcome: Outcome; leaves?: SetMember | undefined }
+  | {
+      source: RecordSet;
+      target: RecordSet;
+      leaves?: SetMember;
+      before: DnsRecord | null;
+      after: DnsRecord;
+      wanted: SetMember;
+    };
 
 /** Sets as they were read, and as they shall be, by the text of their key. */
 export class SetEdit {
@@ -44,81 +50,103 @@ export class SetEdit {
     return list.toSorted((a, b) => rank(a) - rank(b));
   }
 
-  /** Takes a change over into the sets. */
-  take(change: Change): Outcome {
+  /**
+   * Takes a list of changes over into the sets, no two of one record: all that goes is taken out first, then what comes
+   * is put in, in order. So a value may pass from one record to another, in whatever order the changes stand.
+   * @returns one outcome a change; one that fails leaves its record as it is
+   */
+  take(changes: readonly Change[]): Outcome[] {
+    const judged = changes.map((change) => this.judge(change));
+    const leaving = new Set(judged.flatMap((one) => ('leaves' in one && one.leaves ? [one.leaves] : [])));
+    // a set from which a record goes to be put in again stays: its TTL is its own
+    const staying = new Set(
+      judged.flatMap((one) => ('target' in one && one.leaves && one.source === one.target ? [one.target] : [])),
+    );
+    for (const one of judged) {
+      if (!('target' in one)) continue;
+      const { target, source, leaves, before, after, wanted } = one;
+      if (!before) target.ttl = after.ttl;
+      else if (leaves && before.ttl !== after.ttl) target.ttl = after.ttl;
+      else if (leaves && !staying.has(target) && target.members.every((m) => leaving.has(m))) {
+        target.ttl = this.wasAt(source)?.ttl ?? after.ttl;
+      }
+      const twin = target.members.find((m) => m.remoteId === wanted.remoteId && !leaving.has(m));
+      if (twin) twin.enabled = wanted.enabled;
+      else if (leaves && source === target) target.members.splice(target.members.indexOf(leaves), 0, wanted);
+      else target.members.push(wanted);
+    }
+    for (const set of this.sets.values()) set.members = set.members.filter((m) => !leaving.has(m));
+    return judged.map((one) => {
+      if (!('target' in one)) return one.outcome;
+      const { target, wanted, after } = one;
+      const enabled = target.members.find((m) => m.remoteId === wanted.remoteId)?.enabled ?? wanted.enabled;
+      const same = target.ttl === after.ttl && enabled === after.enabled;
+      return { ok: true, remoteId: wanted.remoteId, ...(same ? {} : { held: { ...after, ttl: target.ttl, enabled } }) };
+    });
+  }
+
+  /** What a change does to the sets as they were read. */
+  private judge(change: Change): Step {
     if (change.op === 'create') {
-      const set = this.set(change.after);
-      set.ttl = change.after.ttl;
-      return this.put(set, member(change.after), change.after);
+      const { after } = change;
+      const target = this.set(after);
+      return { target, source: target, before: null, after, wanted: this.member(after) };
     }
     const { before } = change;
     const source = this.set(before);
-    const at = source.members.findIndex((m) => m.remoteId === before.remoteId);
-    const held = source.members[at];
+    const held = source.members.find((m) => m.remoteId === before.remoteId);
     if (change.op === 'delete') {
       if (held && change.guarded && this.differs(before, held)) return this.moved(before, held);
-      source.members = source.members.filter((m) => m.remoteId !== before.remoteId);
-      return { ok: true, remoteId: null };
+      return { outcome: { ok: true, remoteId: null }, leaves: held };
     }
-    const target = this.set(change.after);
-    const id = derivedId(change.after);
-    const there = target.members.find((m) => m.remoteId === id);
+    const { after } = change;
+    const target = this.set(after);
+    const there = target.members.find((m) => m.remoteId === derivedId(after));
     if (!held) {
       // the answer to the same wish was lost: it was carried out
-      if (there && !(change.guarded && this.differs(change.after, there))) return this.put(target, there, change.after);
+      if (there && !(change.guarded && this.differs(after, there))) {
+        return { target, source, before, after, wanted: { ...there } };
+      }
       if (change.guarded) return this.moved(before, there ?? null);
       return refused('not_found', 'The record no longer exists at the provider; synchronise the domain');
     }
     if (change.guarded && this.differs(before, held)) {
       // the same for a wish that moves nothing but the state of the record
-      if (held === there && !this.differs(change.after, held)) return { ok: true, remoteId: id };
-      return this.moved(before, held);
+      if (held !== there || this.differs(after, held)) return this.moved(before, held);
+      return { outcome: { ok: true, remoteId: held.remoteId } };
     }
-    return this.update(source, target, at, change);
-  }
-
-  private update(source: RecordSet, target: RecordSet, at: number, change: Change & { op: 'update' }): Outcome {
-    const { before, after } = change;
-    const held = source.members[at] as SetMember;
-    const wanted = member(after);
+    const wanted = this.member(after);
     // what is the same in both was not wished for: the provider's own state of it stays
     if (before.enabled === after.enabled) wanted.enabled = held.enabled;
-    if (before.ttl !== after.ttl) target.ttl = after.ttl;
-    else if (!target.members.length) target.ttl = source.ttl;
-    // somebody may have added the wanted value past us: it must not be there twice
-    const twin = target.members.find((m) => m.remoteId === wanted.remoteId && m !== held);
-    if (wanted.remoteId === held.remoteId && source === target) wanted.rdata = held.rdata;
-    const stays = source === target && !twin;
-    source.members.splice(at, 1, ...(stays ? [{ ...held, ...wanted }] : []));
-    return this.put(target, wanted, after);
+    return { target, source, leaves: held, before, after, wanted: source === target ? { ...held, ...wanted } : wanted };
   }
 
-  private put(set: RecordSet, wanted: SetMember, after: DnsRecord): Outcome {
-    const twin = set.members.find((m) => m.remoteId === wanted.remoteId);
-    // a value that stays keeps the provider's own text of it
-    if (twin) twin.enabled = wanted.enabled;
-    else set.members.push(wanted);
-    const held = { ...after, ttl: set.ttl, enabled: wanted.enabled };
-    const same = held.ttl === after.ttl && held.enabled === after.enabled;
-    return { ok: true, remoteId: wanted.remoteId, ...(same ? {} : { held }) };
+  /** A record as a member of its set: a value that was there already keeps the provider's own text of it. */
+  private member(record: DnsRecord): SetMember {
+    const remoteId = derivedId(record);
+    const known = this.wasAt(record)?.members.find((m) => m.remoteId === remoteId);
+    return { remoteId, rdata: known?.rdata ?? rdataOf(record), enabled: record.enabled };
   }
 
   /** Whether a record is not in the state in which it was seen. Its value is the same, since its id is made of it. */
   private differs(seen: DnsRecord, held: SetMember): boolean {
-    const set = this.was.get(keyText(seen));
-    return set?.ttl !== seen.ttl || held.enabled !== seen.enabled;
+    return this.wasAt(seen)?.ttl !== seen.ttl || held.enabled !== seen.enabled;
   }
 
-  private moved(before: RemoteRecord, held: SetMember | null): Outcome {
-    const outcome = refused('changed', 'The record was changed at the provider since it was read');
-    outcome.error.found = held && this.record(before, held);
-    return outcome;
+  private moved(before: RemoteRecord, held: SetMember | null): Step {
+    const step = refused('changed', 'The record was changed at the provider since it was read');
+    step.outcome.error.found = held && this.record(before, held);
+    return step;
   }
 
   private record(before: RemoteRecord, { rdata, remoteId, enabled }: SetMember): RemoteRecord | null {
-    const ttl = this.was.get(keyText(before))?.ttl ?? before.ttl;
+    const ttl = this.wasAt(before)?.ttl ?? before.ttl;
     const read = fromRdata(fullName(before.host, this.zone.name), before.type, rdata, ttl, this.zone.name);
     return read && { ...read, remoteId, enabled, line: before.line };
+  }
+
+  private wasAt(key: SetKey): RecordSet | undefined {
+    return this.was.get(keyText(key));
   }
 
   private set(record: DnsRecord): RecordSet {
@@ -129,4 +157,4 @@ export class SetEdit {
 }
 
 const refused = (kind: ProviderError['kind'], message: string) =>
-  ({ ok: false, error: new ProviderError(kind, message, false), tried: true }) as const;
+  ({ outcome: { ok: false, error: new ProviderError(kind, message, false), tried: true } }) as const;

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type DnsRecord, dnsRecord, type LooseRecord } from '../../src/dns/record.js';
+import {
+  type ApplyOptions,
+  type Change,
+  type Outcome,
+  ProviderError,
+  type RemoteRecord,
+} from '../../src/providers/provider.js';
+import { keyText, type SetMember } from '../../src/providers/record-set.js';
+import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs } from '../../src/providers/rrset.js';
+
+const zone = { id: 'z', name: 'example.com' };
+const a = (host: string, value: string, more: Partial<LooseRecord> = {}): DnsRecord =>
+  dnsRecord({ host, type: 'A', value, ttl: 300, ...more }, zone.name);
+const held = (record: DnsRecord): RemoteRecord => ({ ...record, remoteId: derivedId(record), readOnly: false });
+const create = (after: DnsRecord): Change => ({ op: 'create', after });
+const remove = (record: DnsRecord): Change => ({ op: 'delete', before: held(record) });
+const update = (before: DnsRecord, after: DnsRecord, guarded = false): Change => ({
+  op: 'update',
+  before: held(before),
+  after,
+  guarded,
+});
+
+/** A vendor of sets in memory; `refuses` says which writes it does not take. */
+class Vendor {
+  private readonly sets = new Map<string, RecordSet>();
+  readonly writes: string[] = [];
+  refuses: (sets: RecordSet[]) => boolean = () => false;
+
+  constructor(
+    private readonly together: boolean,
+    ...records: DnsRecord[]
+  ) {
+    for (const record of records) {
+      const { host, type, ttl, value: rdata, enabled } = record;
+      const set = this.sets.get(keyText(record)) ?? { host, type, ttl, members: [] };
+      set.members.push({ remoteId: derivedId(record), rdata, enabled });
+      this.sets.set(keyText(record), set);
+    }
+  }
+
+  private write(sets: RecordSet[]): boolean {
+    this.writes.push(sets.map((set) => `${set.host} ${set.type}`).join(', '));
+    if (this.refuses(sets)) throw new ProviderError('rejected', 'no', false);
+    for (const set of sets) this.sets.set(keyText(set), structuredClone(set));
+    return true;
+  }
+
+  readonly verbs = (): RrsetVerbs => ({
+    readSets: async (_zone, keys) =>
+      structuredClone(keys.map((key) => this.sets.get(keyText(key)) ?? { ...key, ttl: 0, members: [] })),
+    ...(this.together
+      ? { replaceSets: async (_zone, sets) => this.write(sets) }
+      : { replaceSet: async (_zone, set) => this.write([set]) }),
+  });
+
+  /** Directly: lists in chunks are put in order before. */
+  apply(changes: Change[], options?: ApplyOptions): Promise<Outcome[]> {
+    return fromRrsets(this.verbs())(zone, changes, options);
+  }
+
+  /** `host TTL values`, disabled ones with an exclamation mark, where there are any */
+  shown(): string[] {
+    const text = ({ rdata, enabled }: SetMember) => `${enabled ? '' : '!'}${rdata}`;
+    return [...this.sets.values()]
+      .filter((set) => set.members.length)
+      .map(({ host, ttl, members }) => `${host} ${ttl} ${members.map(text).toSorted().join(' ')}`)
+      .toSorted();
+  }
+}
+
+const short = (outcomes: Outcome[]): string[] =>
+  outcomes.map((o) => (o.ok ? 'ok' : `${o.error.kind}${o.tried ? '' : ' not tried'}`));
+const ids = (outcomes: Outcome[]) => outcomes.map((o) => (o.ok ? o.remoteId : o.error.kind));
+
+for (const together of [true, false]) {
+  describe(`a list of changes of sets that are written ${together ? 'together' : 'one by one'}`, () => {
+    const [one, two] = [a('www', '192.0.2.1'), a('www', '192.0.2.2')];
+
+    it('loses no record to one that takes its value, in whatever order', async () => {
+      const chain = [update(one, two), update(two, a('www', '192.0.2.3'))];
+      for (const list of [chain, chain.toReversed()]) {
+        const vendor = new Vendor(together, one, two);
+        const expected = list.map((change) => change.op === 'update' && derivedId(change.after));
+        assert.deepEqual(ids(await vendor.apply(list)), expected);
+        assert.deepEqual(vendor.shown(), ['www 300 192.0.2.2 192.0.2.3']);
+        // the answer was lost, and the list comes again
+        assert.deepEqual(ids(await vendor.apply(list)), expected);
+        assert.deepEqual(vendor.shown(), ['www 300 192.0.2.2 192.0.2.3']);
+      }
+    });
+
+    it('swaps values, each record with its own state', async () => {
+      const vendor = new Vendor(together, one, { ...two, enabled: false });
+      const list = [update(one, two), update({ ...two, enabled: false }, { ...one, enabled: false })];
+      assert.deepEqual(ids(await vendor.apply(list)), [derivedId(two), derivedId(one)]);
+      assert.deepEqual(vendor.shown(), ['www 300 !192.0.2.1 192.0.2.2']);
+    });
+
+    it('leaves a set its TTL, and gives one that is made by a move that of what moves', async () => {
+      const [old, now] = [a('old', '192.0.2.1', { ttl: 900 }), a('new', '192.0.2.9', { ttl: 60 })];
+      const list = [update(now, { ...now, value: '192.0.2.8' }), update(old, { ...old, host: 'new' })];
+      for (const order of [list, list.toReversed()]) {
+        const vendor = new Vendor(together, old, now);
+        assert.deepEqual(short(await vendor.apply(order)), ['ok', 'ok']);
+        assert.deepEqual(vendor.shown(), ['new 60 192.0.2.1 192.0.2.8']);
+      }
+      const vendor = new Vendor(together, old, now);
+      await vendor.apply([update(now, { ...now, host: 'old' }), update(old, { ...old, host: 'new' })]);
+      assert.deepEqual(vendor.shown(), ['new 900 192.0.2.1', 'old 60 192.0.2.9']);
+    });
+
+    it('ends with what its changes say, whatever is in it', async () => {
+      const record = fc
+        .record({ host: fc.constantFrom('x', 'y'), last: fc.integer({ min: 1, max: 4 }) })
+        .map(({ host, last }) => a(host, `192.0.2.${last}`));
+      const records = fc.uniqueArray(record, { selector: derivedId, maxLength: 6 });
+      const lists = fc.record({
+        start: records,
+        named: records.chain((olds) =>
+          fc
+            .tuple(
+              ...olds.map((old) =>
+                fc.oneof(
+                  record.map((to) => update(old, to)),
+                  fc.constant(remove(old)),
+                ),
+              ),
+            )
+            .chain((list) => fc.shuffledSubarray([...list], { minLength: list.length })),
+        ),
+        made: fc.option(record, { nil: undefined }),
+      });
+      await fc.assert(
+        fc.asyncProperty(lists, async ({ start, named, made }) => {
+          const list = [...named, ...(made ? [create(made)] : [])];
+          const before = new Set(start.map(derivedId));
+          // one that is gone where its new value is: a repeated change
+          const lost = (c: Change) =>
+            c.op === 'update' && !before.has(derivedId(c.before)) && !before.has(derivedId(c.after));
+          // the old values go, then the new ones come
+          const after = new Set(before);
+          for (const c of list) if (c.op !== 'create') after.delete(derivedId(c.before));
+          for (const c of list) if (c.op !== 'delete' && !lost(c)) after.add(derivedId(c.after));
+
+          const vendor = new Vendor(together, ...start);
+          const expected = list.map((c) => (lost(c) ? 'not_found' : c.op === 'delete' ? null : derivedId(c.after)));
+          assert.deepEqual(ids(await vendor.apply(list)), expected);
+          const keys = ['x', 'y'].map((host) => ({ host, type: 'A' }));
+          const sets = await vendor.verbs().readSets(zone, keys);
+          assert.deepEqual(sets.flatMap((set) => set.members.map((m) => m.remoteId)).toSorted(), [...after].toSorted());
+        }),
+        { numRuns: 600, seed: 20261121 },
+      );
+    });
+  });
+}
