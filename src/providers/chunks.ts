@@ -1,25 +1,47 @@
+import { NotBegun } from './errors.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
-import { endsList, notTried, timeIsOver, work } from './work.js';
+import { endsList, failed, notTried, timeIsOver, work } from './work.js';
 
-/** The host that a change leaves alone last: that of the record which it makes, or takes away. */
-export const hostOf = (change: Change): string => (change.op === 'delete' ? change.before.host : change.after.host);
+/** The hosts that a change is of: two where it moves a record. */
+const hostsOf = (change: Change): string[] => [
+  ...new Set([
+    ...(change.op === 'create' ? [] : [change.before.host]),
+    ...(change.op === 'delete' ? [] : [change.after.host]),
+  ]),
+];
 
-/**
- * Positions of the changes, those of one host together, and of each host deletions first, else in their order: what
- * takes another record's place comes after that one has gone.
- */
-export function byHost(changes: readonly Change[]): number[][] {
-  const hosts = new Map<string, number[]>();
+/** Positions of the changes, those together that are of one host, or of hosts between which a record moves. */
+export function tied(changes: readonly Change[]): number[][] {
+  const ties = new Map<string, { hosts: string[]; positions: number[] }>();
   for (const [i, change] of changes.entries()) {
-    const known = hosts.get(hostOf(change));
-    if (known) known.push(i);
-    else hosts.set(hostOf(change), [i]);
+    let tie = { hosts: [] as string[], positions: [i] };
+    for (const host of hostsOf(change)) {
+      const known = ties.get(host);
+      if (!known) {
+        tie.hosts.push(host);
+        ties.set(host, tie);
+      } else if (known !== tie) {
+        const [large, small] = known.positions.length < tie.positions.length ? [tie, known] : [known, tie];
+        for (const position of small.positions) large.positions.push(position);
+        for (const moved of small.hosts) ties.set(moved, large);
+        large.hosts.push(...small.hosts);
+        tie = large;
+      }
+    }
   }
-  const rank = (i: number) => (changes[i]?.op === 'delete' ? 0 : 1);
-  return [...hosts.values()].map((list) => list.toSorted((a, b) => rank(a) - rank(b)));
+  return [...new Set(ties.values())].map(({ positions }) => positions.toSorted((a, b) => a - b));
 }
 
-/** Lists of at most `size` positions, hosts whole where they fit. */
+/**
+ * Positions of the changes, those that are tied together, and of these deletions first, else in their order: what takes
+ * another record's place comes after that one has gone.
+ */
+export function byHost(changes: readonly Change[]): number[][] {
+  const rank = (i: number) => (changes[i]?.op === 'delete' ? 0 : 1);
+  return tied(changes).map((list) => list.toSorted((a, b) => rank(a) - rank(b)));
+}
+
+/** Lists of at most `size` positions, what is tied whole where it fits. */
 function chunksOf(changes: readonly Change[], size: number): number[][] {
   const chunks: number[][] = [];
   let chunk: number[] = [];
@@ -37,10 +59,12 @@ function chunksOf(changes: readonly Change[], size: number): number[][] {
 /**
  * `apply` for lists of any length, in an order in which they can be carried out: one list of at most `size` changes
  * after the other, until the deadline, or until a provider that fails would fail again.
+ * @param whole the provider carries out a list whole or not at all: one that shall be so is never cut, but refused
  */
-export function inChunks(apply: DnsProvider['apply'], size: number): DnsProvider['apply'] {
+export function inChunks(apply: DnsProvider['apply'], size: number, whole = false): DnsProvider['apply'] {
   return (zone: RemoteZone, changes, options = {}) =>
     work(options.deadline, async () => {
+      if (options.atomic && whole && changes.length > size) return changes.map(() => failed(tooLong(changes, size)));
       const outcomes: Outcome[] = new Array(changes.length);
       let stop: Outcome | undefined;
       for (const chunk of chunksOf(changes, size)) {
@@ -48,9 +72,12 @@ export function inChunks(apply: DnsProvider['apply'], size: number): DnsProvider
         const list = chunk.map((i) => changes[i] as Change);
         const part = stop ? chunk.map(() => stop as Outcome) : await apply(zone, list, options);
         for (const [at, i] of chunk.entries()) outcomes[i] = part[at] as Outcome;
-        const end = stop ?? part.find((o) => !o.ok && endsList(o.error));
+        const end = stop ?? part.find((o) => !o.ok && (options.atomic || endsList(o.error)));
         if (end && !end.ok) stop ??= end.tried ? notTried(end.error) : end;
       }
       return outcomes;
     });
 }
+
+const tooLong = ({ length }: readonly Change[], size: number) =>
+  new NotBegun('rejected', `The provider carries out ${size} changes at most whole or not at all, not ${length}`);

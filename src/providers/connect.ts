@@ -48,7 +48,7 @@ export function connectProvider(
   }
   const { createZone, findZone, zoneInfo } = provider;
   const { atomic, replaces, chunk } = definition.capabilities;
-  const listed = inChunks((zone, changes, more) => provider.apply(zone, changes, more), chunk);
+  const listed = inChunks((zone, changes, more) => provider.apply(zone, changes, more), chunk, atomic);
   const apply = atomic && replaces === 'set' ? together(listed, Math.min(chunk, TOGETHER)) : listed;
   return {
     check: () => saying(true, () => provider.check()),

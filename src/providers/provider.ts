@@ -44,6 +44,11 @@ export type Outcome =
 export interface ApplyOptions {
   /** ms of `Date.now()` after which nothing more is begun: what is left is `tried: false` */
   deadline?: number;
+  /**
+   * what fails takes the list with it: where `capabilities.atomic`, none of it is carried out when one is refused;
+   * elsewhere nothing more is begun after the first failure
+   */
+  atomic?: boolean;
 }
 
 /** What a provider says of one zone. */
@@ -71,7 +76,8 @@ export interface DnsProvider {
    * Carries the changes out, one outcome per change, in their order; deletions may be carried out first. No two of them
    * are of one record. Siblings of a record set are kept, disabled ones too. Creating what exists and deleting what is
    * gone are successes. Does not throw for a refused change: it returns the error in its outcome. Vendors with ids per
-   * record get it from `fromRecords`, those that replace whole sets from `fromRrsets`.
+   * record get it from `fromRecords`, those that replace whole sets from `fromRrsets`. Changes of one host, or of hosts
+   * between which a record moves, are refused together by vendors that write several sets at once.
    */
   apply(zone: RemoteZone, changes: Change[], options?: ApplyOptions): Promise<Outcome[]>;
   /** Creates a zone with a usable SOA; only where `capabilities.createZone`. @throws ProviderError */
@@ -144,9 +150,9 @@ export interface Capabilities {
   automaticTtl: number | null;
   maxTtl: number;
   createZone: boolean;
-  /** a list of changes is carried out whole or not at all */
+  /** a list of changes that asks for it is carried out whole or not at all, if it is no longer than `chunk` */
   atomic: boolean;
-  /** changes of one list at most */
+  /** changes in one write at most; longer lists are cut, those that are atomic refused */
   chunk: number;
 }
 

@@ -60,7 +60,7 @@ const isGone = (error: unknown): boolean => error instanceof ProviderError && er
 
 /**
  * `apply` for vendors with ids per record: walks the verbs, of each host deletions first; a change that fails leaves
- * the others alone, unless they would fail, too. What is gone need not be deleted, what exists need not be created, and
+ * the others alone, unless they would fail, too, or the list is atomic. What is gone need not be deleted, what exists need not be created, and
  * of a guarded change the record is read before, where the vendor can read one.
  * @param parallel hosts that may be written at once, where the vendor allows that
  */
@@ -76,11 +76,11 @@ export function fromRecords(verbs: RecordVerbs, { parallel = 1 } = {}): DnsProvi
             if (timeIsOver()) stop ??= notTried();
             const outcome: Outcome = stop ?? (await one(verbs, zone, changes[i] as Change));
             outcomes[i] = outcome;
-            if (!outcome.ok && endsList(outcome.error)) stop ??= notTried(outcome.error);
+            if (!outcome.ok && (options?.atomic || endsList(outcome.error))) stop ??= notTried(outcome.error);
           }
         }
       };
-      await Promise.all(Array.from({ length: parallel }, worker));
+      await Promise.all(Array.from({ length: options?.atomic ? 1 : parallel }, worker));
       return outcomes;
     });
 }

@@ -1,4 +1,4 @@
-import { hostOf } from './chunks.js';
+import { tied } from './chunks.js';
 import { asProviderError, ProviderError } from './errors.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
 import { keyText, type RecordSet, type SetKey } from './record-set.js';
@@ -31,16 +31,17 @@ const ATTEMPTS = 5;
  * `apply` for vendors that replace whole sets: reads all touched sets at once, changes the members, and writes the sets
  * back, siblings and disabled members included. Callers hold the lock of every name that is touched. When the provider
  * refuses a write of several changes, each half of them is tried alone, so that the refused one does not take the
- * others with it.
+ * others with it: but never a part of what is tied by its hosts, since what goes there may make room for what comes,
+ * and nothing of a list that is atomic.
  */
 export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
-  async function attempt(zone: RemoteZone, changes: Change[]): Promise<Outcome[]> {
+  async function attempt(zone: RemoteZone, changes: Change[], atomic: boolean): Promise<Outcome[]> {
     const outcomes: Outcome[] = new Array(changes.length);
     let written = false;
     let left = [...changes.keys()];
     for (let round = 1; left.length; round++) {
       try {
-        const results = await once(verbs, zone, changes, left, outcomes);
+        const results = await once(verbs, zone, changes, { left, outcomes, atomic });
         written ||= [...results.values()].includes('written');
         left = left.filter((i) => settle(changes[i] as Change, i, outcomes, results));
       } catch (error) {
@@ -57,45 +58,56 @@ export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
     return outcomes;
   }
 
-  async function halving(zone: RemoteZone, changes: Change[], doubt: boolean): Promise<Outcome[]> {
+  async function halving(zone: RemoteZone, changes: Change[], atomic: boolean, doubt: boolean): Promise<Outcome[]> {
     try {
-      return doubted(await work(undefined, () => attempt(zone, changes)), doubt);
+      return doubted(await work(undefined, () => attempt(zone, changes, atomic)), doubt);
     } catch (error) {
       const failure = asProviderError(error);
       const unclear = doubt || failure.mayHaveApplied;
-      if (failure.kind !== 'rejected' || changes.length === 1) {
-        return changes.map(() => failed(unclear ? failure.applied(true) : failure));
+      const halves = failure.kind === 'rejected' && !atomic && halvesOf(changes);
+      if (!halves) return changes.map(() => failed(unclear ? failure.applied(true) : failure));
+      const outcomes: Outcome[] = new Array(changes.length);
+      let stop: Outcome | undefined;
+      for (const half of halves) {
+        if (timeIsOver()) stop ??= notTried();
+        const list = half.map((i) => changes[i] as Change);
+        const part = stop
+          ? doubted(new Array<Outcome>(half.length).fill(stop), unclear)
+          : await halving(zone, list, false, unclear);
+        for (const [at, i] of half.entries()) outcomes[i] = part[at] as Outcome;
+        const end = part.find((o) => !o.ok && endsList(o.error));
+        if (end && !end.ok) stop ??= end.tried ? notTried(end.error) : end;
       }
-      const middle = middleOf(changes);
-      const [head, rest] = [changes.slice(0, middle), changes.slice(middle)];
-      const first = await halving(zone, head, unclear);
-      const end = first.find((o) => !o.ok && endsList(o.error));
-      const stop = end && !end.ok ? end.error : undefined;
-      if (!stop && !timeIsOver()) return [...first, ...(await halving(zone, rest, unclear))];
-      return [
-        ...first,
-        ...doubted(
-          rest.map(() => notTried(stop)),
-          unclear,
-        ),
-      ];
+      return outcomes;
     }
   }
 
-  return (zone, changes, options) =>
-    work(options?.deadline, async () => (timeIsOver() ? changes.map(() => notTried()) : halving(zone, changes, false)));
+  return (zone, changes, { deadline, atomic = false } = {}) =>
+    work(deadline, async () => (timeIsOver() ? changes.map(() => notTried()) : halving(zone, changes, atomic, false)));
+}
+
+/** What is left of a list, and what became of it so far. */
+interface Round {
+  left: number[];
+  outcomes: Outcome[];
+  atomic: boolean;
 }
 
 /** Reads the sets of the changes that are left, changes them, and writes them. */
-async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], left: number[], outcomes: Outcome[]) {
+async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], { left, outcomes, atomic }: Round) {
   const list = left.map((i) => changes[i] as Change);
   const keys = new Map(list.flatMap(keysOf).map((key) => [keyText(key), key]));
   const edit = new SetEdit(zone, await reading(() => verbs.readSets(zone, [...keys.values()])));
   for (const [at, outcome] of edit.take(list).entries()) outcomes[left[at] as number] = outcome;
+  const failure = atomic && left.map((i) => outcomes[i]).find((outcome) => outcome && !outcome.ok);
+  if (failure && !failure.ok) {
+    for (const i of left) if (outcomes[i]?.ok) outcomes[i] = notTried(failure.error);
+    return new Map<string, SetResult>();
+  }
   const writes = edit.changed();
   const { replaceSet } = verbs;
   if (!writes.length) return new Map<string, SetResult>();
-  if (replaceSet) return writeEach(writes, list, (set, was) => replaceSet.call(verbs, zone, set, was));
+  if (replaceSet) return writeEach(writes, list, (set, was) => replaceSet.call(verbs, zone, set, was), atomic);
   const [sets, was] = [writes.map((w) => w.set), writes.map((w) => w.was)];
   const done = await verbs.replaceSets?.(zone, sets, was);
   const result = (set: RecordSet): SetResult => {
@@ -123,11 +135,13 @@ function doubted(outcomes: Outcome[], unclear: boolean): Outcome[] {
   return outcomes.map((o) => (o.ok ? o : { ok: false, error: o.error.applied(true), tried: true }));
 }
 
-/** Where to cut a list in two so that changes of one host stay together, as near to the middle as it goes. */
-function middleOf(changes: readonly Change[]): number {
-  const cuts = [...changes.keys()].filter(
-    (i) => i > 0 && hostOf(changes[i] as Change) !== hostOf(changes[i - 1] as Change),
-  );
-  const half = changes.length / 2;
-  return cuts.toSorted((a, b) => Math.abs(a - half) - Math.abs(b - half))[0] ?? Math.floor(half);
+/** A list in two as near to the middle as it goes, what is tied by its hosts whole; null where it is one piece. */
+function halvesOf(changes: readonly Change[]): [number[], number[]] | null {
+  const pieces = tied(changes);
+  if (pieces.length < 2) return null;
+  const head: number[] = [...(pieces.shift() ?? [])];
+  while (pieces.length > 1 && head.length + (pieces[0]?.length ?? 0) / 2 <= changes.length / 2) {
+    head.push(...(pieces.shift() ?? []));
+  }
+  return [head, pieces.flat()];
 }

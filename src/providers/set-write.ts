@@ -12,12 +12,14 @@ export type SetResult = 'written' | 'changed' | 'same' | Failure;
 /**
  * Writes sets one after the other. Those that hang together, since a record moves from one to the other or takes the
  * other's place at its host, are written as long as all goes well: what could not be written is not taken away
- * elsewhere. After a failure that every other set would meet as well, the rest is not begun.
+ * elsewhere. After a failure that every other set would meet as well, or any one where the list is atomic, the rest is
+ * not begun.
  */
 export async function writeEach(
   writes: SetWrite[],
   changes: readonly Change[],
   replaceSet: (set: RecordSet, was: RecordSet) => Promise<boolean>,
+  atomic = false,
 ): Promise<Map<string, SetResult>> {
   const results = new Map<string, SetResult>();
   let stop: Failure | undefined;
@@ -31,7 +33,7 @@ export async function writeEach(
       if (result === 'changed') blocked ??= result;
       if (typeof result === 'string') continue;
       blocked ??= notTried(result.error);
-      if (endsList(result.error)) stop ??= notTried(result.error);
+      if (atomic || endsList(result.error)) stop ??= notTried(result.error);
     }
   }
   return results;

@@ -49,11 +49,11 @@ export const timeIsOver = (): boolean => Date.now() >= (current.getStore()?.dead
 export const failed = (error: ProviderError) =>
   ({ ok: false, error, tried: !(error instanceof NotBegun) || error.mayHaveApplied }) as const;
 
-/** The outcome of a change that was not begun, after another one failed so that this one would, too. */
+/** The outcome of a change that was not begun, after another one failed so that this one would, or shall, too. */
 export const notTried = (why?: ProviderError) =>
   failed(
     why
-      ? new NotBegun(why.kind, `Not tried, since a change before it failed: ${why.message}`)
+      ? new NotBegun(why.kind, `Not tried, since another change of the list failed: ${why.message}`)
       : new NotBegun('unavailable', 'Not tried: the time for the list of changes is over'),
   );
 

@@ -120,6 +120,9 @@ describe('records that have ids', () => {
     const all = verbs({ createRecord: async (_zone, { host }) => (host === 'b' ? refuse('rejected') : host) });
     const list = ['a', 'b', 'c'].map((host) => create(a(host, '192.0.2.1')));
     assert.deepEqual(short(await fromRecords(all)(zone, list)), ['a', 'rejected', 'c']);
+    // an atomic list ends with the first failure, and is carried out in order
+    const atomic = await fromRecords(all, { parallel: 3 })(zone, list, { atomic: true });
+    assert.deepEqual(short(atomic), ['a', 'rejected', 'rejected not tried']);
     const late = await fromRecords(all)(zone, list, { deadline: Date.now() - 1 });
     assert.deepEqual(new Set(short(late)), new Set(['unavailable not tried']));
   });

@@ -269,6 +269,13 @@ describe('record sets that are written one by one', () => {
     assert.deepEqual(vendor.shown(), { 'x A': [300, '192.0.2.1'] });
   });
 
+  it('are not begun any more after the first failure of an atomic list', async () => {
+    const vendor = new Vendor(false);
+    vendor.fault = ([set]) => (set?.host === 'y' ? refuse('rejected') : undefined);
+    const outcomes = await fromRrsets(vendor.verbs())(zone, [x, y, z].map(create), { atomic: true });
+    assert.deepEqual(short(outcomes), ['ok', 'rejected', 'rejected not tried']);
+  });
+
   it('lose no record that could not be written at its new name', async () => {
     const vendor = new Vendor(false);
     vendor.put('x', 300, ['192.0.2.1']);

@@ -4,13 +4,17 @@ import fc from 'fast-check';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../src/dns/record.js';
 import {
   type ApplyOptions,
+  type Capabilities,
   type Change,
+  type DnsProvider,
+  defineProvider,
   type Outcome,
   ProviderError,
   type RemoteRecord,
 } from '../../src/providers/provider.js';
 import { keyText, type SetMember } from '../../src/providers/record-set.js';
 import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs } from '../../src/providers/rrset.js';
+import { connectTo } from '../support/vendor.js';
 
 const zone = { id: 'z', name: 'example.com' };
 const a = (host: string, value: string, more: Partial<LooseRecord> = {}): DnsRecord =>
@@ -159,3 +163,91 @@ for (const together of [true, false]) {
     });
   });
 }
+
+describe('a list that the vendor refuses', () => {
+  const cname = dnsRecord({ host: 'www', type: 'CNAME', value: 'a.example', ttl: 300 }, zone.name);
+  const www = a('www', '192.0.2.1');
+  /** Refuses what has an A at `www`. */
+  const vendorOf = (...records: DnsRecord[]) => {
+    const vendor = new Vendor(true, ...records);
+    vendor.refuses = (sets) => sets.some((set) => set.host === 'www' && set.type === 'A' && set.members.length > 0);
+    return vendor;
+  };
+
+  it('leaves what it would replace at the same host', async () => {
+    const vendor = vendorOf(cname);
+    const before = vendor.shown();
+    assert.deepEqual(short(await vendor.apply([remove(cname), create(www)])), ['rejected', 'rejected']);
+    // others of the list are carried out, wherever they stand in it
+    const list = [remove(cname), create(a('x', '192.0.2.1')), create(www), create(a('y', '192.0.2.1'))];
+    assert.deepEqual(short(await vendor.apply(list)), ['rejected', 'ok', 'rejected', 'ok']);
+    assert.deepEqual(vendor.shown(), [...before, 'x 300 192.0.2.1', 'y 300 192.0.2.1']);
+  });
+
+  it('leaves what would make room for a record that moves', async () => {
+    const [x, y] = [a('x', '192.0.2.1'), a('y', '192.0.2.2')];
+    const vendor = vendorOf(cname, x, y);
+    const list = [
+      remove(cname),
+      create(a('z', '192.0.2.1')),
+      update(x, { ...x, host: 'www' }),
+      update(y, { ...y, host: 'x' }),
+    ];
+    const before = vendor.shown();
+    assert.deepEqual(short(await vendor.apply(list)), ['rejected', 'ok', 'rejected', 'rejected']);
+    assert.deepEqual(vendor.shown(), [...before, 'z 300 192.0.2.1'].toSorted());
+  });
+
+  it('is refused whole where it is atomic', async () => {
+    const vendor = vendorOf(cname);
+    const before = vendor.shown();
+    const list = [create(a('x', '192.0.2.1')), remove(cname), create(www)];
+    assert.deepEqual(short(await vendor.apply(list, { atomic: true })), ['rejected', 'rejected', 'rejected']);
+    assert.deepEqual([vendor.shown(), vendor.writes.length], [before, 1]);
+  });
+
+  it('is not written where it is atomic and a record is not what was seen', async () => {
+    const vendor = new Vendor(true, www);
+    const stale = update({ ...www, ttl: 60 }, { ...www, ttl: 900 }, true);
+    const list = [create(a('x', '192.0.2.1')), stale];
+    assert.deepEqual(short(await vendor.apply(list, { atomic: true })), ['changed not tried', 'changed']);
+    assert.deepEqual(vendor.writes, []);
+    assert.deepEqual(short(await vendor.apply(list)), ['ok', 'changed']);
+  });
+});
+
+describe('a list that is longer than one write of the provider', () => {
+  const list = ['a', 'b', 'c', 'd', 'e'].map((host) => create(a(host, '192.0.2.1')));
+  const connect = (capabilities: Partial<Capabilities>) => {
+    const vendor = new Vendor(true);
+    vendor.refuses = (sets) => sets.some((set) => set.host === 'b');
+    const provider = connectTo(
+      defineProvider({
+        ...{ kind: 'test', label: 'Test', docs: 'https://example.com/', credentials: [[]] },
+        capabilities: { types: ['A'], chunk: 4, ...capabilities },
+        connect: () => ({ apply: fromRrsets(vendor.verbs()) }) as DnsProvider,
+      }),
+      {},
+    );
+    return { vendor, apply: (changes: Change[], atomic: boolean) => provider.apply(zone, changes, { atomic }) };
+  };
+
+  for (const replaces of ['set', 'zone'] as const) {
+    it(`is refused where it is atomic and could be carried out whole (${replaces})`, async () => {
+      const { vendor, apply } = connect({ atomic: true, replaces });
+      const outcomes = await apply(list, true);
+      assert.deepEqual(short(outcomes), new Array(5).fill('rejected not tried'));
+      assert.ok(outcomes[0] && !outcomes[0].ok && /4 changes at most.* 5/.test(outcomes[0].error.message));
+      assert.deepEqual(vendor.writes, []);
+      assert.deepEqual(short(await apply(list.slice(0, 4), true)), new Array(4).fill('rejected'));
+      assert.equal(vendor.writes.length, 1);
+      assert.deepEqual(short(await apply(list, false)), ['ok', 'rejected', 'ok', 'ok', 'ok']);
+    });
+  }
+
+  it('ends with its first failed part where it is atomic and nobody can carry it out whole', async () => {
+    const { vendor, apply } = connect({});
+    assert.deepEqual(short(await apply(list, true)), [...new Array(4).fill('rejected'), 'rejected not tried']);
+    assert.equal(vendor.writes.length, 1);
+  });
+});
