@@ -4,7 +4,7 @@ import type { Caller } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { sha256 } from '../common/hash.js';
 import { Db } from '../database/db.js';
-import { AuditLog } from './audit.entity.js';
+import type { AuditLog } from './audit.entity.js';
 import { noteOutcome } from './outcome.js';
 
 /** What happened. `before` and `after` are what the API shows of a thing, never rows: no secrets get here. */
@@ -39,6 +39,7 @@ export function scrub(value: unknown, key = ''): unknown {
   return value;
 }
 
+const json = (value: object | null) => value && JSON.stringify(value);
 const stateOf = (value: unknown) => scrub(value) as object | null;
 
 /** The columns in the order in which they are hashed. */
@@ -114,7 +115,9 @@ export class AuditService {
       change_set_id: entry.changeSet ?? null,
     };
     const hash = entryHash(end.hash, row);
-    await manager.insert(AuditLog, { ...row, prev_hash: end.hash, hash });
+    const { target, state_before, state_after } = row;
+    const states = { target: json(target), state_before: json(state_before), state_after: json(state_after) };
+    await this.db.insert('audit_logs', { ...row, ...states, prev_hash: end.hash, hash }, manager);
     await this.db.run('UPDATE audit_chain SET hash = ? WHERE id = 1', [hash], manager);
     if (caller) noteOutcome(caller, entry.result ?? 'ok');
   }

@@ -14,6 +14,8 @@ const MIGRATION_LOCK = 748_113_901;
 
 /** what PostgreSQL's manual advises for a database that is cached in full */
 const IN_MEMORY = 'SET seq_page_cost = 0.1; SET random_page_cost = 0.1';
+/** what transactions need, so that each of them does not have to say it; a server may have another default */
+const ISOLATION = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED';
 
 type Entities = NonNullable<DataSourceOptions['entities']>;
 type Flavour = 'better-sqlite3' | 'postgres' | 'mysql' | 'mariadb';
@@ -52,7 +54,11 @@ export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: F
       // this database fits in memory; the defaults, made for spinning disks, prefer reading a whole table to a hundred
       // look-ups by key a connection that was left alone for 10 s would be closed, and the next flood would begin with
       // making new ones and preparing its statements there
-      extra: { max: 20, idleTimeoutMillis: IDLE_MS, onConnect: (client: Client) => client.query(IN_MEMORY) },
+      extra: {
+        max: 20,
+        idleTimeoutMillis: IDLE_MS,
+        onConnect: (client: Client) => client.query(`${IN_MEMORY}; ${ISOLATION}`),
+      },
     };
   }
   return {

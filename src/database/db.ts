@@ -14,7 +14,7 @@ interface Postgres {
   ): Promise<{ rows: unknown[]; rowCount: number | null }>;
 }
 type MysqlCall = (sql: string, values: SqlValue[], done: (error: Error | null, result: MysqlResult) => void) => void;
-type MysqlResult = unknown[] | { affectedRows: number };
+type MysqlResult = unknown[] | { affectedRows: number; insertId: number };
 interface Mysql {
   /** text that is parsed each time */
   query: MysqlCall;
@@ -26,6 +26,8 @@ interface Mysql {
 interface Answer {
   rows: unknown[];
   affected: number;
+  /** MariaDB, MySQL: the id that an INSERT gave to its row */
+  inserted?: number;
 }
 
 /** A statement as PostgreSQL and MariaDB get it. */
@@ -113,6 +115,19 @@ export class Db {
     return (await (manager ? once() : this.again(once))).affected;
   }
 
+  /** Inserts one row into a table whose database numbers its rows. @returns its `id` */
+  async insert(table: string, row: Readonly<Record<string, SqlValue>>, manager: EntityManager): Promise<number> {
+    const columns = Object.keys(row);
+    const returning = this.isMysql() ? '' : ' RETURNING id';
+    const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks(columns.length)})${returning}`;
+    const { rows, inserted } = await this.send(sql, Object.values(row), manager);
+    return Number(inserted ?? (rows as { id: number }[])[0]?.id);
+  }
+
+  private isMysql(): boolean {
+    return this.source.options.type === 'mysql' || this.source.options.type === 'mariadb';
+  }
+
   /**
    * One statement on the transaction's connection, else on any of the pool. Straight at the driver: TypeORM's runner
    * sends every statement as text, which the server parses and plans anew.
@@ -146,7 +161,8 @@ export class Db {
         error ? reject(error) : resolve(answer),
       ),
     );
-    return Array.isArray(result) ? { rows: result, affected: 0 } : { rows: [], affected: result.affectedRows };
+    if (Array.isArray(result)) return { rows: result, affected: 0 };
+    return { rows: [], affected: result.affectedRows, inserted: result.insertId };
   }
 
   private statement(sql: string): Statement {
@@ -180,10 +196,11 @@ export class Db {
         this.afterwards.set(manager, afterwards);
         return work(manager);
       };
-      // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock
-      const result = await (this.source.options.type === 'better-sqlite3'
-        ? this.source.transaction(noted)
-        : this.source.transaction('READ COMMITTED', noted));
+      // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock. Connections to
+      // PostgreSQL are told it once, those of a pooler may be anybody's.
+      const { type } = this.source.options;
+      const known = type === 'better-sqlite3' || (type === 'postgres' && this.source.prepares);
+      const result = await (known ? this.source.transaction(noted) : this.source.transaction('READ COMMITTED', noted));
       for (const task of afterwards) task();
       return result;
     });

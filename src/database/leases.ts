@@ -7,6 +7,7 @@ import { log } from '../common/logger.js';
 import { Db, isDuplicate, marks } from './db.js';
 import { Lines } from './lines.js';
 import { HOLDINGS, isGone, newHolding } from './process-name.js';
+import { BRIEF } from './sqlite.js';
 
 export { PROCESS } from './process-name.js';
 
@@ -25,10 +26,16 @@ export interface Held {
    * @throws LeaseLost
    */
   confirm(manager: EntityManager): Promise<void>;
+  /**
+   * The same in the transaction behind which nothing more is done under them: it also gives them back.
+   * @throws LeaseLost
+   */
+  release(manager: EntityManager): Promise<void>;
 }
 
 /** Locks were lost while they were held: somebody else may have acted meanwhile, and nothing may be committed. */
 export class LeaseLost extends Error {}
+const LOST = 'the locks were lost while they were held';
 
 /** How locks stand to others. */
 export interface HoldOptions {
@@ -87,7 +94,7 @@ export class Leases {
   ): Promise<T> {
     const until = Date.now() + waitMs;
     const keys = [...new Set(names.map(sha256))].sort();
-    if (!keys.length) return work({ confirm: async () => {} });
+    if (!keys.length) return work({ confirm: async () => {}, release: async () => {} });
     const entered: string[] = [];
     try {
       for (const key of keys) {
@@ -121,14 +128,26 @@ export class Leases {
     const timer = setInterval(() => void this.renew(holding).catch(() => undefined), RENEW_MS).unref();
     const confirm = async (manager: EntityManager) => {
       // an update, since it locks the rows on every kind of database
-      if (!(await this.renew(holding, manager))) throw new LeaseLost('the locks were lost while they were held');
+      if (!(await this.renew(holding, manager))) throw new LeaseLost(LOST);
+    };
+    let released = false;
+    const release = async (manager: EntityManager) => {
+      const ours = `DELETE FROM leases WHERE owner = ? AND expires_at > ? AND name IN (${marks(holding.keys.length)})`;
+      const gone = await this.db.run(ours, [holding.owner, now(), ...holding.keys], manager);
+      if (gone !== holding.keys.length) throw new LeaseLost(LOST);
+      this.db.afterCommit(manager, () => {
+        released = true;
+      });
     };
     try {
       await this.take(holding, until);
-      return await work({ confirm });
+      return await work({ confirm, release });
     } finally {
       clearInterval(timer);
-      await this.giveBack(holding).catch((err) => log().warn({ err }, 'a lease was not given back; it ends by itself'));
+      if (!released)
+        await this.giveBack(holding).catch((err) =>
+          log().warn({ err }, 'a lease was not given back; it ends by itself'),
+        );
       HOLDINGS.delete(holding.owner);
     }
   }
@@ -195,7 +214,7 @@ export class Leases {
     const expires = now(LIFE_MS);
     try {
       await this.db.run(
-        `INSERT INTO leases (name, owner, expires_at, scope) VALUES ${keys.map(() => '(?, ?, ?, ?)').join(', ')}`,
+        `INSERT INTO leases (name, owner, expires_at, scope) VALUES ${keys.map(() => '(?, ?, ?, ?)').join(', ')}${BRIEF}`,
         keys.flatMap((key) => [key, owner, expires, scope]),
       );
       return true;
@@ -216,7 +235,8 @@ export class Leases {
   }
 
   private async giveBack({ owner, keys }: Holding): Promise<void> {
-    await this.db.run(`DELETE FROM leases WHERE name IN (${marks(keys.length)}) AND owner = ?`, [...keys, owner]);
+    const sql = `DELETE FROM leases WHERE name IN (${marks(keys.length)}) AND owner = ?${BRIEF}`;
+    await this.db.run(sql, [...keys, owner]);
   }
 
   /** @throws AppError 409001 when it is `until` */

@@ -6,8 +6,14 @@ import { sqlite } from './sqlite-module.js';
 /** ms that a statement waits while another process writes */
 const BUSY_MS = 5000;
 
+/**
+ * Ends a statement, outside of a transaction, whose effect need not survive a power cut: it does not wait for the disk.
+ * Nothing but a comment elsewhere.
+ */
+export const BRIEF = ' /* brief */';
+
 /** Node before 22.16 does not tell whether a statement answers rows. */
-const READS = /^\s*(SELECT|PRAGMA|WITH|EXPLAIN|VALUES)\b/i;
+const READS = /^\s*(SELECT|PRAGMA|WITH|EXPLAIN|VALUES)\b|\sRETURNING id$/i;
 
 /** SQLite for TypeORM without a compiler: `node:sqlite` or its backport, in the shape of better-sqlite3. */
 export function sqliteDriver(path: string, { DatabaseSync } = sqlite()) {
@@ -17,7 +23,16 @@ export function sqliteDriver(path: string, { DatabaseSync } = sqlite()) {
   db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   const prepare = (sql: string) => {
     const statement = db.prepare(sql);
-    const run = (...values: unknown[]) => statement.run(...values);
+    const lasting = (...values: unknown[]) => statement.run(...values);
+    const brief = (...values: unknown[]) => {
+      db.exec('PRAGMA synchronous = NORMAL');
+      try {
+        return statement.run(...values);
+      } finally {
+        db.exec('PRAGMA synchronous = FULL');
+      }
+    };
+    const run = sql.endsWith(BRIEF) ? brief : lasting;
     const names = statement.columns?.().map((column) => column.name);
     if (!names) {
       const all = (...values: unknown[]) => statement.all(...values).map((row) => ({ ...(row as object) }));

@@ -3,7 +3,6 @@ import { now } from '../common/clock.js';
 import { recordSearch } from '../common/search.js';
 import { type Db, marks, type SqlValue } from '../database/db.js';
 import type { CacheRow, RowValues } from './reconcile.js';
-import { CachedRecord } from './record.entity.js';
 
 /** What follows the provider. */
 export const FOLLOWING = [
@@ -82,8 +81,7 @@ export class RecordRows {
       await this.db.run(sql, [...values(all), id], manager);
       return id;
     }
-    const inserted = await manager.insert(CachedRecord, { ...all, search: recordSearch(row) });
-    return Number(inserted.identifiers[0]?.id);
+    return this.db.insert('dns_records', { ...all, search: recordSearch(row) }, manager);
   }
 
   /** Many rows in few statements; their ids are not told. */

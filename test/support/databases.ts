@@ -63,6 +63,7 @@ const SUITES: Record<string, Kind[]> = {
   tokens: ALL,
   users: ALL,
   // what is decided under locks, by several at once
+  'hot-path': ALL,
   lock: ALL,
   leases: ALL,
   'lease-scopes': ALL,

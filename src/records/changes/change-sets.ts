@@ -9,7 +9,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { domainState } from '../../domains/domain-state.js';
 import { clipped } from '../../outbound/outbound-error.js';
 import { rowOfRecord, type StoredRecord } from '../record-cache.js';
-import { ChangeSet, type ChangeState, type Door } from './change-set.entity.js';
+import type { ChangeState, Door } from './change-set.entity.js';
 import type { Entry, Net, Planned } from './plan.js';
 import { NOBODY } from './unclear.js';
 
@@ -99,7 +99,7 @@ export class ChangeSets {
     const expected = expectedOf(nets);
     const sent = new Set(first.map((net) => net.entry));
     return this.db.transaction(async (manager) => {
-      const id = Number((await manager.insert(ChangeSet, set)).identifiers[0]?.id);
+      const id = await this.db.insert('change_sets', set, manager);
       const rows = planned.map((edit) => rowOf(edit, id, sent, expected, set.created_at));
       for (let i = 0; i < rows.length; i += CHUNK) {
         const some = rows.slice(i, i + CHUNK);

@@ -124,7 +124,8 @@ export class Execution {
     }
     for (const net of end.rest) failures.set(net, { state: 'not_tried', error: end.because });
     const ended = await this.db.transaction(async (manager) => {
-      await held.confirm(manager);
+      // the answer waits for nothing behind the last piece: the locks end with it
+      await (end.next ? held.confirm(manager) : held.release(manager));
       const revision = await this.sets.touch(manager, domain.id);
       const rows = await commitApplied(this.cache, manager, domain.id, applied);
       const ended: Ended[] = [];
