@@ -196,8 +196,8 @@ export class Db {
         this.afterwards.set(manager, afterwards);
         return work(manager);
       };
-      // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock. Connections to
-      // PostgreSQL are told it once, those of a pooler may be anybody's.
+      // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock. Connections
+      // to PostgreSQL are told it once; those of a pooler may be anybody's.
       const { type } = this.source.options;
       const known = type === 'better-sqlite3' || (type === 'postgres' && this.source.prepares);
       const result = await (known ? this.source.transaction(noted) : this.source.transaction('READ COMMITTED', noted));

@@ -78,7 +78,7 @@ export function setsAt(keys: readonly SetKey[], sets: Iterable<PlainSet>, zone: 
   });
 }
 
-/** So many sets of a whole zone take a server as long as one call for a single name (seen on PowerDNS 4.7, all backends). */
+/** So many sets of a whole zone take a server about as long as a call for a single name (seen on PowerDNS 4.7.3). */
 const SETS_PER_CALL = 500;
 /** More names are never asked for one by one. */
 const MANY_NAMES = 10;

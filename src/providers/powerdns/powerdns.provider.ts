@@ -50,8 +50,8 @@ export const powerdns = defineProvider({
       plainSets((await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.rrsets, plain);
     const readWhole = async (zone: RemoteZone) => withSoa(await readSome(zone), zone.name);
 
-    // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. One at a time: over SQLite the server
-    // answers 500 to a write that meets another one, and nothing is changed (tried again after a moment); over
+    // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. One at a time: over SQLite the
+    // server answers 500 to a write that meets another one, and nothing is changed (tried again after a moment); over
     // PostgreSQL two at once get one serial, and secondaries would miss the second (seen on 4.7.3).
     const writes = new Gate(1);
     const write = (zone: RemoteZone, rrsets: unknown[]) =>
