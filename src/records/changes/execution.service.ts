@@ -57,13 +57,13 @@ export class Execution {
 
   /** The pieces of a list, one after the other; behind one that shows that no other can succeed, none is tried. */
   async run(run: Run, chunks: readonly Net[][], background: boolean, stopping: () => boolean): Promise<void> {
-    const { domain, connection, changeSet } = run;
+    const { domain, connection, changeSet, options } = run;
     const zone = { id: domain.remote_id, name: domain.name };
-    const deadline = { deadline: Date.now() + (background ? LONG_LIST_MS : LIST_MS) };
+    const bounds = { deadline: Date.now() + (background ? LONG_LIST_MS : LIST_MS), atomic: options.atomic };
     let unclear = false;
     try {
       unclear = await this.pieces(run, chunks, background, stopping, (list) =>
-        connection.provider.apply(zone, list, deadline),
+        connection.provider.apply(zone, list, bounds),
       );
     } catch (error) {
       // what the provider was asked for and did is not in the cache: nobody may go by that until it is
