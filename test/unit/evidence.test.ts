@@ -75,6 +75,22 @@ describe('what a list proves of an unclear change', () => {
     assert.deepEqual(proofs(ttl, [remote('a', '192.0.2.1', { ttl: 60 })]), ['applied a', 'applied a']);
   });
 
+  it('edits of one record in one list have one end, that of what was sent', () => {
+    const first = change({ id: 1, before: OLD, after: NEW });
+    const other = change({ id: 3, change_set_id: 2, before: OLD, after: NEW });
+    const ends = (second: UnclearChange, list: RemoteRecord[]) => {
+      const verdicts = judge([first, second, other], list, LATE, () => 'a');
+      return [first, second, other].map((one) => verdicts.get(one)?.applied);
+    };
+    const deleted = change({ id: 2, before: NEW });
+    assert.deepEqual(ends(deleted, []), [true, true, false]);
+    assert.deepEqual(ends(deleted, [remote('a', '192.0.2.1')]), [false, false, false]);
+    const again = change({ id: 2, before: NEW, after: row('192.0.2.3') });
+    assert.deepEqual(ends(again, [remote('a', '192.0.2.3')]), [true, true, false]);
+    const early = expectations([first, deleted], EARLY).get(7);
+    assert.deepEqual([early?.contents, early?.keep], [[], false]);
+  });
+
   it('a deletion, and disabling where the record goes: that it is gone', () => {
     for (const gone of [
       change({ before: OLD }),
@@ -110,7 +126,7 @@ describe('what unclear changes may have made of a row', () => {
     const update = change({ before: OLD, after: NEW, expected: 'n' });
     assert.deepEqual(of([update]), { ids: ['n'], contents: [NEW], here: null, keep: true });
     assert.equal(of([update], LATE)?.keep, false);
-    assert.equal(of([update, change({ before: NEW, after: OLD, settle_after: SENT })])?.keep, true);
+    assert.equal(of([update, change({ change_set_id: 2, before: NEW, after: OLD, settle_after: SENT })])?.keep, true);
   });
 
   it('lets it go when the change was to take it away, and keeps it here when it was to be disabled', () => {

@@ -39,12 +39,29 @@ function changed(before: RowValues | null, after: RowValues | null): Partial<Row
 }
 
 /**
+ * Changes as they were sent: of one list all those of one record went as one, from what it was before the first to what
+ * it was to be after the last.
+ */
+function asSent(changes: readonly UnclearChange[]): { change: UnclearChange; parts: UnclearChange[] }[] {
+  const groups = new Map<string, UnclearChange[]>();
+  for (const change of changes) {
+    const { id, change_set_id, record_id } = change;
+    const key = record_id === null ? `new ${id}` : `${change_set_id} ${record_id}`;
+    groups.set(key, [...(groups.get(key) ?? []), change]);
+  }
+  return [...groups.values()].map((parts) => {
+    const [first, last] = [parts[0] as UnclearChange, parts.at(-1) as UnclearChange];
+    return { change: { ...last, before: first.before }, parts };
+  });
+}
+
+/**
  * What unclear changes may have made of which rows, for the comparison with a list that was begun at this time. While
  * the list may be of the moment before a change, or between its steps, no row of it is removed because of it.
  */
 export function expectations(changes: readonly UnclearChange[], begun: string): Map<number, Expectation> {
   const expected = new Map<number, Expectation>();
-  for (const change of changes) {
+  for (const { change } of asSent(changes)) {
     const { record_id: id, before, after } = change;
     if (id === null) continue;
     const row = expected.get(id) ?? { ids: [], contents: [], here: null, keep: false };
@@ -96,12 +113,14 @@ export function judge(
     const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
     return [...own, ...there].find((record) => record !== undefined && says(record, after));
   };
-  for (const change of changes) {
+  for (const { change, parts } of asSent(changes)) {
     // it exists only here, and still does: nothing was asked of the provider, and nothing was written here
     const here = change.before?.remote_id === null && change.after === null;
     const found = here ? undefined : find(change);
-    if (found) verdicts.set(change, { applied: true, remoteId: found.remoteId });
-    else if (here || !isEarly(change, begun)) verdicts.set(change, { applied: false });
+    for (const part of parts) {
+      if (found) verdicts.set(part, { applied: true, remoteId: found.remoteId });
+      else if (here || !isEarly(change, begun)) verdicts.set(part, { applied: false });
+    }
   }
   return verdicts;
 }

@@ -192,13 +192,12 @@ export class Unclear {
       [domainId],
       manager,
     );
-    const changes = rows.map(({ state_before, value_before, state_after, value_after, ...row }) => {
+    return rows.map(({ state_before, value_before, state_after, value_after, ...row }) => {
       const before = state(state_before, value_before);
       const after = state(state_after, value_after);
       const remark = after && { from: before?.remark ?? '', to: after.remark };
       return { ...row, before: before?.values ?? null, after: after?.values ?? null, remark };
     });
-    return asOne(changes);
   }
 
   /** When a list can prove more of a domain's unclear changes than one of now; null: there are none. */
@@ -311,21 +310,4 @@ function state(json: string | null, value: string | null): { values: UnclearChan
   if (json === null || value === null) return null;
   const { remark, ...values } = JSON.parse(json) as ChangedRecord;
   return { values: { ...values, value }, remark };
-}
-
-/** The edits of one record in one list came to one change at the provider: each is judged by what that was to make. */
-function asOne(changes: readonly UnclearChange[]): UnclearChange[] {
-  const key = ({ change_set_id, record_id }: UnclearChange) => `${change_set_id} ${record_id}`;
-  const first = new Map<string, UnclearChange>();
-  const last = new Map<string, UnclearChange>();
-  for (const change of changes) {
-    if (!first.has(key(change))) first.set(key(change), change);
-    last.set(key(change), change);
-  }
-  return changes.map((change) => {
-    if (change.record_id === null) return change;
-    const { before } = first.get(key(change)) as UnclearChange;
-    const { after, remark, expected } = last.get(key(change)) as UnclearChange;
-    return { ...change, before, after, remark, expected };
-  });
 }
