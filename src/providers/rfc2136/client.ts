@@ -226,23 +226,29 @@ export function prerequisite(name: string, type: number, rdata: Buffer[]): WireR
     : [{ name, type, class: CLASS.NONE, ttl: 0, rdata: Buffer.alloc(0) }];
 }
 
+/** `invalid.`, a name that nobody has (RFC 2606 section 2), in wire form. */
+const NOBODY = Buffer.from('\x07invalid\0', 'latin1');
+
 /**
  * Updates that make a set hold `wanted`: first the deletions, then the additions of all sets, so that one type can take
  * another's place. A server ignores the deletion of the apex NS set as a whole and of its last member (RFC 2136 section
- * 3.4.2.4): there members are deleted one by one, after the additions.
+ * 3.4.2.4): there members are deleted one by one, after the additions. Knot (seen on 3.2) ignores an
+ * addition that only differs in its TTL, but gives all of the set that of a new member: such a one comes and goes.
  */
 export function replacement(
-  { name, type, ttl }: Pick<WireRecord, 'name' | 'type' | 'ttl'>,
+  { name, type, ttl, movesTtl }: Pick<WireRecord, 'name' | 'type' | 'ttl'> & { movesTtl: boolean },
   wanted: Buffer[],
   was: Buffer[],
   apexNs: boolean,
 ): { before: WireRecord[]; additions: WireRecord[]; after: WireRecord[] } {
-  const additions = wanted.map((rdata) => ({ name, type, class: CLASS.IN, ttl, rdata }));
+  const adding = (rdata: Buffer) => ({ name, type, class: CLASS.IN, ttl, rdata });
+  const additions = wanted.map(adding);
   if (!apexNs) {
     const before = was.length ? [{ name, type, class: CLASS.ANY, ttl: 0, rdata: Buffer.alloc(0) }] : [];
     return { before, additions, after: [] };
   }
   const gone = was.filter((old) => !wanted.some((rdata) => rdata.equals(old)));
-  const after = gone.map((rdata) => ({ name, type, class: CLASS.NONE, ttl: 0, rdata }));
-  return { before: [], additions, after };
+  const guest = movesTtl && was.length && !wanted.some((rdata) => rdata.equals(NOBODY)) ? [NOBODY] : [];
+  const after = [...gone, ...guest].map((rdata) => ({ name, type, class: CLASS.NONE, ttl: 0, rdata }));
+  return { before: [], additions: [...additions, ...guest.map(adding)], after };
 }

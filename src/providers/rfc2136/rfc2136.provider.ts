@@ -173,8 +173,9 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
     const steps = sets.map((set, i) => {
       const name = fullName(set.host, zone.name);
       const apexNs = set.type === 'NS' && set.host === '@';
+      const movesTtl = set.ttl !== was[i]?.ttl;
       return replacement(
-        { name, type: typeNumber(set.type), ttl: set.ttl },
+        { name, type: typeNumber(set.type), ttl: set.ttl, movesTtl },
         wireOf(set),
         wireOf(was[i] as RecordSet),
         apexNs,
