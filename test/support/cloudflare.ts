@@ -7,6 +7,7 @@ export interface Kept {
   name: string;
   type: string;
   content: string;
+  data?: object;
   ttl: number;
   priority?: number;
   proxied?: boolean;
@@ -41,8 +42,12 @@ function carryOut(zones: Cloudflare['zones'], { method, path, query, body }: Rec
   if (id && at < 0) return fail(404, 81044, 'Record does not exist.');
   if (method === 'GET') return ok(records[at]);
   if (method === 'DELETE') return ok({ id: records.splice(at, 1)[0]?.id });
-  const record = { ...(id ? records[at] : { id: randomUUID() }), ...(body as object) } as Kept;
-  const same = (r: Kept) => r.name === record.name && r.type === record.type && r.content === record.content;
+  const kept = method === 'PATCH' ? records[at] : { id: id ?? randomUUID() };
+  const record = { ...kept, ...(body as object) } as Kept;
+  // what is sent in parts is answered as text, too
+  if (record.data && !/SRV|CAA|URI/.test(record.type)) record.content = Object.values(record.data).join(' ');
+  const words = ({ name, type, content, data }: Kept) => JSON.stringify([name, type, content, data]);
+  const same = (r: Kept) => words(r) === words(record);
   if (records.some((r) => r.id !== record.id && same(r)))
     return fail(400, 81058, 'An identical record already exists.');
   records.splice(id ? at : records.length, id ? 1 : 0, record);

@@ -79,6 +79,7 @@ const SUITES: Record<string, Kind[]> = {
   // the same statements everywhere, and what may be left by a crash is a matter of having a server or not
   'admin-cli': ['sqlite', 'postgresql'],
   crash: ['sqlite', 'postgresql'],
+  rounds: ALL,
   // what each driver says in its errors may come into the log
   secrets: ALL,
   // does not depend on the database: mails, sign-in elsewhere, passkeys and codes, what values of records survive

@@ -15,6 +15,7 @@ export interface Reply {
   status: number;
   body: string;
   cut?: number;
+  headers?: Record<string, string>;
 }
 
 /** Decides what becomes of a request; `close` breaks the connection without an answer. */
@@ -49,7 +50,7 @@ export async function startProxy(target: string): Promise<HttpProxy> {
     const type = reply.body.startsWith('{') || reply.body.startsWith('[') ? 'application/json' : 'text/plain';
     // a 204 must not have a length
     const length = reply.status === 204 ? {} : { 'content-length': bytes.length };
-    outgoing.writeHead(reply.status, { 'content-type': type, ...length });
+    outgoing.writeHead(reply.status, { 'content-type': type, ...length, ...reply.headers });
     if (reply.cut === undefined) outgoing.end(reply.status === 204 ? undefined : bytes);
     else outgoing.write(bytes.subarray(0, reply.cut), () => incoming.socket.destroy());
   });
@@ -77,9 +78,9 @@ export interface TcpProxy {
   port: number;
   /**
    * what becomes of a DNS message of a client: `before` breaks the connection at once, `after` when the server has
-   * answered
+   * answered; a number: the server gets it after so many ms, whether the client still waits or not
    */
-  fault: (message: { update: boolean }) => 'pass' | 'before' | 'after';
+  fault: (message: { update: boolean }) => 'pass' | 'before' | 'after' | number;
   stop(): Promise<void>;
 }
 
@@ -88,13 +89,14 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const open = new Set<Socket>();
   const server = createTcpServer((client) => {
     const upstream = connect(target, '127.0.0.1');
+    let held = false;
     for (const socket of [client, upstream]) {
       open.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
         open.delete(socket);
         client.destroy();
-        upstream.destroy();
+        if (!held) upstream.destroy();
       });
     }
     client.once('data', (first) => {
@@ -103,6 +105,12 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       const fate = proxy.fault({ update });
       if (fate === 'before') {
         client.destroy();
+        return;
+      }
+      if (typeof fate === 'number') {
+        held = true;
+        upstream.once('data', () => upstream.destroy());
+        setTimeout(() => upstream.write(first), fate);
         return;
       }
       upstream.write(first);

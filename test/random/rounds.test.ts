@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import type { RecordView } from '../../src/records/record.dto.js';
+import { databases, type Kind } from '../support/databases.js';
+import { describeUnless } from '../support/suites.js';
+import { addAccount, addDomain, done } from '../support/world.js';
+import { Dice } from './dice.js';
+import { type Ground, startGrounds } from './grounds.js';
+import { House } from './house.js';
+import { differences, type Entry, mustBe, toldOf, wordsOf } from './ledger.js';
+import { type Asked, contradictions, disturb, type Place, settle } from './round.js';
+
+/** rounds on all databases together; a run of `TEST_ROUNDS=500` takes half an hour */
+const ROUNDS = Number(process.env.TEST_ROUNDS ?? 12);
+/** of the first zone; the next has the next one. With `TEST_ROUNDS=1` just this zone is played again. */
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000_000);
+const say = (words: string) => process.stdout.write(`${words}\n`);
+
+interface Stored {
+  id: number;
+  request_id: string;
+  position: number;
+  op: string;
+  state: Entry['state'];
+  state_before: string | null;
+  value_before: string | null;
+  state_after: string | null;
+  value_after: string | null;
+}
+
+/** What was stored of the changes of a domain after a set. */
+async function entriesOf({ house, domain }: Place, after: number): Promise<Entry[]> {
+  const rows = await house.rows<Stored>(
+    `SELECT s.id, s.request_id, c.position, c.op, c.state, c.state_before, c.value_before, c.state_after, c.value_after
+       FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
+      WHERE s.domain_id = ${domain} AND s.id > ${after} ORDER BY s.id, c.position`,
+  );
+  return rows.map((row) => ({
+    ...{ set: row.id, request: row.request_id, position: row.position, op: row.op, state: row.state },
+    before: toldOf(row.state_before, row.value_before),
+    after: toldOf(row.state_after, row.value_after),
+  }));
+}
+
+const recordsOf = async ({ house, domain }: Place): Promise<RecordView[]> =>
+  done(await house.client().get(`/api/domains/${domain}/records`)).list;
+
+/** What the database says that the API does not tell: counts, locks, changes without an end. */
+async function leftovers({ house, domain }: Place, records: readonly RecordView[]): Promise<string[]> {
+  const wrong: string[] = [];
+  const counts = await house.rows<{ type: string; hits: number }>(
+    `SELECT type, hits FROM record_counts WHERE domain_id = ${domain}`,
+  );
+  const byType = new Map<string, number>(counts.map(({ type }) => [type, 0]));
+  for (const { type } of records) byType.set(type, (byType.get(type) ?? 0) + 1);
+  const stored = new Map(counts.map(({ type, hits }) => [type, Number(hits)]));
+  for (const [type, n] of byType)
+    if (stored.get(type) !== n) wrong.push(`counts ${stored.get(type)} of ${type}, there are ${n}`);
+  const rows = await house.rows<{ records_count: number }>(`SELECT records_count FROM domains WHERE id = ${domain}`);
+  if (Number(rows[0]?.records_count) !== records.length)
+    wrong.push(`counts ${rows[0]?.records_count} records, there are ${records.length}`);
+  const pending = records.filter((record) => record.pending);
+  if (pending.length) wrong.push(`${pending.length} records are still pending`);
+  const leases = await house.rows<{ owner: string; expires_at: string }>('SELECT owner, expires_at FROM leases');
+  const mine = leases.filter(({ owner }) => owner.split('/')[3] === String(house.pid));
+  if (mine.length) wrong.push(`${mine.length} locks are still held`);
+  return wrong;
+}
+
+/** All that must hold after a round. */
+async function verify(place: Place, before: readonly RecordView[], asked: readonly Asked[], last: number) {
+  const { house, ground, zone } = place;
+  const { definition } = ground;
+  const records = await recordsOf(place);
+  const entries = await entriesOf(place, last);
+  const held = (await ground.held(zone, house.dataDir)).map(wordsOf).toSorted();
+  const live = records.filter((record) => record.enabled || definition.capabilities.toggle === 'record');
+  const cached = live.map(wordsOf).toSorted();
+  const wrong = [
+    ...held.filter((words) => !cached.includes(words)).map((words) => `only the provider holds ${words}`),
+    ...cached.filter((words) => !held.includes(words)).map((words) => `only the cache holds ${words}`),
+    ...differences(mustBe(before, entries, definition), records),
+    ...asked.flatMap((one) =>
+      contradictions(
+        one,
+        entries.filter(({ request }) => request === one.request),
+        definition.capabilities.atomic,
+      ),
+    ),
+    ...entries
+      .filter(({ state }) => state === 'pending' || state === 'unknown')
+      .map(({ set, position, op, state }) => `${op} at ${position} of the ended set ${set} is ${state}`),
+    ...(await leftovers(place, records)),
+  ];
+  return { wrong, records, entries };
+}
+
+/** A round, judged. @returns what is wrong */
+async function judged(place: Place, dice: Dice, name: string): Promise<string[]> {
+  const before = await recordsOf(place);
+  const [{ last } = { last: 0 }] = await place.house.rows<{ last: number | null }>(
+    'SELECT MAX(id) AS last FROM change_sets',
+  );
+  const { types, proxy } = place.ground.definition.capabilities;
+  const asked = await disturb(place, dice, { types, proxy, records: before }, name);
+  await settle(place);
+  const { wrong, entries } = await verify(place, before, asked, last ?? 0);
+  if (wrong.length && process.env.TEST_VERBOSE) {
+    for (const entry of entries) say(JSON.stringify(entry));
+    for (const { words, answer } of asked) say(`${words}\n  -> ${JSON.stringify(answer)}`);
+    say(place.house.log.slice(-6000));
+  }
+  return wrong;
+}
+
+/** Some rounds in a fresh zone, to the first that goes wrong. @returns how many, and what was wrong with the last */
+async function chapter(
+  house: House,
+  grounds: readonly Ground[],
+  accounts: ReadonlyMap<Ground, number>,
+  seed: number,
+): Promise<{ rounds: number; wrong: string | null }> {
+  const dice = new Dice(seed);
+  const ground = dice.of(grounds);
+  const rounds = dice.int(1, 5);
+  await house.revive();
+  const zone = await ground.fresh(house.dataDir);
+  const domain = await addDomain(house.client(), accounts.get(ground) as number, zone);
+  const place = { house, ground, domain, zone };
+  let round = 0;
+  let wrong: string[] = [];
+  done(await house.client().get(`/api/domains/${domain}/records?refresh=true`));
+  while (round < rounds && !wrong.length) {
+    round++;
+    wrong = await judged(place, dice.fork(), `random-${seed}-${round}`).catch((error: Error) => [String(error.stack)]);
+    ground.trouble(null, house.dataDir);
+  }
+  await house.revive();
+  if (!done(await house.client().get('/api/audit/verify')).ok) wrong.push('the audit chain is broken');
+  await house.client().delete(`/api/domains/${domain}`);
+  const words = [`${ground.name}, round ${round}, TEST_SEED=${seed} TEST_ROUNDS=1:`, ...wrong];
+  return { rounds: round, wrong: wrong.length ? words.join('\n    ') : null };
+}
+
+const kinds = databases();
+const able = kinds.filter(({ skip }) => !skip);
+
+describe('random lists under random faults', () => {
+  let grounds: Ground[] = [];
+  beforeAll(async () => {
+    grounds = await startGrounds();
+  });
+  afterAll(() => Promise.all(grounds.map((ground) => ground.stop())));
+
+  for (const [i, { kind, skip }] of kinds.entries())
+    describeUnless(skip)(`on ${kind}`, () => {
+      const wanted = Math.ceil(ROUNDS / Math.max(1, able.length));
+      // each database has seeds of its own, but where it is the only one
+      const first = SEED + (able.length > 1 ? i * 100_000 : 0);
+      it(
+        `leave cache, provider and change sets agreed, ${wanted} rounds from TEST_SEED=${first}`,
+        () => play(kind, wanted, first),
+        300_000 + wanted * 30_000,
+      );
+    });
+
+  async function play(kind: Kind, wanted: number, first: number): Promise<void> {
+    const house = await House.open(kind);
+    const found: string[] = [];
+    let rounds = 0;
+    try {
+      const accounts = new Map<Ground, number>();
+      for (const ground of grounds)
+        accounts.set(ground, await addAccount(house.client(), ground.definition.kind, ground.credentials));
+      for (let seed = first; rounds < wanted; seed++) {
+        const played = await chapter(house, grounds, accounts, seed).catch((error: Error) => ({
+          rounds: 1,
+          wrong: `TEST_SEED=${seed}: ${error.stack}`,
+        }));
+        rounds += played.rounds;
+        if (played.wrong) found.push(played.wrong);
+        if (played.wrong) say(`VIOLATION on ${kind} ${played.wrong}`);
+      }
+    } finally {
+      const told = await house.statistics().catch(() => '');
+      await house.close();
+      say(`${rounds} rounds on ${kind} from TEST_SEED=${first}, ${found.length} violations; ${told}`);
+    }
+    assert.deepEqual(found, []);
+  }
+});
