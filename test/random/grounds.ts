@@ -227,5 +227,8 @@ export async function startGrounds(): Promise<Ground[]> {
     ['cloudflare', false, cloudflareGround],
   ];
   const able = starts.filter(([name, missing]) => !missing && (!wanted || wanted === name));
-  return Promise.all(able.map(([, , start]) => start()));
+  // one after the other: two servers that look for a free port at once may find the same
+  const grounds: Ground[] = [];
+  for (const [, , start] of able) grounds.push(await start());
+  return grounds;
 }

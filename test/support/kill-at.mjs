@@ -1,7 +1,7 @@
 // Loaded into a service by `node --import`: ends its process by SIGKILL at a statement that it sends to its database.
 // The file KILL_AT_FILE, taken away when it is read, says at which one counted from then on: `before 12` kills instead
-// of sending the twelfth, `after 12` when its answer is there and nobody has heard it yet. KILL_AT says the same for the
-// statements from the start on.
+// of sending the twelfth, `after 12` when its answer is there and nobody has heard it yet, `never 0` not at all any
+// more. KILL_AT says the same for the statements from the start on.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import mysql from 'mysql2';
 import pg from 'pg';
