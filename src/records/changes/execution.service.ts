@@ -115,10 +115,12 @@ export class Execution {
     const { domain, changeSet, held, planned } = run;
     const applied: Applied[] = [];
     const failures = new Map<Net, Pick<Ended, 'state' | 'error'>>();
+    const refusal = run.options.atomic ? refusalOf(outcomes.values()) : null;
     for (const net of chunk) {
       const outcome = outcomes.get(net);
       // without a change a record keeps the id that it has; disabled here, it has none
-      if (!outcome) applied.push({ net, remoteId: net.before?.remote_id ?? null });
+      if (!outcome && refusal) failures.set(net, { state: 'not_tried', error: refusal });
+      else if (!outcome) applied.push({ net, remoteId: net.before?.remote_id ?? null });
       else if (outcome.ok) applied.push({ net, remoteId: outcome.remoteId, held: outcome.held });
       else failures.set(net, { state: stateOf(outcome), error: errorOf(outcome, net, run) });
     }
@@ -164,6 +166,12 @@ const HOPELESS: ReadonlySet<string> = new Set(['auth', 'unavailable']);
 
 const stateOf = ({ error, tried }: Outcome & { ok: false }): Ended['state'] =>
   error.mayHaveApplied ? 'unknown' : tried ? 'failed' : 'not_tried';
+/** Why a piece was certainly not carried out as a whole, if so. */
+function refusalOf(outcomes: Iterable<Outcome>): AppError | null {
+  for (const outcome of outcomes) if (!outcome.ok && !outcome.error.mayHaveApplied) return outcome.error;
+  return null;
+}
+
 /** What is not what the caller has seen is a failed precondition, with what is there. */
 function errorOf({ error }: Outcome & { ok: false }, { before }: Net, { mayRead, domain }: Run): AppError {
   if (error.kind !== 'changed') return error;

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
+import { noPowerdns } from '../support/powerdns.js';
+import { type Client, type Service, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { addAccount, addDomain, cacheLines, done, startWorld, type World } from '../support/world.js';
+
+const create = (host: string, more: object = {}) => ({ op: 'create', host, type: 'A', value: '192.0.2.1', ...more });
+
+/** Sends a list. @returns what became of each change */
+async function send(
+  admin: Client,
+  domain: number,
+  changes: object[],
+  atomic: boolean,
+): Promise<(string | undefined)[]> {
+  const { outcomes } = done(await admin.post(`/api/domains/${domain}/records/batch`, { changes, atomic }));
+  return (outcomes ?? []).map((outcome) => (outcome.ok ? 'ok' : outcome.state));
+}
+
+describeUnless(noPowerdns)('lists of which the provider refuses a change, where it carries them out whole', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld();
+    world.proxy.fault = async (request, forward) =>
+      request.method === 'PATCH' && request.body.includes('refused') ? { status: 422, body: '{}' } : forward();
+  });
+  afterAll(() => world?.stop());
+
+  it('an atomic one leaves nothing', async () => {
+    const before = await cacheLines(world.admin, world.domain);
+    const list = [create('one'), create('refused'), create('two')];
+    assert.deepEqual(await send(world.admin, world.domain, list, true), ['failed', 'failed', 'failed']);
+    assert.deepEqual(await cacheLines(world.admin, world.domain), before);
+    await world.agree();
+  });
+
+  it('another one leaves what was not refused', async () => {
+    const list = [create('one'), create('refused'), create('two')];
+    assert.deepEqual(await send(world.admin, world.domain, list, false), ['ok', 'failed', 'ok']);
+    await world.agree();
+  });
+
+  it('an atomic one of which a record is gone at the provider leaves nothing', async () => {
+    await send(world.admin, world.domain, [create('gone')], true);
+    const { list } = done(await world.admin.get(`${world.records}?host=gone`));
+    const rrsets = [{ name: `gone.${world.zone}.`, type: 'A', changetype: 'DELETE' }];
+    assert.equal((await world.pdns.api('PATCH', `/zones/${world.zone}.`, { rrsets })).status, 204);
+    const edits = [create('three'), { op: 'update', id: list[0]?.id, ttl: 60 }];
+    assert.deepEqual(await send(world.admin, world.domain, edits, true), ['not_tried', 'failed']);
+    assert.equal(done(await world.admin.get(`${world.records}?host=three&refresh=true`)).total, 0);
+    await world.agree();
+  });
+});
+
+describe('lists of which the provider refuses a change, where it carries out one after the other', () => {
+  const zone = 'example.com';
+  let vendor: Cloudflare;
+  let service: Service;
+  let domain: number;
+  beforeAll(async () => {
+    vendor = await startCloudflare(zone);
+    vendor.fault = ({ method, body }, apply) =>
+      method === 'POST' && JSON.stringify(body).includes('refused')
+        ? { status: 400, body: { success: false, errors: [{ code: 1004, message: 'no' }], result: null } }
+        : apply();
+    service = await startService('sqlite');
+    const account = await addAccount(service.admin, 'cloudflare', { api_token: 'a-token', endpoint: vendor.url });
+    domain = await addDomain(service.admin, account, zone);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await vendor?.stop();
+  });
+
+  it('of an atomic one nothing is tried behind it, nor kept here', async () => {
+    const list = [create('one'), create('refused'), create('two'), create('here', { enabled: false })];
+    assert.deepEqual(await send(service.admin, domain, list, true), ['ok', 'failed', 'not_tried', 'not_tried']);
+    const { list: records } = done(await service.admin.get(`/api/domains/${domain}/records`));
+    assert.deepEqual(
+      records.map((record) => record.host),
+      ['one'],
+    );
+    assert.deepEqual(await send(service.admin, domain, list.slice(1), false), ['failed', 'ok', 'ok']);
+  });
+});
