@@ -63,7 +63,7 @@ const told = (record: Omit<RemoteRecord, 'remoteId'>): Told => {
 const connected = (definition: ProviderDefinition, credentials: object, root = '/nonexistent'): DnsProvider =>
   connectProvider(definition, credentials as Credentials, {
     ...{ agent: outboundAgent([], 10_000), deny: [], timeoutMs: 10_000 },
-    zoneFiles: { root, reloadCommand: null },
+    installation: { zonefile: { root } },
   });
 
 const FAILURES = ['before', 'after', 'limited', 'limited with a time', '500', '500 after', 'slow', 'cut', 'late'];
