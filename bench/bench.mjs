@@ -29,6 +29,8 @@ const CONNECTIONS = 24;
 // the compilers of V8 need requests, not time, to be done; the time is a limit for slow machines
 const WARM = { count: 8000, ms: 8000 };
 const CREATES = 150;
+/** of one writer without others */
+const ALONE = 30;
 // those before, in a zone of their own: a service that runs for days has its code compiled
 const WARM_CREATES = { count: 600, ms: 12_000 };
 /** records of the zones whose lists are filtered */
@@ -334,23 +336,16 @@ async function writes(load, service, backend, goal) {
   row('  the same PATCH straight at PowerDNS', of('powerdns'));
   const wanted = goal ? ` (goal: at least ${percent(goal)})` : '';
   console.log(`record create (${backend}): ${percent(ratio('service', 'powerdns'))} of PowerDNS alone${wanted}`);
+  const alone = (job) => ({
+    ...job,
+    connections: 1,
+    count: ALONE,
+    next: (round) => ({ first: (round + 50) * 10_000 }),
+  });
   const one = await compare(
     load,
-    {
-      service: {
-        ...jobs.service,
-        connections: 1,
-        count: CREATES / 3,
-        next: (round) => ({ first: (round + 20) * 10_000 }),
-      },
-      powerdns: {
-        ...straightly,
-        connections: 1,
-        count: CREATES / 3,
-        next: (round) => ({ first: (round + 20) * 10_000 }),
-      },
-    },
-    { warm: false },
+    { service: alone(jobs.service), powerdns: alone(straightly) },
+    { rounds: Math.min(ROUNDS, 3), warm: false },
   );
   row('  one writer alone, through the service', one.of('service'));
   row('  one writer alone, straight at PowerDNS', one.of('powerdns'));
