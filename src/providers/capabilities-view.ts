@@ -3,8 +3,22 @@ import type { Capabilities } from './provider.js';
 
 /** What a provider can do, as the API shows it. */
 export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
-  const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ttlOf, toggle, apexCname, proxy, weight, remark } =
-    capabilities;
+  const {
+    minTtl,
+    maxTtl,
+    automaticTtl,
+    createZone,
+    types,
+    lines,
+    ttlOf,
+    toggle,
+    apexCname,
+    proxy,
+    weight,
+    remark,
+    atomic,
+    chunk,
+  } = capabilities;
   return {
     types: [...types],
     granularity: ttlOf === 'set' ? 'rrset' : 'record',
@@ -18,5 +32,7 @@ export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
     max_ttl: maxTtl,
     automatic_ttl: automaticTtl,
     create_zone: createZone,
+    atomic,
+    chunk,
   };
 }

@@ -60,8 +60,8 @@ const isGone = (error: unknown): boolean => error instanceof ProviderError && er
 
 /**
  * `apply` for vendors with ids per record: walks the verbs, of each host deletions first; a change that fails leaves
- * the others alone, unless they would fail, too, or the list is atomic. What is gone need not be deleted, what exists need not be created, and
- * of a guarded change the record is read before, where the vendor can read one.
+ * the others alone, unless they would fail, too, or the list is atomic. What is gone need not be deleted, what exists
+ * need not be created, and of a guarded change the record is read before, where the vendor can read one.
  * @param parallel hosts that may be written at once, where the vendor allows that
  */
 export function fromRecords(verbs: RecordVerbs, { parallel = 1 } = {}): DnsProvider['apply'] {

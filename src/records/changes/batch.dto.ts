@@ -47,8 +47,9 @@ export class BatchInput {
   changes!: BatchChange[];
 
   /**
-   * `true`: one change that does not fit refuses all of them, and what follows a failure at the provider is not tried;
-   * the list is carried out there whole or not at all only where its `capabilities.atomic` says so
+   * `true`: one change that does not fit refuses all of them, and nothing is begun behind a failure at the provider.
+   * Where `capabilities.atomic`, the list is carried out there whole or not at all, as far as it is no longer than
+   * `capabilities.chunk`
    */
   @IsOptional()
   @IsBoolean()

@@ -219,7 +219,7 @@ export class WorkingCopy {
     }
   }
 
-  /** Somebody of a set has to bring its TTL to the provider, and to the cache of the others; if need be, one of them. */
+  /** Somebody of a set has to bring its TTL to the provider, and to the cache of the others. */
   private carryTtl(set: Pick<DnsRecord, 'host' | 'type' | 'line'>): void {
     const { capabilities } = this.definition;
     const members = [...this.names.set(set)].filter(({ now }) => now && heldThere(now, capabilities));
