@@ -3,22 +3,8 @@ import type { Capabilities } from './provider.js';
 
 /** What a provider can do, as the API shows it. */
 export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
-  const {
-    minTtl,
-    maxTtl,
-    automaticTtl,
-    createZone,
-    types,
-    lines,
-    ttlOf,
-    toggle,
-    apexCname,
-    proxy,
-    weight,
-    remark,
-    atomic,
-    chunk,
-  } = capabilities;
+  const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ttlOf, toggle, apexCname, proxy, weight, remark } =
+    capabilities;
   return {
     types: [...types],
     granularity: ttlOf === 'set' ? 'rrset' : 'record',
@@ -32,7 +18,5 @@ export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
     max_ttl: maxTtl,
     automatic_ttl: automaticTtl,
     create_zone: createZone,
-    atomic,
-    chunk,
   };
 }

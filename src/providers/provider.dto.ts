@@ -30,10 +30,6 @@ export class CapabilitiesView {
   /** a TTL that means automatic, and that proxied records always have */
   automatic_ttl!: number | null;
   create_zone!: boolean;
-  /** a list of changes is carried out whole or not at all */
-  atomic!: boolean;
-  /** changes that are sent at once at most */
-  chunk!: number;
 }
 
 export class ProviderView {

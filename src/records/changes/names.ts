@@ -1,6 +1,19 @@
 import type { DnsRecord } from '../../dns/record.js';
 import type { StoredRecord } from '../record-cache.js';
-import type { Entry } from './plan.js';
+
+/** A record on its way through a list of edits. */
+export interface Entry {
+  /** as it was before the list; null: it is new */
+  readonly original: StoredRecord | null;
+  /** as it is after the edits so far; null: deleted. New ones have negative ids. */
+  now: StoredRecord | null;
+  /** the edits that touched it, by their places in the list */
+  positions: number[];
+  /** who asks has seen the original */
+  guarded: boolean;
+  /** its TTL goes to the others of its set */
+  movesTtl: boolean;
+}
 
 /** One name: its records, those of one content, and those of one type and line. */
 interface Name {

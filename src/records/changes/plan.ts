@@ -11,21 +11,9 @@ import type { StoredRecord } from '../record-cache.js';
 import { assertEditable, assertFits, changesOf, mergedRecord, plainRecord } from '../record-rules.js';
 import { recordTag, recordView } from '../record-view.js';
 import type { Edit, NewRecord, Upsert } from './edit.js';
-import { Names } from './names.js';
+import { type Entry, Names } from './names.js';
 
-/** A record on its way through a list of edits. */
-export interface Entry {
-  /** as it was before the list; null: it is new */
-  readonly original: StoredRecord | null;
-  /** as it is after the edits so far; null: deleted. New ones have negative ids. */
-  now: StoredRecord | null;
-  /** the edits that touched it, by their places in the list */
-  positions: number[];
-  /** who asks has seen the original */
-  guarded: boolean;
-  /** its TTL goes to the others of its set */
-  movesTtl: boolean;
-}
+export type { Entry } from './names.js';
 
 /** One edit, judged. With an error nothing else is said. */
 export interface Planned {
