@@ -111,6 +111,21 @@ describe('DigitalOcean', () => {
     }
   });
 
+  it('tells of an update what else was changed there', async () => {
+    const record = dnsRecord({ host: 'told', type: 'A', value: '192.0.2.1', ttl: 300 }, zone.name);
+    await provider.apply(zone, [{ op: 'create', after: record }]);
+    const before = (await provider.listRecords(zone)).find((r) => r.host === 'told') as RemoteRecord;
+    const stored = standIn.records.find((r) => r.name === 'told') as Stored;
+    stored.data = '192.0.2.9';
+    const after = { ...record, ttl: 60 };
+    assert.deepEqual(await provider.apply(zone, [{ op: 'update', before, after }]), [
+      { ok: true, remoteId: before.remoteId, held: { ...after, value: '192.0.2.9' } },
+    ]);
+    assert.deepEqual(await provider.apply(zone, [{ op: 'update', before, after: { ...after, value: '192.0.2.8' } }]), [
+      { ok: true, remoteId: before.remoteId },
+    ]);
+  });
+
   it('takes a page that is missing for an error', async () => {
     const { handler } = standIn;
     standIn.handler = (request) =>

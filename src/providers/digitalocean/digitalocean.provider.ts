@@ -68,7 +68,8 @@ export const digitalocean = defineProvider({
           const part = { ...changedPart(whole, changed, SOURCES), type: after.type };
           const [method, json] = changed.has('type') ? (['PUT', whole] as const) : (['PATCH', part] as const);
           const { domain_record: now } = await http.call<One>(method, pathOf(zone, before), { json, idempotent: true });
-          return String(now.id);
+          // PATCH and PUT answer the whole record (OpenAPI): what else was changed there is seen
+          return fromApi(now, zone.name) ?? String(now.id);
         },
         deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
         readRecord: async (zone, before) =>
