@@ -5,6 +5,7 @@ import type { Capabilities } from './provider.js';
 export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
   const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ttlOf, toggle, apexCname, proxy, weight, remark } =
     capabilities;
+  const { atomic, chunk } = capabilities;
   return {
     types: [...types],
     granularity: ttlOf === 'set' ? 'rrset' : 'record',
@@ -18,5 +19,7 @@ export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
     max_ttl: maxTtl,
     automatic_ttl: automaticTtl,
     create_zone: createZone,
+    atomic,
+    chunk,
   };
 }

@@ -30,6 +30,10 @@ export class CapabilitiesView {
   /** a TTL that means automatic, and that proxied records always have */
   automatic_ttl!: number | null;
   create_zone!: boolean;
+  /** the provider carries out a list of changes that is `atomic` whole or not at all; elsewhere it ends with a failure */
+  atomic!: boolean;
+  /** changes in one write to the provider at most: no list that is longer can be carried out there whole or not at all */
+  chunk!: number;
 }
 
 export class ProviderView {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../src/dns/record.js';
+import { capabilitiesView } from '../../src/providers/capabilities-view.js';
 import {
   type ApplyOptions,
   type Capabilities,
@@ -218,17 +219,16 @@ describe('a list that the vendor refuses', () => {
 
 describe('a list that is longer than one write of the provider', () => {
   const list = ['a', 'b', 'c', 'd', 'e'].map((host) => create(a(host, '192.0.2.1')));
+  const definition = (capabilities: Partial<Capabilities>, vendor = new Vendor(true)) =>
+    defineProvider({
+      ...{ kind: 'test', label: 'Test', docs: 'https://example.com/', credentials: [[]] },
+      capabilities: { types: ['A'], chunk: 4, ...capabilities },
+      connect: () => ({ apply: fromRrsets(vendor.verbs()) }) as DnsProvider,
+    });
   const connect = (capabilities: Partial<Capabilities>) => {
     const vendor = new Vendor(true);
     vendor.refuses = (sets) => sets.some((set) => set.host === 'b');
-    const provider = connectTo(
-      defineProvider({
-        ...{ kind: 'test', label: 'Test', docs: 'https://example.com/', credentials: [[]] },
-        capabilities: { types: ['A'], chunk: 4, ...capabilities },
-        connect: () => ({ apply: fromRrsets(vendor.verbs()) }) as DnsProvider,
-      }),
-      {},
-    );
+    const provider = connectTo(definition(capabilities, vendor), {});
     return { vendor, apply: (changes: Change[], atomic: boolean) => provider.apply(zone, changes, { atomic }) };
   };
 
@@ -244,6 +244,11 @@ describe('a list that is longer than one write of the provider', () => {
       assert.deepEqual(short(await apply(list, false)), ['ok', 'rejected', 'ok', 'ok', 'ok']);
     });
   }
+
+  it('is known before: the view of the capabilities says what is atomic, and how long', () => {
+    const view = capabilitiesView(definition({ atomic: true }).capabilities);
+    assert.deepEqual([view.atomic, view.chunk], [true, 4]);
+  });
 
   it('ends with its first failed part where it is atomic and nobody can carry it out whole', async () => {
     const { vendor, apply } = connect({});
