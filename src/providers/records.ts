@@ -34,10 +34,11 @@ export interface RecordVerbs {
 
 const FIELDS = ['host', 'type', 'value', 'ttl', 'priority', 'weight', 'line', 'proxied', 'enabled'] as const;
 
-/** In what two states of a record differ; proxied ones have no TTL of their own. */
+/** In what two states of a record differ; proxied ones have no TTL of their own, and not every vendor keeps remarks. */
 function difference(a: DnsRecord, b: DnsRecord): Set<keyof DnsRecord> {
   const all = new Set<keyof DnsRecord>(FIELDS.filter((field) => a[field] !== b[field]));
   if (a.proxied && b.proxied) all.delete('ttl');
+  if (a.remark !== undefined && b.remark !== undefined && a.remark !== b.remark) all.add('remark');
   return all;
 }
 

@@ -87,6 +87,11 @@ export class SetEdit {
 
   /** What a change does to the sets as they were read. */
   private judge(change: Change): Step {
+    // no vendor of whole sets has weights so far; who gives one shall not think that it is there
+    const weight = change.op === 'update' ? change.before.weight : null;
+    if (change.op !== 'delete' && change.after.weight !== weight) {
+      return refused('rejected', 'The records of this provider have no weights');
+    }
     if (change.op === 'create') {
       const { after } = change;
       const target = this.set(after);

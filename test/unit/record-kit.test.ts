@@ -106,6 +106,22 @@ describe('records that have ids', () => {
     ]);
   });
 
+  it('are sent for a remark alone where both states have one', async () => {
+    const all = verbs({ updateRecord: async (_zone, old) => ({ ...old, remark: 'kept' }) });
+    const said = { ...before, remark: 'old' };
+    const { remoteId: _id, readOnly: _readOnly, ...record } = before;
+    const outcomes = await fromRecords(all)(zone, [
+      { op: 'update', before: said, after: { ...record, remark: 'kept' } },
+      { op: 'update', before: said, after: { ...record, remark: 'new' } },
+      { op: 'update', before: said, after: record },
+      { op: 'update', before, after: { ...record, remark: 'new' } },
+    ]);
+    assert.deepEqual(all.calls, ['update www remark', 'update www remark']);
+    const held = { ...record, remark: 'kept' };
+    assert.deepEqual(outcomes[0], { ok: true, remoteId: 'r1' });
+    assert.deepEqual(outcomes[1], { ok: true, remoteId: 'r1', held });
+  });
+
   it('are not asked for when the provider would refuse all of them', async () => {
     for (const kind of ['auth', 'unavailable', 'rate_limit'] as const) {
       const all = verbs({ createRecord: async (_zone, { host }) => (host === 'b' ? refuse(kind) : host) });

@@ -119,6 +119,16 @@ for (const together of [true, false]) {
       assert.deepEqual(vendor.shown(), ['new 900 192.0.2.1', 'old 60 192.0.2.9']);
     });
 
+    it('does not leave out a weight without a word', async () => {
+      const vendor = new Vendor(together, one);
+      const heavy = (record: DnsRecord) => ({ ...record, weight: 5 });
+      assert.deepEqual(short(await vendor.apply([update(one, heavy(one)), create(heavy(two))])), [
+        'rejected',
+        'rejected',
+      ]);
+      assert.deepEqual(vendor.writes, []);
+    });
+
     it('ends with what its changes say, whatever is in it', async () => {
       const record = fc
         .record({ host: fc.constantFrom('x', 'y'), last: fc.integer({ min: 1, max: 4 }) })
