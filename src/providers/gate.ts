@@ -13,7 +13,7 @@ interface Waiter {
 }
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A provider that wants more than this is asked again all the same: it may have meant another unit. */
+/** A provider that wants a longer pause is asked again after this one: it may have meant another unit. */
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /**

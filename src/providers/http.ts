@@ -33,7 +33,7 @@ export interface HttpOptions {
   answers?: Form;
   /** ms for one attempt, answer included */
   timeoutMs: number;
-  /** further attempts after the first; what a provider puts off with a time is not counted */
+  /** further attempts after the first; a 429 that names a time is not counted */
   retries: number;
   /** ms that a call may wait in all, for its turn and between attempts; a list of changes has its deadline instead */
   waitMs: number;
@@ -83,7 +83,8 @@ const BUSY = [502, 503, 504];
 /**
  * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504
  * and broken connections, all on 429), the limits of the account, keep-alive, and failure as `ProviderError`. A 429, or
- * a 503 that names a time, makes the whole account wait as long as it says, as far as the call's time reaches.
+ * a 503 that names a time, makes the whole account wait as long as it says, an hour at most (see `Gate`); a call whose
+ * own time ends before that fails at once.
  */
 export class Http {
   constructor(private readonly options: HttpOptions) {}
