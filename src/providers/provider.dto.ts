@@ -30,9 +30,9 @@ export class CapabilitiesView {
   /** a TTL that means automatic, and that proxied records always have */
   automatic_ttl!: number | null;
   create_zone!: boolean;
-  /** the provider carries out a list of changes that is `atomic` whole or not at all; elsewhere it ends with a failure */
+  /** the provider carries out a list that is `atomic` whole or not at all; elsewhere such a list ends with a failure */
   atomic!: boolean;
-  /** changes in one write to the provider at most: no list that is longer can be carried out there whole or not at all */
+  /** changes in one write to the provider at most: no longer list can be carried out there whole or not at all */
   chunk!: number;
 }
 
