@@ -62,7 +62,7 @@ describe('lists of which the provider refuses a change, where it carries out one
   beforeAll(async () => {
     vendor = await startCloudflare(zone);
     vendor.fault = ({ method, body }, apply) =>
-      method === 'POST' && JSON.stringify(body).includes('refused')
+      method === 'DELETE' || (method === 'POST' && JSON.stringify(body).includes('refused'))
         ? { status: 400, body: { success: false, errors: [{ code: 1004, message: 'no' }], result: null } }
         : apply();
     service = await startService('sqlite');
@@ -83,5 +83,12 @@ describe('lists of which the provider refuses a change, where it carries out one
       ['one'],
     );
     assert.deepEqual(await send(service.admin, domain, list.slice(1), false), ['failed', 'ok', 'ok']);
+  });
+
+  it('what is to be kept here does not take the place of the same record that did not go', async () => {
+    const { list: before } = done(await service.admin.get(`/api/domains/${domain}/records?host=one`));
+    const list = [{ op: 'delete', id: before[0]?.id }, create('one', { enabled: false })];
+    assert.deepEqual(await send(service.admin, domain, list, false), ['failed', 'not_tried']);
+    assert.deepEqual(done(await service.admin.get(`/api/domains/${domain}/records?host=one`)).list, before);
   });
 });

@@ -5,6 +5,7 @@ import { type AppError, errors } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
 import { Db } from '../../database/db.js';
 import type { Held } from '../../database/leases.js';
+import { sameRecord } from '../../dns/record.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { Events } from '../../events/events.js';
 import type { Change, Outcome } from '../../providers/provider.js';
@@ -116,13 +117,15 @@ export class Execution {
     const applied: Applied[] = [];
     const failures = new Map<Net, Pick<Ended, 'state' | 'error'>>();
     const refusal = run.options.atomic ? refusalOf(outcomes.values()) : null;
-    for (const net of chunk) {
-      const outcome = outcomes.get(net);
-      // without a change a record keeps the id that it has; disabled here, it has none
-      if (!outcome && refusal) failures.set(net, { state: 'not_tried', error: refusal });
-      else if (!outcome) applied.push({ net, remoteId: net.before?.remote_id ?? null });
-      else if (outcome.ok) applied.push({ net, remoteId: outcome.remoteId, held: outcome.held });
+    for (const [net, outcome] of outcomes) {
+      if (outcome.ok) applied.push({ net, remoteId: outcome.remoteId, held: outcome.held });
       else failures.set(net, { state: stateOf(outcome), error: errorOf(outcome, net, run) });
+    }
+    for (const net of chunk.filter((one) => !outcomes.has(one))) {
+      const error = refusal ?? inTheWay(net, failures);
+      // without a change a record keeps the id that it has; disabled here, it has none
+      if (error) failures.set(net, { state: 'not_tried', error });
+      else applied.push({ net, remoteId: net.before?.remote_id ?? null });
     }
     for (const net of end.rest) failures.set(net, { state: 'not_tried', error: end.because });
     const ended = await this.db.transaction(async (manager) => {
@@ -166,6 +169,12 @@ const HOPELESS: ReadonlySet<string> = new Set(['auth', 'unavailable']);
 
 const stateOf = ({ error, tried }: Outcome & { ok: false }): Ended['state'] =>
   error.mayHaveApplied ? 'unknown' : tried ? 'failed' : 'not_tried';
+/** Why a record that is kept here cannot take the place of the same one: that has not gone. */
+function inTheWay({ after }: Net, failures: ReadonlyMap<Net, Pick<Ended, 'error'>>): AppError | null {
+  for (const [{ before }, { error }] of failures) if (after && before && sameRecord(before, after)) return error;
+  return null;
+}
+
 /** Why a piece was certainly not carried out as a whole, if so. */
 function refusalOf(outcomes: Iterable<Outcome>): AppError | null {
   for (const outcome of outcomes) if (!outcome.ok && !outcome.error.mayHaveApplied) return outcome.error;
