@@ -30,21 +30,24 @@ export function toldOf(json: string | null, value: string | null): Told | null {
 /**
  * What must be there: what was there before, and on top of it every change that is said to be applied, in the order in
  * which the names were locked. What is not said to be applied has no part in it.
- * @returns the records, and for each set the TTLs that it may have, where a change that was not applied tells one
+ * @returns the records, and where a change was not applied, for each set the TTLs and for each record the remarks that
+ * it may have: one that was deleted and made again may be the old one still
  */
 export function mustBe(
   before: readonly Told[],
   entries: readonly Entry[],
   { capabilities }: ProviderDefinition,
-): { records: Map<string, Told>; ttls: Map<string, Set<number>> } {
+): { records: Map<string, Told>; ttls: Map<string, Set<number>>; remarks: Map<string, Set<string | undefined>> } {
   const records = new Map(before.map((record) => [keyOf(record), record]));
   const isHeld = (record: Told) => record.enabled || capabilities.toggle === 'record';
   const setOf = ({ host, type }: Told) => JSON.stringify([host, type]);
   const held = (set: string) => [...records.values()].filter((r) => setOf(r) === set && isHeld(r));
   const ttls = new Map<string, Set<number>>();
+  const remarks = new Map<string, Set<string | undefined>>();
   const may = (record: Told) => {
     const known = ttls.get(setOf(record)) ?? new Set(held(setOf(record)).map((r) => r.ttl));
     ttls.set(setOf(record), known.add(record.ttl));
+    remarks.set(keyOf(record), (remarks.get(keyOf(record)) ?? new Set()).add(record.remark));
   };
   const unsure = entries.some(({ state }) => state !== 'applied');
   for (const { state, before: old, after } of entries) {
@@ -63,18 +66,18 @@ export function mustBe(
     }
     records.set(keyOf(now), now);
   }
-  return { records, ttls };
+  return { records, ttls, remarks };
 }
 
 /** In what records differ from what must be; empty when in nothing. */
-export function differences({ records, ttls }: ReturnType<typeof mustBe>, now: readonly Told[]): string[] {
+export function differences({ records, ttls, remarks }: ReturnType<typeof mustBe>, now: readonly Told[]): string[] {
   const left = new Map(records);
   const wrong: string[] = [];
   for (const record of now) {
     const wanted = left.get(keyOf(record));
     left.delete(keyOf(record));
     if (!wanted) wrong.push(`is there, and no change that was applied made it: ${wordsOf(record)}`);
-    else if (wanted.remark !== record.remark)
+    else if (wanted.remark !== record.remark && !remarks.get(keyOf(record))?.has(record.remark))
       wrong.push(`has the remark "${record.remark}" instead of "${wanted.remark}": ${wordsOf(record)}`);
     else if (wordsOf(wanted) !== wordsOf(record)) {
       const ttl = ttls.get(JSON.stringify([record.host, record.type]))?.has(record.ttl) ? record.ttl : wanted.ttl;
