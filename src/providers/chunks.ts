@@ -1,3 +1,4 @@
+import type { DnsRecord } from '../dns/record.js';
 import { NotBegun } from './errors.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
 import { endsList, failed, notTried, timeIsOver, work } from './work.js';
@@ -33,13 +34,44 @@ export function tied(changes: readonly Change[]): number[][] {
 }
 
 /**
- * Positions of the changes, those that are tied together, and of these deletions first, else in their order: what takes
- * another record's place comes after that one has gone.
+ * Positions of the changes, those that are tied together, and of these deletions first, else in their order: but what
+ * takes another record's place comes after that one has gone, also where that one is changed or moved.
  */
 export function byHost(changes: readonly Change[]): number[][] {
   const rank = (i: number) => (changes[i]?.op === 'delete' ? 0 : 1);
-  return tied(changes).map((list) => list.toSorted((a, b) => rank(a) - rank(b)));
+  const leaving = new Map<string, number[]>();
+  for (const [i, change] of changes.entries()) {
+    if (change.op === 'create') continue;
+    const { before } = change;
+    for (const place of [before.host, `${before.host} ${before.type}`, placeOf(before)]) {
+      const known = leaving.get(place);
+      if (known) known.push(i);
+      else leaving.set(place, [i]);
+    }
+  }
+  /** Those whose record is in the way of what a change makes: the same one, or any beside a CNAME. */
+  const before = (change: Change): number[] => {
+    if (change.op === 'delete') return [];
+    const { after } = change;
+    if (after.type === 'CNAME') return leaving.get(after.host) ?? [];
+    return [...(leaving.get(`${after.host} CNAME`) ?? []), ...(leaving.get(placeOf(after)) ?? [])];
+  };
+  return tied(changes).map((list) => {
+    const ordered: number[] = [];
+    const met = new Set<number>();
+    const visit = (i: number): void => {
+      if (met.has(i)) return;
+      met.add(i);
+      for (const other of before(changes[i] as Change)) visit(other);
+      ordered.push(i);
+    };
+    for (const i of list.toSorted((a, b) => rank(a) - rank(b))) visit(i);
+    return ordered;
+  });
 }
+
+const placeOf = ({ host, type, value, priority, line }: DnsRecord): string =>
+  JSON.stringify([host, type, value, priority, line]);
 
 /** Lists of at most `size` positions, what is tied whole where it fits. */
 function chunksOf(changes: readonly Change[], size: number): number[][] {

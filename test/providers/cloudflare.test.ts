@@ -454,7 +454,7 @@ describe('Cloudflare: edges', () => {
   it('replaces a record that changes its type, and goes on after a refused change', async () => {
     standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81053, 'CNAME conflict') : ok({ id: 'r1' }));
     const outcomes = await provider.apply(zone, [
-      { op: 'create', after: record('CNAME', 'a.example.net') },
+      { op: 'create', after: { ...record('CNAME', 'a.example.net'), host: 'other' } },
       { op: 'update', before: remote(), after: record('TXT', 'x') },
     ]);
     assert.deepEqual(

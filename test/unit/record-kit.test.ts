@@ -62,6 +62,29 @@ describe('records that have ids', () => {
     assert.deepEqual(short(outcomes), ['new-www', 'new-web', 'null']);
   });
 
+  it('make room before what takes their place, where one moves or is changed', async () => {
+    const cname = dnsRecord({ host: 'www', type: 'CNAME', value: 'a.example' }, zone.name);
+    const move = (old: RemoteRecord, after: DnsRecord): Change => ({ op: 'update', before: old, after });
+    const [www, web] = [before, remote('r2', a('web', '192.0.2.1'))];
+    for (const [list, calls] of [
+      // at the host that it leaves
+      [[create(cname), move(www, a('old', '192.0.2.1'))], 'update www host, create www'],
+      // at the host to which it goes, as the same record
+      [[move(www, a('web', '192.0.2.1')), move(web, a('old', '192.0.2.1'))], 'update web host, update www host'],
+      [
+        [create(a('www', '192.0.2.1')), move(remote('r3', cname), a('www', '192.0.2.5'))],
+        'update www type value ttl, create www',
+      ],
+      // what is in nobody's way stays in its order, and a swap is tried as it stands
+      [[create(a('web', '192.0.2.9')), move(www, a('web', '192.0.2.1'))], 'create web, update www host'],
+      [[move(www, a('web', '192.0.2.1')), move(web, a('www', '192.0.2.1'))], 'update web host, update www host'],
+    ] as [Change[], string][]) {
+      const all = verbs();
+      await fromRecords(all)(zone, list);
+      assert.equal(all.calls.join(', '), calls);
+    }
+  });
+
   it('that are gone need not be deleted; those that exist need not be created', async () => {
     const twin = remote('twin', a('www', '192.0.2.1'));
     const all = verbs({
