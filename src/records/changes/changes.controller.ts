@@ -24,8 +24,8 @@ export class ChangesController {
    * Up to 5 000 changes as one list. Each is judged like a single one, against what those before it have made; one that
    * does not fit fails by itself, unless the list is `atomic`. Answers 200 with one outcome for each change, whatever
    * became of it. More than 200 changes go on in the background (202), unless they end within `wait` seconds: `GET
-   * /api/domains/:id/changes/:id` shows how far they are. Its rights are judged when it is accepted. While a list of more
-   * than 50 names is carried out, other writers of the domain wait, for a minute at most (409001).
+   * /api/domains/:id/changes/:id` shows how far they are. Rights are judged when the list is accepted. While a list of
+   * more than 50 names is carried out, other writers of the domain wait, for a minute at most (409001).
    */
   @Post('records/batch')
   @HttpCode(200)
