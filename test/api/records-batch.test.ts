@@ -51,6 +51,17 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([state, counts.applied, counts.pending], ['done', 2, 0]);
     });
 
+    it('a TTL that one record gave its set stays when that record has left it', async () => {
+      const [a, b] = [await add('left', '192.0.2.1'), await add('left', '192.0.2.2'), await add('left', '192.0.2.3')];
+      const list = [
+        { op: 'update', id: a, ttl: 60 },
+        { op: 'update', id: b, remark: 'touched' },
+        { op: 'update', id: a, host: 'elsewhere', ttl: 90 },
+      ];
+      done(await admin.post(batch, { changes: list }));
+      await world.agree();
+    });
+
     it('each edit is judged against what those before it have made', async () => {
       const id = await add('fold', '192.0.2.1');
       const alias = made(await admin.post(records, { host: 'alias', type: 'CNAME', value: 'fold' })).id;

@@ -32,7 +32,7 @@ function counted(prototype, method) {
     const done = args.findIndex((arg) => typeof arg === 'function');
     if (done >= 0) args[done] = die;
     const answer = original.apply(this, args);
-    if (done < 0) answer.then(die, die);
+    if (done < 0) answer instanceof Promise ? answer.then(die, die) : answer.once('end', die);
     return answer;
   };
 }

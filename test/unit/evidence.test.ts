@@ -102,6 +102,11 @@ describe('what a list proves of an unclear change', () => {
     }
   });
 
+  it('a deletion of what is kept here: it is not done, since nothing was written', () => {
+    const gone = change({ before: row('192.0.2.1', { remote_id: null, enabled: false }) });
+    assert.deepEqual([verdict(gone, [], EARLY, null), verdict(gone, [], LATE, null)], ['failed', 'failed']);
+  });
+
   it('enabling what was kept here: its content', () => {
     const enable = change({ before: row('192.0.2.1', { remote_id: null, enabled: false }), after: OLD });
     assert.deepEqual(proofs(enable, [remote('n', '192.0.2.1')]), ['applied n', 'applied n']);

@@ -232,6 +232,8 @@ export class WorkingCopy {
   private net(entry: Entry): Net {
     const { capabilities } = this.definition;
     const { original: before, now: after, guarded } = entry;
+    // who moved it may have left the set since, or fail
+    if (capabilities.ttlOf === 'set' && before && after && before.ttl !== after.ttl) entry.movesTtl = true;
     const change = changeOf(before, after, capabilities, guarded);
     const kept = change?.op === 'delete' && after !== null;
     const derived = change && after && capabilities.ids === 'derived' ? derivedId(after) : null;
