@@ -39,6 +39,9 @@ describe('a provider that allows five requests a second', () => {
     const keys = { access_key_id: 'AKID', secret_access_key: 'a-secret-key', endpoint: standIn.url };
     const account = await addAccount(admin, 'route53', keys);
     const domain = await addDomain(admin, account, 'contract.example');
+    // proving the credentials was of another connection
+    times.length = 0;
+    refusals = 0;
     const changes = Array.from({ length: LENGTH }, (_, i) => ({
       op: 'create',
       host: `host${i}`,
