@@ -71,6 +71,27 @@ describeUnless(noPowerdns)('lists of changes under attack', () => {
     await world.agree();
   });
 
+  it('a record that only carries the TTL of its set is not pending for ever', async () => {
+    const a = await add('carry', '192.0.2.1', { ttl: 300 });
+    const b = await add('carry', '192.0.2.2');
+    world.proxy.fault = async (request, forward) => {
+      const reply = await forward();
+      return request.method === 'PATCH' ? 'close' : reply;
+    };
+    const list = [
+      { op: 'update', id: a, ttl: 60 },
+      { op: 'delete', id: a },
+    ];
+    const { change_set_id } = done(await admin.post(batch, { changes: list }));
+    world.proxy.fault = null;
+    const path = `${changes}/${change_set_id as number}` as const;
+    await until('it has an end', async () => done(await admin.get(path)).state === 'done');
+    done(await admin.get(`${records}?refresh=true&limit=1`));
+    const { ttl, pending } = done(await admin.get(`${records}/${b}`));
+    assert.deepEqual([ttl, pending], [60, false]);
+    await world.agree();
+  });
+
   it('what was nothing to do is not pending for ever', async () => {
     const id = await add('idle', '192.0.2.1', { ttl: 300 });
     const list = [

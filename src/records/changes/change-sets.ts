@@ -188,11 +188,10 @@ export class ChangeSets {
     return domainState.revision(this.db, manager, domainId);
   }
 
-  /** @param last nothing more of it is tried; `unclear`: what this process has tried has no clear end */
+  /** @param last nothing more of it is tried; `unclear`: some change may have no clear end */
   async commit(manager: EntityManager, id: number, revision: number, last: boolean, unclear: boolean): Promise<void> {
-    // of one that another process began, some may be unclear still
     const sql = `SELECT 1 AS one FROM record_changes WHERE change_set_id = ? AND state = 'unknown' LIMIT 1`;
-    const open = last && (unclear || (await this.db.row(sql, [id], manager)) !== undefined);
+    const open = last && unclear && (await this.db.row(sql, [id], manager)) !== undefined;
     const end = last ? 'state = ?, finished_at = ?, ' : '';
     await this.db.run(
       `UPDATE change_sets SET ${end}revision = ? WHERE id = ?`,

@@ -141,14 +141,17 @@ export class Execution {
       for (const { net } of applied) tell(net, 'applied', null);
       for (const [net, { state, error }] of failures) tell(net, state, error);
       await this.sets.end(manager, changeSet, ended, this.unclear.settleAfter());
-      const unknown = [...failures].filter(([{ before }, { state }]) => state === 'unknown' && before);
+      // one that no edit names only carries a TTL: no change would take the mark away again
+      const unknown = [...failures].filter(
+        ([{ before, entry }, { state }]) => state === 'unknown' && before && entry.positions.length,
+      );
       await this.cache.markPending(
         manager,
         domain.id,
         unknown.map(([{ before }]) => (before as StoredRecord).id),
       );
       if (end.next) await this.sets.trying(manager, changeSet, end.next);
-      await this.sets.commit(manager, changeSet, revision, end.next === null, end.unclear);
+      await this.sets.commit(manager, changeSet, revision, end.next === null, end.unclear || run.resumed);
       if (applied.length)
         this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet));
       const entries =
