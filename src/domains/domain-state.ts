@@ -26,6 +26,13 @@ export const domainState = {
   setRecords: (db: Db, manager: EntityManager, id: number, count: number) =>
     db.run('UPDATE domains SET records_count = ? WHERE id = ?', [count, id], manager),
 
+  /** When the cache last followed the provider. Locks the row: no synchronisation ends before this transaction does. */
+  async lastSync(db: Db, manager: EntityManager, id: number): Promise<string | null> {
+    await db.lock(manager, 'domains', { id });
+    const sql = 'SELECT synced_at FROM domains WHERE id = ?';
+    return (await db.row<{ synced_at: string | null }>(sql, [id], manager))?.synced_at ?? null;
+  },
+
   /** The cache follows the provider as of now. */
   synced: (db: Db, manager: EntityManager, id: number) =>
     db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), id], manager),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, describe, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { PROCESS } from '../../src/database/leases.js';
+import { ChangeSets } from '../../src/records/changes/change-sets.js';
 import { Unclear } from '../../src/records/changes/unclear.js';
 import { type Cloudflare, type Kept, startCloudflare } from '../support/cloudflare.js';
 import { openDatabase } from '../support/database.js';
@@ -388,6 +389,23 @@ describe('a provider that is changed past the service', () => {
     // who does not say so, changes what they name
     done(await site.admin.put(path, { ttl: 600 }));
     assert.deepEqual([held('guarded').content, held('guarded').ttl], ['192.0.2.99', 600]);
+  });
+
+  it('a synchronisation between the reading of the rows and the storing of the list is not undone', async () => {
+    const id = await add('between');
+    const sets = applicationOf(site.service.server.dataDir)?.get(ChangeSets) as ChangeSets;
+    const open = sets.open.bind(sets);
+    let calls = 0;
+    sets.open = async (...args) => {
+      if (!calls++) {
+        held('between').ttl = 900;
+        done(await site.admin.get(`${site.records}?refresh=true`));
+      }
+      return open(...args);
+    };
+    const after = done(await site.admin.put(`${site.records}/${id}`, { remark: 'noted' }));
+    sets.open = open;
+    assert.deepEqual([after.ttl, after.remark, calls], [900, 'noted', 2]);
   });
 
   it('is asked about a record of unknown state before that is changed again', async () => {

@@ -21,6 +21,15 @@ export interface ListOptions {
   atomic: boolean;
 }
 
+/** How a list is carried out. */
+export interface How {
+  background: boolean;
+  /** under the lock of the zone, not those of its names */
+  whole: boolean;
+  /** the domain's last synchronisation when its rows were read */
+  syncedAt: string | null;
+}
+
 /** What became of the change at one place of a list. */
 export interface Ended {
   position: number;
@@ -65,7 +74,7 @@ export class ChangeSets {
    * Stores a list before the provider is asked. Edits that did not fit are in it as failed, those that leave all as it
    * is as applied.
    * @param first the nets that are sent at once
-   * @returns its id
+   * @returns its id; null when the cache has followed the provider since the list was planned
    */
   async open(
     actor: Actor,
@@ -73,8 +82,8 @@ export class ChangeSets {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    { background, whole, ...options }: ListOptions & { background: boolean; whole: boolean },
-  ): Promise<number> {
+    { background, whole, syncedAt, ...options }: ListOptions & How,
+  ): Promise<number | null> {
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };
     const set = {
@@ -99,6 +108,8 @@ export class ChangeSets {
     const expected = expectedOf(nets);
     const sent = new Set(first.map((net) => net.entry));
     return this.db.transaction(async (manager) => {
+      // a synchronisation that ends from now on sees the list; one that ended since the rows were read does not know it
+      if ((await domainState.lastSync(this.db, manager, domain.id)) !== syncedAt) return null;
       const id = await this.db.insert('change_sets', set, manager);
       const rows = planned.map((edit) => rowOf(edit, id, sent, expected, set.created_at));
       for (let i = 0; i < rows.length; i += CHUNK) {

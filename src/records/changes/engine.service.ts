@@ -12,7 +12,7 @@ import { ZoneFacts } from '../../domains/zone-facts.service.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import { mergedRecord } from '../record-rules.js';
 import { RecordSyncService } from '../record-sync.service.js';
-import { ChangeSets, doorOf, type Ended, type ListOptions } from './change-sets.js';
+import { ChangeSets, doorOf, type Ended, type How, type ListOptions } from './change-sets.js';
 import { chunksOf } from './chunks.js';
 import type { Edit } from './edit.js';
 import { Execution } from './execution.service.js';
@@ -167,10 +167,10 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           const still = await this.hosts(job);
           if (still.some((host) => !hosts.includes(host))) return null;
           // it may have been deleted while we waited; whoever deletes it waits for us from now on
-          await this.domains.reload(domain.id);
+          const { synced_at: syncedAt } = await this.domains.reload(domain.id);
           if (!looked && (await this.unclear.isAt(domain.id, hosts))) return 'unclear' as const;
           const rows = await this.cache.those(domain.id, 'host', hosts);
-          return this.locked(job, rows, hosts, whole, held);
+          return this.locked(job, rows, hosts, { whole, syncedAt }, held);
         },
         whole ? { whole } : { within: zone },
       );
@@ -214,12 +214,15 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     return [...hosts];
   }
 
-  /** @returns what became of the list; or names that it touches, too, where one edit stands on another one */
+  /**
+   * @returns what became of the list; or, when it has to be planned anew, names that it touches, too, where one edit
+   * stands on another one
+   */
   private async locked(
     job: Job,
     rows: StoredRecord[],
     hosts: readonly string[],
-    whole: boolean,
+    at: Pick<How, 'whole' | 'syncedAt'>,
     held: Held,
   ): Promise<Finished | { hosts: string[] }> {
     const { actor, domain, connection, options } = job;
@@ -246,8 +249,8 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
     const chunks = chunksOf(nets, size);
     const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);
-    const changeSet = await this.store(job, planned, nets, chunks[0] ?? [], { background, whole });
-    if (changeSet === null) return { changeSet, results: [] };
+    const changeSet = await this.store(job, planned, nets, chunks[0] ?? [], { background, ...at });
+    if (changeSet === null) return job.resumes ? { changeSet, results: [] } : { hosts: [] };
     if (background && job.accepted) {
       // the entry is written at the end
       this.audit.notNeeded(actor);
@@ -270,13 +273,13 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     return { changeSet, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
   }
 
-  /** @returns the number of the list; null: somebody else has taken it up */
+  /** @returns the number of the list; null: somebody else has taken it up, or it has to be planned anew */
   private async store(
     { actor, domain, options, resumes }: Job,
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    how: { background: boolean; whole: boolean },
+    how: How,
   ): Promise<number | null> {
     if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, ...how });
     const { changeSet } = resumes;
