@@ -9,7 +9,7 @@ export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
   return {
     types: [...types],
     granularity: ttlOf === 'set' ? 'rrset' : 'record',
-    toggle: toggle !== false,
+    toggle: toggle === 'record',
     proxy,
     lines: [...lines],
     weight,

@@ -259,7 +259,7 @@ describe('two edits at one name', () => {
   };
   const ok = 'ok';
   const [dup, clash, gone] = [409001, 400001, 404001];
-  type Row = [second: string, codes: (number | 'ok')[], changes: string[]];
+  type Row = [second: string, codes: (number | 'ok')[], changes: string[], ofSets?: string[]];
   const PAIRS: Record<string, Row[]> = {
     'create A .9': [
       ['create A .9', [ok, dup], ['create A 192.0.2.9']],
@@ -316,17 +316,20 @@ describe('two edits at one name', () => {
       ['create CNAME', [ok, clash], ['update A 192.0.2.1']],
       ['update 1 to .9', [ok, ok], ['update A 192.0.2.9']],
       ['disable 1', [ok, ok], ['update A 192.0.2.1']],
-      ['delete 1', [ok, ok], ['delete 192.0.2.1']],
+      // the TTL that it gave its set stays
+      ['delete 1', [ok, ok], ['delete 192.0.2.1'], ['delete 192.0.2.1', 'update A 192.0.2.2']],
       ['delete 2', [ok, ok], ['delete 192.0.2.2', 'update A 192.0.2.1']],
       ['upsert A .9', [ok, ok], ['update A 192.0.2.1', 'create A 192.0.2.9']],
       ['upsert A .1', [ok, ok], ['update A 192.0.2.1']],
     ],
   };
+  const sets = provider({ ids: 'derived', ttlOf: 'set', replaces: 'set', toggle: 'record' });
   for (const [first, rows] of Object.entries(PAIRS)) {
-    it(`${first}, then each other one`, () => {
-      for (const [second, codes, changes] of rows) {
-        const folded = fold([A[first] as Wish, A[second] as Wish], [row(1), row(2)]);
-        assert.deepEqual([second, folded.codes, folded.changes], [second, codes, changes]);
+    it.each(['records', 'sets'])(`${first}, then each other one, at a provider of %s`, (of) => {
+      for (const [second, codes, changes, ofSets = changes] of rows) {
+        const folded = fold([A[first] as Wish, A[second] as Wish], [row(1), row(2)], of === 'sets' ? sets : RECORDS);
+        const wanted = of === 'sets' ? ofSets : changes;
+        assert.deepEqual([second, folded.codes, folded.changes], [second, codes, wanted]);
       }
     });
   }
