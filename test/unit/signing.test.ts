@@ -25,8 +25,7 @@ const file = sharedFile('signature-vectors/aws-sigv4-suite.json');
 const reason = noRecordings || (existsSync(file) ? false : 'no signature vectors');
 
 describeUnless(reason)('signatures of AWS, version 4', () => {
-  if (reason) return;
-  const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: Case[] };
+  const { cases } = (reason ? { cases: [] } : JSON.parse(readFileSync(file, 'utf8'))) as { cases: Case[] };
   // `URL` normalises paths; the hash of the body as a header is demanded by other services
   const ours = cases.filter(({ context }) => context.normalize && !context.sign_body);
   it('covers what requests of ours can be', () => assert.ok(ours.length > 20));
