@@ -59,7 +59,9 @@ function typeOf(dice: Dice, { types }: Soil): string {
 }
 
 function hostFor(dice: Dice, type: string): string {
-  if (type === 'NS' || type === 'DS') return dice.chance(0.8) ? dice.of(['deleg', 'deleg2']) : '@';
+  // a DS at the apex is the parent's: BIND leaves it out of an update and takes the rest
+  if (type === 'DS') return dice.of(['deleg', 'deleg2']);
+  if (type === 'NS') return dice.chance(0.8) ? dice.of(['deleg', 'deleg2']) : '@';
   if (type === 'SRV') return dice.of(['_sip._tcp', '_sip._tcp', 'www']);
   if (type === 'CNAME') return dice.of(['c1', 'c2', 'c3', 'www', 'a']);
   return dice.of([...HOSTS, 'c1']);
