@@ -6,19 +6,20 @@ import { AuditService } from '../audit/audit.service.js';
 import { type Caller, hasScope, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { contains, orderBy, pageOf, pageSql } from '../common/paging.dto.js';
+import { orderBy, pageOf, pageSql } from '../common/paging.dto.js';
 import { assertUnchanged, same } from '../common/read-only.js';
 import { parseTime } from '../common/validation.js';
-import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
+import { Db, isDuplicate, marks } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import { unknownSort } from '../database/lists.js';
-import { toAscii, toUnicode, zoneName } from '../dns/names.js';
+import { toUnicode, zoneName } from '../dns/names.js';
 import { Events } from '../events/events.js';
 import { capabilitiesView } from '../providers/capabilities-view.js';
 import type { RemoteZone } from '../providers/provider.js';
 import { type DomainAccess, READ, WRITE } from './access-rights.js';
 import type { DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } from './domain.dto.js';
 import { Domain } from './domain.entity.js';
+import { filterOf } from './domain-filter.js';
 import { DOMAIN_COLUMNS, DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
 import { zoneLock } from './zone-lock.js';
 
@@ -272,7 +273,8 @@ export class DomainsService {
     const labels = name.split('.');
     const above = labels.map((_, i) => labels.slice(i).join('.'));
     const rows = await this.db.rows<{ id: number; name: string }>(
-      `SELECT id, name FROM domains WHERE (owner_id IS NULL OR owner_id <> ?) AND (name IN (${marks(above.length)}) OR name LIKE ? ESCAPE '!')
+      `SELECT id, name FROM domains WHERE (owner_id IS NULL OR owner_id <> ?)
+          AND (name IN (${marks(above.length)}) OR name LIKE ? ESCAPE '!')
         ORDER BY name LIMIT 20`,
       [me.userId, ...above, `%.${name.replace(/_/g, '!_')}`],
       manager,
@@ -308,37 +310,6 @@ export class DomainsService {
 }
 
 const NOTHING: Held = { level: 0, hosts: [] };
-
-/** What a query narrows a list to. */
-interface Filter {
-  /** conditions, each with `AND` before it */
-  sql: string;
-  values: SqlValue[];
-  /** they are about columns of `domains d`, which the table of readable domains lacks */
-  ofRow: boolean;
-}
-
-/** The conditions of a query, on the table of domains that has this name there. */
-function filterOf(query: DomainQuery, domains: 'mine' | 'd'): Filter {
-  const { name, account_id, provider, status, keyword } = query;
-  const byName: [string, SqlValue | undefined][] = [
-    ['mine.name = ?', name && toAscii(name).replace(/\.$/, '')],
-    // the A-label form of a whole label: parts of one have another
-    ["mine.name LIKE ? ESCAPE '!'", keyword ? contains(toAscii(keyword) || keyword) : undefined],
-  ];
-  const byRow: [string, SqlValue | undefined][] = [
-    [`${domains}.account_id = ?`, account_id],
-    [`${domains}.account_id IN (SELECT p.id FROM dns_accounts p WHERE p.provider = ?)`, provider],
-    [`${domains}.status = ?`, status],
-  ];
-  const isGiven = ([, value]: [string, SqlValue | undefined]) => value !== undefined;
-  const given = [...byName, ...byRow].filter(isGiven);
-  return {
-    sql: given.map(([sql]) => ` AND ${sql}`).join(''),
-    values: given.map(([, value]) => value as SqlValue),
-    ofRow: domains === 'd' && byRow.some(isGiven),
-  };
-}
 
 /**
  * What is held in a domain as views tell it: of a token no more than its scopes and rules leave. `hosts` then are those

@@ -234,8 +234,9 @@ export function storedForms(text: string, zone: string): { type: string; value: 
   });
 }
 
-const defined = <T extends object>(value: T): Partial<T> =>
-  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as Partial<T>;
+/** The fields that say something: null says nothing. */
+export const defined = <T extends object>(value: T): Partial<T> =>
+  Object.fromEntries(Object.entries(value).filter(([, v]) => (v ?? null) !== null)) as Partial<T>;
 
 /** What a CNAME at the apex cannot stand beside where the provider flattens it: what it is flattened to. */
 const FLATTENED = new Set(['A', 'AAAA', 'CNAME', 'ALIAS']);

@@ -7,22 +7,13 @@ import type { RowValues } from '../../src/records/reconcile.js';
 import { RecordCache } from '../../src/records/record-cache.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
+import { rowValues } from '../support/rows.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 
 const DOMAIN = 1;
 const row = (remote_id: string | null, value: string, more: Partial<RowValues & { remark: string }> = {}) => ({
-  remote_id,
-  host: 'www',
-  type: 'A',
-  value,
-  ttl: 600,
-  line: 'default',
-  proxied: false,
-  priority: null,
-  weight: null,
-  enabled: true,
-  read_only: false,
+  ...rowValues(value, { remote_id }),
   remark: '',
   ...more,
 });

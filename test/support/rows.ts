@@ -1,3 +1,5 @@
+import type { RemoteRecord } from '../../src/dns/record.js';
+import type { RowValues } from '../../src/records/reconcile.js';
 import type { StoredRecord } from '../../src/records/record-cache.js';
 
 /** A stored A record at www, `192.0.2.<id>`, with what a test wants otherwise. */
@@ -21,3 +23,25 @@ export const row = (id: number, more: Partial<StoredRecord> = {}): StoredRecord 
   created_at: '2026-01-01T00:00:00.000Z',
   ...more,
 });
+
+/** What follows the provider of an A record at www with its id `a`. */
+export const rowValues = (value: string, more: Partial<RowValues> = {}): RowValues => ({
+  remote_id: 'a',
+  host: 'www',
+  type: 'A',
+  value,
+  ttl: 600,
+  line: 'default',
+  proxied: false,
+  priority: null,
+  weight: null,
+  enabled: true,
+  read_only: false,
+  ...more,
+});
+
+/** The same as the provider lists it. */
+export const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => {
+  const { remote_id: _, read_only: readOnly, ...rest } = rowValues(value);
+  return { ...rest, remoteId, readOnly, ...more };
+};

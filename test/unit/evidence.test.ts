@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { expectations, hostsOf, judge, type UnclearChange } from '../../src/records/changes/evidence.js';
-import type { RowValues } from '../../src/records/reconcile.js';
+import { remote, rowValues as row } from '../support/rows.js';
 
 const SENT = '2026-01-01T00:00:00.000Z';
 const SURE = '2026-01-01T00:01:00.000Z';
@@ -10,24 +10,6 @@ const SURE = '2026-01-01T00:01:00.000Z';
 const EARLY = '2026-01-01T00:00:30.000Z';
 const LATE = '2026-01-01T00:01:00.001Z';
 
-const row = (value: string, more: Partial<RowValues> = {}): RowValues => ({
-  remote_id: 'a',
-  host: 'www',
-  type: 'A',
-  value,
-  ttl: 600,
-  line: 'default',
-  proxied: false,
-  priority: null,
-  weight: null,
-  enabled: true,
-  read_only: false,
-  ...more,
-});
-const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => {
-  const { remote_id, read_only, ...rest } = row(value);
-  return { ...rest, remoteId, readOnly: false, ...more };
-};
 const change = (more: Partial<UnclearChange>): UnclearChange => ({
   id: 1,
   change_set_id: 1,

@@ -2,22 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { type CacheRow, difference, type Expectation, suspiciousLoss } from '../../src/records/reconcile.js';
-import { row as rowOf } from '../support/rows.js';
-
-const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => ({
-  remoteId,
-  host: 'www',
-  type: 'A',
-  value,
-  ttl: 600,
-  line: 'default',
-  proxied: false,
-  priority: null,
-  weight: null,
-  enabled: true,
-  readOnly: false,
-  ...more,
-});
+import { remote, row as rowOf } from '../support/rows.js';
 
 const row = (id: number, remote_id: string | null, value: string, more: Partial<CacheRow> = {}): CacheRow =>
   rowOf(id, { remote_id, value, ttl: 600, ...more });

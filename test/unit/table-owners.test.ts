@@ -28,6 +28,7 @@ const READS: Record<string, Record<string, string>> = {
     passkeys: 'the same; that room stands on this one',
     identities: 'the same; that room stands on this one',
   },
+  'domains/domain-filter.ts': { dns_accounts: 'a list of domains is narrowed to a provider' },
   'domains/domain-policy.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
     team_members: 'the grants of a user, in the statement that decides each request',

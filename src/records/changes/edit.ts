@@ -2,7 +2,7 @@ import type { AppError } from '../../common/errors.js';
 import type { DnsRecord } from '../../dns/record.js';
 import type { ProviderDefinition } from '../../providers/provider.js';
 import type { RecordInput, RecordPatch } from '../record.dto.js';
-import { carriesPriority, newRecord, withoutAliases } from '../record-rules.js';
+import { carriesPriority, defined, newRecord, withoutAliases } from '../record-rules.js';
 
 /** A creation, canonical. */
 export interface NewRecord {
@@ -62,6 +62,3 @@ export const update = ({ zone }: Place, id: number, patch: RecordPatch, ifMatch?
   patch: withoutAliases(patch, zone),
   ...(ifMatch !== undefined && { ifMatch }),
 });
-
-const defined = (value: RecordPatch): RecordPatch =>
-  Object.fromEntries(Object.entries(value).filter(([, v]) => (v ?? null) !== null));
