@@ -17,6 +17,12 @@ export const clipped = (text: string, max: number): string => (text.length > max
 /** Others' words as every database takes them: without NUL and broken Unicode. */
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
 
+/**
+ * Of a call that may still be carried out: `once`, where what is seen of it there proves that it will not be any more;
+ * `again`, where an earlier attempt may be what is seen; null: not at all.
+ */
+export type Late = 'once' | 'again' | null;
+
 /** `data` of 500002. */
 export interface OutboundFailure {
   /** the DNS provider's kind, such as `powerdns`; null for whatever else is called */
@@ -33,6 +39,8 @@ export class OutboundError extends AppError {
   declare readonly data: OutboundFailure;
   /** of the kind `changed`: what the provider holds in place of what was seen; null when it is gone */
   found?: RemoteRecord | null;
+  /** no answer came in the time that there was: what was asked for may still be carried out later */
+  late: Late = null;
 
   constructor(
     readonly kind: OutboundErrorKind,
@@ -58,6 +66,12 @@ export class OutboundError extends AppError {
   applied(mayHave: boolean): this {
     this.mayHaveApplied = mayHave;
     return Object.assign(this, { data: { ...this.data, applied: mayHave ? 'unknown' : 'no' } });
+  }
+
+  /** Says whether it may still be carried out later. */
+  lateBy(late: Late): this {
+    this.late = late;
+    return this;
   }
 }
 

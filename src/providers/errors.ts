@@ -3,6 +3,7 @@ import { OutboundError, type OutboundErrorKind } from '../outbound/outbound-erro
 /** What adapters throw: providers are among those whom the service calls. */
 export {
   clipped,
+  type Late,
   NotBegun,
   OutboundError as ProviderError,
   type OutboundErrorKind as ProviderErrorKind,

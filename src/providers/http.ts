@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { sleep } from '../common/clock.js';
 import { readBody } from '../outbound/body.js';
-import { clipped, NotBegun, ProviderError } from './errors.js';
+import { clipped, type Late, NotBegun, ProviderError } from './errors.js';
 import type { Gate } from './gate.js';
 import {
   decode,
@@ -78,7 +78,9 @@ export interface HttpAnswer<T> {
 
 /** An answer larger than this is refused: no provider's page is near it. */
 const MAX_BODY_MIB = 64;
-const BUSY = [502, 503, 504];
+/** a proxy in between has waited in vain */
+const GATEWAY_TIMEOUT = 504;
+const BUSY = [502, 503, GATEWAY_TIMEOUT];
 
 /**
  * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504
@@ -126,6 +128,11 @@ export class Http {
     // whether an attempt so far may have been carried out: a later one that certainly was not takes nothing of that
     // back
     let unclear = false;
+    // one that went unanswered for so long that somebody may still be at it
+    let late: Late = null;
+    const tooLate = () => {
+      if (!reads) late = unclear ? 'again' : 'once';
+    };
     const doubt = (may: boolean) => {
       unclear ||= may;
       if (doing && unclear && !reads) doing.unclear = true;
@@ -139,18 +146,19 @@ export class Http {
         const outgoing = await this.outgoing(method, path, options);
         answer = await gate.run(() => this.send(outgoing), end, turns++ > 0);
       } catch (error) {
-        if (error instanceof ProviderError) throw unclear ? error.applied(true) : error;
+        if (error instanceof ProviderError) throw unclear ? error.applied(true).lateBy(late) : error;
         const certain = neverSent(error);
-        doubt(!certain);
         // a provider that is too slow is not asked again: the caller has waited long enough, and it has enough to do
         const slow = (error as Error).name === 'TimeoutError';
+        if (slow) tooLate();
+        doubt(!certain);
         const wait = backoff(attempt++);
         if (!last && !slow && (idempotent || certain) && Date.now() + wait < end) {
           await sleep(wait);
           continue;
         }
         const words = connectionWords(error, this.options.timeoutMs);
-        throw new ProviderError('unavailable', this.options.redact(words), unclear);
+        throw new ProviderError('unavailable', this.options.redact(words), unclear).lateBy(late);
       }
       const { status, headers, text } = answer;
       const success = status >= 200 && status < 300;
@@ -158,8 +166,9 @@ export class Http {
         const body = this.parse<T>(text, headers, reads, doubt);
         if (!this.options.failed?.(body)) return { status, headers, body };
       }
+      if (status === GATEWAY_TIMEOUT) tooLate();
       doubt(status >= 500);
-      const failure = this.failure(status, text, unclear);
+      const failure = this.failure(status, text, unclear).lateBy(late);
       const asked = retryAfter(headers['retry-after']);
       const limited = failure.kind === 'rate_limit';
       const wait = asked ?? backoff(attempt);

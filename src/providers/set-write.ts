@@ -71,7 +71,7 @@ function groups(writes: SetWrite[], changes: readonly Change[]): SetWrite[][] {
 /** A failure of one set of a change, of whose sets another one is written. */
 export function partOf(failure: Failure, half: boolean): Failure {
   if (!half) return failure;
-  const { kind, message } = failure.error;
+  const { kind, message, late } = failure.error;
   const words = `${message} (of the two sets that the record is in, before and after, one is written)`;
-  return { ok: false, error: new ProviderError(kind, words, true), tried: true };
+  return { ok: false, error: new ProviderError(kind, words, true).lateBy(late), tried: true };
 }

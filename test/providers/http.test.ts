@@ -113,6 +113,30 @@ describe('the HTTP client of all providers', () => {
     }
   });
 
+  it('says of a write without an answer in time that it may still be carried out, and if an earlier attempt may be', async () => {
+    const silent = () => new Promise<Answer>(() => {});
+    const of = (call: Promise<unknown>) =>
+      call.then(
+        () => 'no failure',
+        (error: { late: unknown }) => error.late,
+      );
+    const impatient = client({ timeoutMs: 100 });
+    standIn.handler = silent;
+    assert.equal(await of(impatient.post('/')), 'once');
+    assert.equal(await of(impatient.get('/')), null);
+    assert.equal(await of(impatient.post('/', { reads: true })), null);
+    standIn.requests.length = 0;
+    standIn.handler = () => (standIn.requests.length === 1 ? broken : silent());
+    assert.equal(await of(impatient.put('/', { json: {} })), 'again');
+    answers({ status: 504 });
+    assert.equal(await of(client().post('/')), 'once');
+    assert.equal(await of(client().put('/')), 'again');
+    for (const clear of [broken, { status: 500 }, { status: 502 }]) {
+      answers(clear);
+      assert.equal(await of(client().post('/')), null);
+    }
+  });
+
   it('takes secrets out of words before they are cut', async () => {
     const silent = (error: Error) => !/s3c/.test(error.message);
     answers({ status: 400, body: `${'x'.repeat(97)}s3cret` });

@@ -39,8 +39,8 @@ export interface Told {
   remark?: string;
 }
 
-/** What goes wrong at a provider from now on: how often, whether what it applies may come late; null: nothing. */
-export type Trouble = { dice: Dice; chance: number; late: boolean } | null;
+/** What goes wrong at a provider from now on, and how often; null: nothing. */
+export type Trouble = { dice: Dice; chance: number } | null;
 
 /** A provider that random lists are sent to. */
 export interface Ground {
@@ -74,10 +74,10 @@ function httpTrouble(proxy: HttpProxy, trouble: Trouble): void {
     proxy.fault = null;
     return;
   }
-  const { dice, chance, late } = trouble;
+  const { dice, chance } = trouble;
   proxy.fault = async ({ method }, forward) => {
     if (!dice.chance(method === 'GET' ? chance / 3 : chance)) return forward();
-    const kind = dice.of(late ? FAILURES : FAILURES.slice(0, -1));
+    const kind = dice.of(FAILURES);
     if (kind === 'before') return 'close';
     if (kind === 'limited') return { status: 429, body: '{}' };
     if (kind === 'limited with a time') return { status: 429, body: '{}', headers: { 'retry-after': '1' } };
@@ -179,11 +179,9 @@ async function updatesGround(name: string, start: (zones: string[]) => Promise<N
         proxy.fault = () => 'pass';
         return;
       }
-      const { dice, chance, late } = trouble;
+      const { dice, chance } = trouble;
       proxy.fault = ({ update }) =>
-        dice.chance(update ? chance : chance / 4)
-          ? dice.of(late ? (['before', 'after', LATE_MS] as const) : (['before', 'after'] as const))
-          : 'pass';
+        dice.chance(update ? chance : chance / 4) ? dice.of(['before', 'after', LATE_MS] as const) : 'pass';
     },
     stop: () => Promise.all([proxy.stop(), server.stop()]),
   };

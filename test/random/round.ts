@@ -75,9 +75,7 @@ export async function disturb(place: Place, dice: Dice, soil: Soil, name: string
   const { house, ground } = place;
   const two = dice.chance(0.35);
   const chance = dice.of([0, 0, 0.15, 0.4]);
-  // what comes late undoes what another list has done at its name since, at providers that replace whole sets: nobody
-  // here can know of it
-  ground.trouble(chance ? { dice: dice.fork(), chance, late: !two } : null, house.dataDir);
+  ground.trouble(chance ? { dice: dice.fork(), chance } : null, house.dataDir);
   const end = dice.next();
   const at = `${dice.of(['before', 'after'])} ${dice.int(1, dice.of([20, 60]))}`;
   const ms = dice.int(0, 400);

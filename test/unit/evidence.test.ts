@@ -21,6 +21,7 @@ const change = (more: Partial<UnclearChange>): UnclearChange => ({
   remark: null,
   expected: null,
   settle_after: SURE,
+  late: null,
   ...more,
 });
 const verdict = (of: UnclearChange, list: RemoteRecord[], begun: string, remoteId: string | null = 'a') => {
@@ -39,6 +40,13 @@ describe('what a list proves of an unclear change', () => {
     assert.deepEqual(proofs(create, [remote('n', '192.0.2.2', { ttl: 1 })]), ['applied n', 'applied n']);
     assert.deepEqual(proofs(create, [remote('a', '192.0.2.1')]), ['unknown', 'failed']);
     assert.deepEqual(proofs(create, []), ['unknown', 'failed']);
+  });
+
+  it('one that may be carried out once more: nothing, until it no longer can be', () => {
+    const create = change({ record_id: null, after: NEW, late: 'again' });
+    assert.deepEqual(proofs(create, [remote('n', '192.0.2.2')]), ['unknown', 'applied n']);
+    const once = change({ record_id: null, after: NEW, late: 'once' });
+    assert.deepEqual(proofs(once, [remote('n', '192.0.2.2')]), ['applied n', 'applied n']);
   });
 
   it('an update: all of its content, under its own id or another one', () => {

@@ -83,6 +83,7 @@ class Model {
       remark: null,
       expected,
       settle_after: at(this.time + SURE),
+      late: null,
     });
   }
 

@@ -10,6 +10,7 @@ import { Lists1763960000000 } from './1763960000000-lists.js';
 import { ChangeSets1763970000000 } from './1763970000000-change-sets.js';
 import { LeaseScopes1763975000000 } from './1763975000000-lease-scopes.js';
 import { Changes1763980000000 } from './1763980000000-changes.js';
+import { LateChanges1763985000000 } from './1763985000000-late-changes.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -25,4 +26,5 @@ export const MIGRATIONS = [
   ChangeSets1763970000000,
   LeaseScopes1763975000000,
   Changes1763980000000,
+  LateChanges1763985000000,
 ];

@@ -137,7 +137,9 @@ export class DnsClient {
     const { message } = asProviderError(error);
     return error instanceof RangeError
       ? new ProviderError('unavailable', `${host} port ${port} sent a broken DNS message: ${message}`)
-      : new ProviderError('unavailable', `The connection to ${host} port ${port} failed: ${message}`);
+      : new ProviderError('unavailable', `The connection to ${host} port ${port} failed: ${message}`).lateBy(
+          error instanceof TooLate ? 'once' : null,
+        );
   }
 
   private connect(address: string): Promise<Socket> {
@@ -196,9 +198,12 @@ async function first(messages: AsyncGenerator<Message>): Promise<Message> {
   throw new ProviderError('unavailable', 'The server closed the connection without an answer');
 }
 
+/** No answer came in the time that there was. */
+class TooLate extends Error {}
+
 /** Messages of a stream, each behind its length in two octets (RFC 1035 section 4.2.2). */
 async function* framed(socket: Socket, timeoutMs: number): AsyncGenerator<Buffer> {
-  const arm = () => setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  const arm = () => setTimeout(() => socket.destroy(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
   let timer = arm();
   let pending = Buffer.alloc(0);
   try {

@@ -1,5 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../../database/columns.js';
+import type { Late } from '../../outbound/outbound-error.js';
 import type { RowValues } from '../reconcile.js';
 import type { EditOp } from './edit.js';
 
@@ -89,4 +90,6 @@ export class RecordChange {
   @Utc({ nullable: true }) tried_at!: string | null;
   /** of an unknown one: only a list that was begun after this proves that it was not applied */
   @Utc({ nullable: true }) settle_after!: string | null;
+  /** of an unknown one: whether the provider may still carry it out until then, see `OutboundError.late` */
+  @Str(8, { nullable: true }) late!: Late;
 }

@@ -7,7 +7,7 @@ import { Db, marks, type SqlValue } from '../../database/db.js';
 import { PROCESS } from '../../database/leases.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { domainState } from '../../domains/domain-state.js';
-import { clipped } from '../../outbound/outbound-error.js';
+import { clipped, OutboundError } from '../../outbound/outbound-error.js';
 import { rowOfRecord, type StoredRecord } from '../record-cache.js';
 import type { ChangeState, Door } from './change-set.entity.js';
 import type { Entry, Net, Planned } from './plan.js';
@@ -167,7 +167,7 @@ export class ChangeSets {
   async end(manager: EntityManager, id: number, ended: readonly Ended[], settleAfter: string): Promise<void> {
     const alike = new Map<string, Ended[]>();
     for (const one of ended) {
-      const key = `${one.state} ${one.error ? wordsOf(one.error) : ''}`;
+      const key = `${one.state} ${lateOf(one)} ${one.error ? wordsOf(one.error) : ''}`;
       alike.set(key, [...(alike.get(key) ?? []), one]);
     }
     for (const list of alike.values()) {
@@ -178,12 +178,13 @@ export class ChangeSets {
         ? `, record_id = CASE position ${made.map(() => 'WHEN ? THEN ?').join(' ')} ELSE record_id END`
         : '';
       await this.db.run(
-        `UPDATE record_changes SET state = ?, error = ?, settle_after = ?${ids}
+        `UPDATE record_changes SET state = ?, error = ?, settle_after = ?, late = ?${ids}
          WHERE change_set_id = ? AND position IN (${marks(list.length)})`,
         [
           state,
           words,
           state === 'unknown' ? settleAfter : null,
+          lateOf(list[0] as Ended),
           ...made.flatMap(({ position, recordId }) => [position, recordId]),
           id,
           ...list.map(({ position }) => position),
@@ -211,6 +212,9 @@ export class ChangeSets {
     );
   }
 }
+
+/** Whether the provider may still carry it out. */
+const lateOf = ({ state, error }: Ended) => (state === 'unknown' && error instanceof OutboundError ? error.late : null);
 
 const expectedOf = (nets: readonly Net[]): ReadonlyMap<Entry | null, string | null> =>
   new Map(nets.map((net) => [net.entry, net.expected]));

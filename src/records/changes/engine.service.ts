@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { Connection } from '../../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
+import { sleep } from '../../common/clock.js';
 import { AppError, errors } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
 import { type Held, Leases } from '../../database/leases.js';
@@ -22,8 +23,10 @@ import { assertAllFit, type Result, resultOf } from './results.js';
 import { Unclear } from './unclear.js';
 import { readsRecords } from './who.js';
 
-/** ms that a writer waits for another one of the same name */
+/** ms that a writer waits for another one of the same name, be it one that the provider may still be at */
 const LOCK_WAIT_MS = 60_000;
+const TICK_MS = 500;
+const LATE = 'The provider gave no answer in time about an earlier change here, and may still carry it out';
 /** changes that are committed together */
 const CHUNK = 100;
 /** a list with more changes goes on in the background, when who asks can be told so */
@@ -153,11 +156,13 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   private async start(job: Job): Promise<Finished> {
     const { domain, connection } = job;
     const zone = lockOf(domain.id, null);
+    const { replaces } = connection.definition.capabilities;
+    const end = Date.now() + LOCK_WAIT_MS;
     let looked = false;
     const more = new Set<string>();
     for (;;) {
       const hosts = [...new Set([...(await this.hosts(job)), ...more])];
-      const whole = connection.definition.capabilities.replaces === 'zone' || hosts.length > MAX_NAMES;
+      const whole = replaces === 'zone' || hosts.length > MAX_NAMES;
       const names = whole ? [zone] : hosts.map((host) => lockOf(domain.id, host));
       const done = await this.leases.hold(
         names,
@@ -168,9 +173,10 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           if (still.some((host) => !hosts.includes(host))) return null;
           // it may have been deleted while we waited; whoever deletes it waits for us from now on
           const { synced_at: syncedAt } = await this.domains.reload(domain.id);
-          if (!looked && (await this.unclear.isAt(domain.id, hosts))) return 'unclear' as const;
+          const unclear = await this.unclear.isAt(domain.id, replaces === 'zone' ? null : hosts);
+          if (unclear && !looked) return 'unclear' as const;
           const rows = await this.cache.those(domain.id, 'host', hosts);
-          return this.locked(job, rows, hosts, { whole, syncedAt }, held);
+          return this.locked(job, rows, hosts, { whole, syncedAt, unclear }, held);
         },
         whole ? { whole } : { within: zone },
       );
@@ -180,8 +186,23 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           .refresh(domain, 'system')
           .catch((error: Error) => log().debug({ err: error.message }, 'unclear'));
         looked = true;
+      } else if (done && 'late' in done) {
+        await this.patience(done.late, end);
+        looked = false;
       } else if (done && 'hosts' in done) for (const host of done.hosts) more.add(host);
       else if (done) return done;
+    }
+  }
+
+  /**
+   * Waits, without a lock, until the provider cannot carry out an earlier change any more. @param end when whoever asks
+   * goes away @throws AppError 409001
+   */
+  private async patience(until: string, end: number): Promise<void> {
+    const at = Date.parse(until);
+    while (Date.now() <= at) {
+      if (at > end || this.stopping) throw errors.conflict(`${LATE}; try again after ${until}`);
+      await sleep(Math.min(at + 1 - Date.now(), TICK_MS));
     }
   }
 
@@ -216,15 +237,15 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
 
   /**
    * @returns what became of the list; or, when it has to be planned anew, names that it touches, too, where one edit
-   * stands on another one
+   * stands on another one, or when the provider cannot carry out any more what would take its changes away
    */
   private async locked(
     job: Job,
     rows: StoredRecord[],
     hosts: readonly string[],
-    at: Pick<How, 'whole' | 'syncedAt'>,
+    { unclear, ...at }: Pick<How, 'whole' | 'syncedAt'> & { unclear: boolean },
     held: Held,
-  ): Promise<Finished | { hosts: string[] }> {
+  ): Promise<Finished | { hosts: string[] } | { late: string }> {
     const { actor, domain, connection, options } = job;
     const mayRead = (row: StoredRecord) =>
       readsRecords(actor) && judgeRecord(domain.access, domain.id, 'read', row).allowed;
@@ -245,7 +266,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       this.audit.notNeeded(actor);
       return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)) };
     }
-    const { atomic, chunk } = connection.definition.capabilities;
+    const { atomic, chunk, replaces } = connection.definition.capabilities;
+    const late = unclear ? await this.unclear.lateUntil(domain.id, nets, replaces) : null;
+    if (late) return { late };
     const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
     const chunks = chunksOf(nets, size);
     const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);

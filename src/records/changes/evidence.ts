@@ -1,4 +1,5 @@
 import { type RemoteRecord, sameRecord } from '../../dns/record.js';
+import type { Late } from '../../outbound/outbound-error.js';
 import { distinct, type Expectation, type RowValues } from '../reconcile.js';
 
 /** A change that was sent to the provider, and of which nobody knows whether it was applied. */
@@ -19,6 +20,8 @@ export interface UnclearChange {
   expected: string | null;
   /** only a list that was begun after this proves that it was not applied */
   settle_after: string | null;
+  /** whether the provider may still carry it out until then; `again`: what is seen of it may be of an earlier attempt */
+  late: Late;
 }
 
 /** The names that a change touches. */
@@ -116,6 +119,8 @@ export function judge(
   for (const { change, parts } of asSent(changes)) {
     // it exists only here, and still does: nothing was asked of the provider, and nothing was written here
     const here = change.before?.remote_id === null && change.after === null;
+    // what is there may be of an attempt before the one that may still be carried out
+    if (change.late === 'again' && isEarly(change, begun)) continue;
     const found = here ? undefined : find(change);
     for (const part of parts) {
       if (found) verdicts.set(part, { applied: true, remoteId: found.remoteId });

@@ -7,10 +7,13 @@ import type { Config } from '../../config/config.js';
 import { CONFIG } from '../../config/config.module.js';
 import { Db, marks, type SqlValue } from '../../database/db.js';
 import { Leases, PROCESS } from '../../database/leases.js';
+import { sameRecord } from '../../dns/record.js';
+import type { Capabilities } from '../../providers/provider.js';
 import { RecordCache } from '../record-cache.js';
 import type { ChangedRecord, ChangeSet } from './change-set.entity.js';
 import { hostsOf, type UnclearChange } from './evidence.js';
 import { lockOf } from './locks.js';
+import type { Net } from './plan.js';
 import { actorOf, WHO } from './who.js';
 
 /** ids that one statement names */
@@ -42,6 +45,7 @@ interface ChangeRow {
   value_after: string | null;
   expected: string | null;
   settle_after: string | null;
+  late: UnclearChange['late'];
 }
 
 /**
@@ -84,8 +88,9 @@ export class Unclear {
   /**
    * Whether the cache may be wrong about one of these names: some change there has no known end, or its process is gone
    * before it could write down what it did. Who asks holds the locks of the names, so no other one lives at them.
+   * @param hosts null: all of the zone
    */
-  async isAt(domainId: number, hosts: readonly string[]): Promise<boolean> {
+  async isAt(domainId: number, hosts: readonly string[] | null): Promise<boolean> {
     const open = await this.db.row(`SELECT 1 AS one FROM change_sets WHERE domain_id = ? AND state <> 'done' LIMIT 1`, [
       domainId,
     ]);
@@ -95,8 +100,28 @@ export class Unclear {
         WHERE s.domain_id = ? AND s.state <> 'done' AND (c.state = 'unknown' OR (c.state = 'pending' AND c.tried_at IS NOT NULL))`,
       [domainId],
     );
-    const asked = new Set(hosts);
-    return rows.some((row) => hostsOf(row).some((host) => asked.has(host)));
+    const asked = hosts && new Set(hosts);
+    return rows.some((row) => !asked || hostsOf(row).some((host) => asked.has(host)));
+  }
+
+  /**
+   * Until when a list has to wait, because the provider may carry out an earlier change as late as then, and that one
+   * would take away what the list has made meanwhile: at the same record, in the same set of records, or anywhere in a
+   * zone that is written as a whole.
+   * @returns null: not at all
+   */
+  async lateUntil(domainId: number, nets: readonly Net[], replaces: Capabilities['replaces']): Promise<string | null> {
+    const late = (await this.of(domainId)).filter((change) => change.late && (change.settle_after ?? '') > now());
+    const hosts = new Set(nets.flatMap(({ before, after }) => [before, after].flatMap((row) => row?.host ?? [])));
+    const ids = new Set(nets.flatMap(({ before }) => before?.id ?? []));
+    const made = nets.flatMap(({ after }) => after ?? []);
+    const meets = (change: UnclearChange): boolean => {
+      if (replaces === 'zone') return true;
+      if (replaces === 'set') return hostsOf(change).some((host) => hosts.has(host));
+      const { record_id: id, after } = change;
+      return (id !== null && ids.has(id)) || (after !== null && made.some((row) => sameRecord(row, after)));
+    };
+    return late.filter(meets).reduce<string | null>((last, { settle_after }) => laterOf(last, settle_after), null);
   }
 
   private async adopt(domainId: number, { id, background, owner }: Omit<OpenSet, 'whole'>): Promise<void> {
@@ -186,7 +211,7 @@ export class Unclear {
   async of(domainId: number, manager?: EntityManager): Promise<UnclearChange[]> {
     const rows = await this.db.rows<ChangeRow>(
       `SELECT c.id, c.change_set_id, c.record_id, c.host, c.host_before, c.state_before, c.value_before, c.state_after,
-              c.value_after, c.expected, c.settle_after
+              c.value_after, c.expected, c.settle_after, c.late
          FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
         WHERE s.state = 'unknown' AND s.domain_id = ? AND c.state = 'unknown' ORDER BY c.id`,
       [domainId],
@@ -304,6 +329,8 @@ export class Unclear {
     return [...found].map(([id, accountId]) => ({ id, accountId }));
   }
 }
+
+const laterOf = (a: string | null, b: string | null): string | null => ((a ?? '') > (b ?? '') ? a : b);
 
 /** A stored state as the values of a row. */
 function state(json: string | null, value: string | null): { values: UnclearChange['before']; remark: string } | null {
