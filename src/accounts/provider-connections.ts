@@ -6,8 +6,8 @@ import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { outboundAgent } from '../outbound/agent.js';
-import { connectProvider } from '../providers/connect.js';
-import type { Credentials, DnsProvider, ProviderDefinition } from '../providers/provider.js';
+import { type Connected, connectProvider } from '../providers/connect.js';
+import type { Credentials, ProviderDefinition } from '../providers/provider.js';
 import { PROVIDERS } from '../providers/registry.js';
 
 /** ms that the end waits for answers of providers */
@@ -16,7 +16,7 @@ const CONTEXT = 'dns_accounts.credentials';
 
 /** A live provider and what it declares. */
 export interface Connection {
-  provider: DnsProvider;
+  provider: Connected;
   definition: ProviderDefinition;
 }
 

@@ -297,12 +297,10 @@ export class DomainsService {
   /** The provider's zone of exactly this name. */
   private async resolve(accountId: number, name: string, create: boolean): Promise<RemoteZone> {
     const { provider, definition } = await this.connections.of(accountId);
-    const zone = provider.findZone
-      ? await provider.findZone(name)
-      : (await provider.listZones()).find((z) => z.name === name);
+    const zone = await provider.findZone(name);
     if (zone) return zone;
     if (!create) throw errors.notFound(`Zone ${name} at the provider`);
-    if (!definition.capabilities.createZone || !provider.createZone) {
+    if (!definition.capabilities.createZone) {
       throw errors.unsupported(`${definition.label} cannot create zones; create it there and synchronise`);
     }
     return provider.createZone(name);

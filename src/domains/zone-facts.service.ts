@@ -43,7 +43,6 @@ export class ZoneFacts {
 
   /** Null where the kind has no such facts, or the provider cannot be asked now: then what is declared holds. */
   private async info({ provider }: Connection, { id, remote_id, name }: Zone): Promise<ZoneInfo | null> {
-    if (!provider.zoneInfo) return null;
     const known = this.known.get(id);
     if (known?.remoteId === remote_id && known.until > Date.now()) return known.info;
     try {

@@ -23,46 +23,69 @@ export interface ConnectOptions {
   installation: Readonly<Record<string, Installation>>;
 }
 
+/** A provider for one account: what its adapter does not have is made up for. */
+export type Connected = Required<DnsProvider>;
+
 /**
  * A live provider for one account: its adapter with an HTTP client that has the account's own limits. Keep it while the
- * credentials stay the same, since the limits and the open connections live in it.
+ * credentials stay the same, since the limits and the open connections live in it. The adapter is read with the first
+ * call.
  * @throws ProviderError when a URL among the credentials is not allowed
  */
 export function connectProvider(
   definition: ProviderDefinition,
   credentials: Credentials,
   options: ConnectOptions,
-): DnsProvider {
-  const saying = async <T>(reading: boolean, work: () => Promise<T>): Promise<T> => {
+): Connected {
+  const { atomic, replaces, chunk, types } = definition.capabilities;
+  const writable = new Set(types);
+  try {
+    assertAddresses(definition, credentials, options);
+  } catch (error) {
+    throw named(error, definition, true);
+  }
+  let adapter: Promise<DnsProvider> | undefined;
+  const saying = async <T>(reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
     try {
-      return await work();
+      adapter ??= connectAdapter(definition, credentials, options);
+      return await work(await adapter);
     } catch (error) {
       throw named(error, definition, reading);
     }
   };
-  let provider: DnsProvider;
-  try {
-    provider = connectAdapter(definition, credentials, options);
-  } catch (error) {
-    throw named(error, definition, true);
-  }
-  const { createZone, findZone, zoneInfo } = provider;
-  const { atomic, replaces, chunk } = definition.capabilities;
-  const listed = inChunks((zone, changes, more) => provider.apply(zone, changes, more), chunk, atomic);
+  const listed = inChunks(
+    async (zone, changes, more) => ((await adapter) as DnsProvider).apply(zone, changes, more),
+    chunk,
+    atomic,
+  );
   const apply = atomic && replaces === 'set' ? together(listed, Math.min(chunk, TOGETHER)) : listed;
   return {
-    check: () => saying(true, () => provider.check()),
-    listZones: () => saying(true, () => provider.listZones()),
-    listRecords: (zone) => saying(true, () => provider.listRecords(zone)),
+    check: () => saying(true, (provider) => provider.check()),
+    listZones: () => saying(true, (provider) => provider.listZones()),
+    listRecords: (zone) =>
+      saying(true, async (provider) =>
+        (await provider.listRecords(zone)).map((record) =>
+          record.readOnly || writable.has(record.type) ? record : { ...record, readOnly: true },
+        ),
+      ),
     apply: (zone, changes, more) =>
       saying(false, async () => {
         const outcomes = await apply(zone, changes, more);
         for (const outcome of outcomes) if (!outcome.ok) named(outcome.error, definition, false);
         return outcomes;
       }),
-    ...(createZone && { createZone: (name) => saying(false, () => createZone.call(provider, name)) }),
-    ...(findZone && { findZone: (name) => saying(true, () => findZone.call(provider, name)) }),
-    ...(zoneInfo && { zoneInfo: (zone) => saying(true, () => zoneInfo.call(provider, zone)) }),
+    createZone: (name) =>
+      saying(false, async (provider) => {
+        if (provider.createZone) return provider.createZone(name);
+        throw new ProviderError('rejected', 'Zones are not created here', false);
+      }),
+    findZone: (name) =>
+      saying(true, async (provider) =>
+        provider.findZone
+          ? provider.findZone(name)
+          : ((await provider.listZones()).find((zone) => zone.name === name) ?? null),
+      ),
+    zoneInfo: (zone) => saying(true, async (provider) => (await provider.zoneInfo?.(zone)) ?? null),
   };
 }
 
@@ -70,17 +93,25 @@ export function connectProvider(
 const named = (error: unknown, { kind }: ProviderDefinition, reading: boolean): unknown =>
   error instanceof ProviderError ? error.of(kind, reading) : error;
 
+/** @throws ProviderError when a URL among the credentials is not allowed */
+function assertAddresses(
+  { credentials: lists }: ProviderDefinition,
+  credentials: Credentials,
+  { deny }: ConnectOptions,
+) {
+  for (const { key, kind } of lists.flat()) {
+    const value = credentials[key];
+    if (kind === 'url' && value) assertUrlAllowed(value, deny);
+  }
+}
+
 /** The adapter itself, with what its kind has beside the verbs of every provider. */
-export function connectAdapter(
+export async function connectAdapter(
   definition: ProviderDefinition,
   credentials: Credentials,
   options: ConnectOptions,
-): DnsProvider {
+): Promise<DnsProvider> {
   const fields = definition.credentials.flat();
-  for (const field of fields) {
-    const value = credentials[field.key];
-    if (field.kind === 'url' && value) assertUrlAllowed(value, options.deny);
-  }
   const secretKeys = new Set(fields.filter((f) => f.secret).map((f) => f.key));
   const secrets = Object.entries(credentials)
     .filter(([key, value]) => secretKeys.has(key) && value.length >= 4)
@@ -88,7 +119,7 @@ export function connectAdapter(
   const redact = (text: string) => secrets.reduce((t, s) => t.replaceAll(s, '***'), text);
   const { requests, perSeconds, more, concurrency } = definition.limits;
   const http = new Http({
-    baseUrl: '',
+    baseUrl: (credentials.endpoint || definition.api || '').replace(/\/+$/, ''),
     headers: {},
     timeoutMs: options.timeoutMs,
     retries: 2,
@@ -97,7 +128,8 @@ export function connectAdapter(
     gate: new Gate(concurrency, [{ requests, perSeconds }, ...more]),
     redact,
   });
-  return definition.connect(credentials, {
+  const { connect } = await definition.load();
+  return connect(credentials, {
     http,
     redact,
     timeoutMs: options.timeoutMs,

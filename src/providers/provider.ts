@@ -85,7 +85,7 @@ export interface DnsProvider {
   /** The zone of this name, null when there is none; where absent, the zones are listed. @throws ProviderError */
   findZone?(name: string): Promise<RemoteZone | null>;
   /** Facts of a zone that are no property of the vendor; where absent, the capabilities tell. @throws ProviderError */
-  zoneInfo?(zone: RemoteZone): Promise<ZoneInfo>;
+  zoneInfo?(zone: RemoteZone): Promise<ZoneInfo | null>;
 }
 
 /** One credential of an account. */
@@ -185,6 +185,8 @@ export interface ProviderDefinition {
   label: string;
   /** where the provider documents its API and keys */
   docs: string;
+  /** base URL of the API; the `endpoint` of an account takes its place. Absent where accounts name a server */
+  api?: string;
   /** alternatives: one list must be filled in completely. `endpoint` is added to each by `defineProvider`. */
   credentials: CredentialField[][];
   capabilities: Capabilities;
@@ -197,8 +199,12 @@ export interface ProviderDefinition {
     /** at most so many at once, per account */
     concurrency: number;
   };
-  connect(credentials: Credentials, context: ProviderContext): DnsProvider;
+  /** the adapter itself, which is read when the first account of the kind is used */
+  load(): Promise<{ connect: Connect }>;
 }
+
+/** What the adapter of a kind exports. @throws ProviderError for well-formed credentials that mean nothing */
+export type Connect = (credentials: Credentials, context: ProviderContext) => DnsProvider;
 
 const ENDPOINT = text('endpoint', 'Endpoint', {
   required: false,

@@ -10,6 +10,7 @@ import type {
   RemoteZone,
 } from '../../src/providers/provider.js';
 import { describeUnless } from '../support/suites.js';
+import type { StandIn } from '../support/vendor.js';
 
 /** A live provider with one zone that holds nothing but its SOA and NS. */
 export interface ContractTarget {
@@ -18,6 +19,10 @@ export interface ContractTarget {
   zone: RemoteZone;
   /** what the zone's own name server answers for an absolute name: lines of rdata in presentation form */
   dig?: (name: string, type: string) => Promise<string[]>;
+  /** of a kind that speaks HTTP: what stands in for its API, so that the suite can make it fail */
+  standIn?: StandIn;
+  /** the same API with credentials that it refuses */
+  stranger?: DnsProvider;
   stop(): Promise<void>;
 }
 

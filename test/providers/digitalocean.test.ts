@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { digitalocean } from '../../src/providers/digitalocean/digitalocean.provider.js';
+import { digitalocean } from '../../src/providers/digitalocean/declaration.js';
 import type { DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
 import { type Answer, connectTo, type StandIn, startStandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';

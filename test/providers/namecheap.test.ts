@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { namecheap } from '../../src/providers/namecheap/namecheap.provider.js';
+import { namecheap } from '../../src/providers/namecheap/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
 import { describeUnless } from '../support/suites.js';
 import { type Answer, connectTo, noRecordings, recording, type StandIn, startStandIn } from '../support/vendor.js';

@@ -6,7 +6,7 @@ import { assertUrlAllowed, mayConnect, resolveAllowed } from '../../src/outbound
 import { connectProvider } from '../../src/providers/connect.js';
 import { Gate } from '../../src/providers/gate.js';
 import { Http } from '../../src/providers/http.js';
-import { powerdns } from '../../src/providers/powerdns/powerdns.provider.js';
+import { powerdns } from '../../src/providers/powerdns/declaration.js';
 import { startStandIn } from '../support/vendor.js';
 
 const none: [] = [];

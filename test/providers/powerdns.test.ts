@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, beforeEach, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../src/dns/record.js';
-import { powerdns } from '../../src/providers/powerdns/powerdns.provider.js';
+import { powerdns } from '../../src/providers/powerdns/declaration.js';
 import type { Change, DnsProvider, RemoteZone } from '../../src/providers/provider.js';
 import { dig } from '../support/dig.js';
 import {

@@ -3,9 +3,9 @@ import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
-import { connectAdapter } from '../../src/providers/connect.js';
+import { connectAdapter, connectProvider } from '../../src/providers/connect.js';
 import type { Change, DnsProvider, ProviderError, RemoteZone } from '../../src/providers/provider.js';
-import { rfc2136 } from '../../src/providers/rfc2136/rfc2136.provider.js';
+import { rfc2136 } from '../../src/providers/rfc2136/declaration.js';
 import type { RecordSet, RrsetVerbs } from '../../src/providers/rrset.js';
 import { bindMissing, listen, type NameServer, startBind } from '../support/bind.js';
 import { dig } from '../support/dig.js';
@@ -16,8 +16,10 @@ import { providerContract } from './contract.js';
 const ZONE = 'example.com';
 const TIMEOUT_MS = 5000;
 
-function open(server: NameServer, more: Record<string, string> = {}): DnsProvider {
-  const credentials = {
+const OPTIONS = { agent: outboundAgent([], TIMEOUT_MS), deny: [], timeoutMs: TIMEOUT_MS, installation: {} };
+
+function credentialsOf(server: NameServer, more: Record<string, string> = {}) {
+  return {
     server: '127.0.0.1',
     port: String(server.port),
     tsig_name: server.tsig.name,
@@ -26,13 +28,9 @@ function open(server: NameServer, more: Record<string, string> = {}): DnsProvide
     zones: ZONE,
     ...more,
   };
-  return connectAdapter(rfc2136, credentials, {
-    agent: outboundAgent([], TIMEOUT_MS),
-    deny: [],
-    timeoutMs: TIMEOUT_MS,
-    installation: {},
-  });
 }
+const open = (server: NameServer, more: Record<string, string> = {}): DnsProvider =>
+  connectProvider(rfc2136, credentialsOf(server, more), OPTIONS);
 
 const record = (host: string, type: string, value: string, ttl = 600): DnsRecord =>
   dnsRecord({ host, type, value, ttl }, ZONE);
@@ -128,7 +126,7 @@ for (const [label, start, missing] of [
       for (const endpoint of [`127.0.0.1:${server.port}`, `dns://127.0.0.1:${server.port}`, '127.0.0.1']) {
         await open(server, { server: '192.0.2.1', endpoint }).check();
       }
-      assert.throws(() => open(server, { endpoint: 'http://127.0.0.1/' }), { kind: 'rejected' });
+      await assert.rejects(open(server, { endpoint: 'http://127.0.0.1/' }).check(), { kind: 'rejected' });
     });
 
     it('knows that a refused connection changed nothing', async () => {
@@ -188,7 +186,7 @@ for (const [label, start, missing] of [
     });
 
     it('does not write on what another writer has changed since it was read', async () => {
-      const verbs = provider as DnsProvider & RrsetVerbs;
+      const verbs = (await connectAdapter(rfc2136, credentialsOf(server), OPTIONS)) as DnsProvider & RrsetVerbs;
       const members = (value: string) => [{ remoteId: value, rdata: value, enabled: true }];
       const read = async () => (await verbs.readSets(zone, [{ host: 'race', type: 'A' }]))[0] as RecordSet;
       const write = (members: RecordSet['members'], was: RecordSet) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import type { DnsProvider } from '../../src/providers/provider.js';
-import { route53 } from '../../src/providers/route53/route53.provider.js';
+import { route53 } from '../../src/providers/route53/declaration.js';
 import { startRoute53 } from '../support/route53.js';
 import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';

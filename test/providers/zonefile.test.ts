@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
-import { connectAdapter } from '../../src/providers/connect.js';
+import { connectAdapter, connectProvider } from '../../src/providers/connect.js';
 import type { Change, DnsProvider } from '../../src/providers/provider.js';
 import type { RrsetVerbs } from '../../src/providers/rrset.js';
+import { zonefile } from '../../src/providers/zonefile/declaration.js';
 import { ZoneFiles } from '../../src/providers/zonefile/store.js';
-import { zonefile } from '../../src/providers/zonefile/zonefile.provider.js';
 import { missing, zoneText } from '../support/bind.js';
 import { itUnless } from '../support/suites.js';
 import { providerContract } from './contract.js';
@@ -18,14 +18,16 @@ import { providerContract } from './contract.js';
 const ZONE = 'example.com';
 const zone = { id: ZONE, name: ZONE };
 
+const optionsFor = (root: string, reloadCommand?: string) => ({
+  agent: outboundAgent([], 1000),
+  deny: [],
+  timeoutMs: 3000,
+  installation: { zonefile: { root, ...(reloadCommand && { reloadCommand }) } },
+});
+
 function open(root: string, more: { directory?: string; endpoint?: string; reloadCommand?: string } = {}): DnsProvider {
-  const { reloadCommand = null, ...credentials } = more;
-  return connectAdapter(zonefile, credentials, {
-    agent: outboundAgent([], 1000),
-    deny: [],
-    timeoutMs: 3000,
-    installation: { zonefile: { root, ...(reloadCommand && { reloadCommand }) } },
-  });
+  const { reloadCommand, ...credentials } = more;
+  return connectProvider(zonefile, credentials, optionsFor(root, reloadCommand));
 }
 
 const record = (host: string, type: string, value: string, ttl = 600): DnsRecord =>
@@ -235,7 +237,7 @@ describe('zonefile', () => {
   });
 
   it('does not write over what somebody else wrote meanwhile', async () => {
-    const verbs = provider as DnsProvider & RrsetVerbs;
+    const verbs = (await connectAdapter(zonefile, {}, optionsFor(root))) as DnsProvider & RrsetVerbs;
     const [was] = await verbs.readSets(zone, [{ host: 'www', type: 'A' }]);
     assert.ok(was);
     await writeFile(file(), WRITTEN_BY_HAND.replace('192.0.2.1 ', '192.0.2.77 '));
@@ -264,8 +266,8 @@ describe('zonefile', () => {
 
   it('stays inside its directory', async () => {
     for (const directory of ['../x', '/etc', 'a/../../b', 'a\0b']) {
-      assert.throws(() => open(root, { directory }), { kind: 'rejected' });
-      assert.throws(() => open(root, { endpoint: directory }), { kind: 'rejected' });
+      await assert.rejects(open(root, { directory }).check(), { kind: 'rejected' });
+      await assert.rejects(open(root, { endpoint: directory }).check(), { kind: 'rejected' });
     }
     await symlink(tmpdir(), join(root, 'out'));
     await assert.rejects(open(root, { directory: 'out' }).listZones(), { kind: 'rejected' });

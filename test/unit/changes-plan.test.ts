@@ -17,7 +17,7 @@ const provider = (capabilities: Partial<ProviderDefinition['capabilities']>): Pr
     docs: '',
     credentials: [[]],
     capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT'], ...capabilities },
-    connect: () => {
+    load: () => {
       throw new Error('a plan asks no provider');
     },
   });

@@ -19,7 +19,7 @@ const provider = (capabilities: Partial<ProviderDefinition['capabilities']> = {}
     docs: '',
     credentials: [[]],
     capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'], ...capabilities },
-    connect: () => {
+    load: () => {
       throw new Error('these rules ask no provider');
     },
   });

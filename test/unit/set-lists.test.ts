@@ -233,7 +233,7 @@ describe('a list that is longer than one write of the provider', () => {
     defineProvider({
       ...{ kind: 'test', label: 'Test', docs: 'https://example.com/', credentials: [[]] },
       capabilities: { types: ['A'], chunk: 4, ...capabilities },
-      connect: () => ({ apply: fromRrsets(vendor.verbs()) }) as DnsProvider,
+      load: async () => ({ connect: () => ({ apply: fromRrsets(vendor.verbs()) }) as DnsProvider }),
     });
   const connect = (capabilities: Partial<Capabilities>) => {
     const vendor = new Vendor(true);

@@ -5,7 +5,7 @@ import { errorHooks, ProviderError } from '../errors.js';
 import { typedFields } from '../fields.js';
 import type { CallOptions, Method } from '../http.js';
 import { allPages } from '../pages.js';
-import { type DnsProvider, defineProvider, type RemoteZone, secret, text } from '../provider.js';
+import type { Connect, RemoteZone } from '../provider.js';
 import { changedPart, fromRecords } from '../records.js';
 
 type ApiError = { code: number; message: string; error_chain?: ApiError[] };
@@ -27,78 +27,58 @@ type ApiRecord = { id: string; name: string; type: string; content?: string; pri
 const IDENTICAL_EXISTS = 81058;
 const KINDS = { auth: [6003, 9103, 9106, 9107, 9109, 10000, 10001], not_found: [1001, 7000, 7003, 81044] };
 
-/** NAPTR and LOC are shown only: how their text and their `data` escape and round is not documented. */
-const TYPES = 'A AAAA CNAME MX TXT NS SRV CAA SVCB HTTPS TLSA SSHFP DS PTR URI'.split(' ');
-const PROXIED = ['A', 'AAAA', 'CNAME'];
 const FIELDS = typedFields();
 /** of which fields those of the API follow; the others hold the value */
 const SOURCES = { type: ['type'], name: ['host'], ttl: ['ttl', 'proxied'], proxied: ['proxied'] } as const;
 
-/**
- * Cloudflare API v4: records with ids, proxied or not. TTL 1 means "automatic" and is shown and taken as 1; proxied
- * records always have it. Cloudflare itself refuses 2 to 59 (Enterprise zones: 2 to 29).
- */
-export const cloudflare = defineProvider({
-  kind: 'cloudflare',
-  label: 'Cloudflare',
-  docs: 'https://developers.cloudflare.com/api/',
-  credentials: [
-    [secret('api_token', 'API token', { help: 'With the permissions Zone:Read and DNS:Edit.' })],
-    [text('email', 'E-mail'), secret('api_key', 'Global API key')],
-  ],
-  capabilities: { types: TYPES, proxiedTypes: PROXIED, apexCname: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 },
-  // 1200 requests in 5 minutes per user; other clients of the same user get a share
-  limits: { requests: 1000, perSeconds: 300 },
-  connect(credentials, context): DnsProvider {
-    const http = context.http.extend({
-      baseUrl: (credentials.endpoint || 'https://api.cloudflare.com/client/v4').replace(/\/+$/, ''),
-      headers: credentials.api_token
-        ? { authorization: `Bearer ${credentials.api_token}` }
-        : { 'x-auth-email': credentials.email ?? '', 'x-auth-key': credentials.api_key ?? '' },
-      ...errorHooks(errorsOf, KINDS),
+export const connect: Connect = (credentials, context) => {
+  const http = context.http.extend({
+    headers: credentials.api_token
+      ? { authorization: `Bearer ${credentials.api_token}` }
+      : { 'x-auth-email': credentials.email ?? '', 'x-auth-key': credentials.api_key ?? '' },
+    ...errorHooks(errorsOf, KINDS),
+  });
+  async function call<T>(method: Method, path: string, options?: CallOptions): Promise<Envelope<T>> {
+    const body = await http.call<Envelope<T> | undefined>(method, path, options);
+    if (body?.success === true && body.result !== undefined) return body;
+    throw new ProviderError('unavailable', 'The answer of Cloudflare is cut short');
+  }
+  const list = <T extends { id: string }>(path: string, size: number, query = {}): Promise<T[]> =>
+    allPages(getId, async ({ page }) => {
+      const options = { query: { ...query, page, per_page: size } };
+      const { result, result_info: info } = await call<T[]>('GET', path, options);
+      return { entries: result, total: info?.total_count ?? Number.NaN, count: info?.count };
     });
-    async function call<T>(method: Method, path: string, options?: CallOptions): Promise<Envelope<T>> {
-      const body = await http.call<Envelope<T> | undefined>(method, path, options);
-      if (body?.success === true && body.result !== undefined) return body;
-      throw new ProviderError('unavailable', 'The answer of Cloudflare is cut short');
-    }
-    const list = <T extends { id: string }>(path: string, size: number, query = {}): Promise<T[]> =>
-      allPages(getId, async ({ page }) => {
-        const options = { query: { ...query, page, per_page: size } };
-        const { result, result_info: info } = await call<T[]>('GET', path, options);
-        return { entries: result, total: info?.total_count ?? Number.NaN, count: info?.count };
-      });
-    const zones = async (query = {}): Promise<RemoteZone[]> =>
-      (await list<RemoteZone>('/zones', 50, query)).map(({ id, name }) => ({ id, name: toAscii(name) }));
-    const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
-      (await list<ApiRecord>(pathOf(zone), 1000, query)).flatMap((r) => fromApi(r, zone.name) ?? []);
+  const zones = async (query = {}): Promise<RemoteZone[]> =>
+    (await list<RemoteZone>('/zones', 50, query)).map(({ id, name }) => ({ id, name: toAscii(name) }));
+  const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
+    (await list<ApiRecord>(pathOf(zone), 1000, query)).flatMap((r) => fromApi(r, zone.name) ?? []);
 
-    return {
-      // the token's own check would not work with a global key
-      check: async () => void (await call('GET', '/zones', { query: { per_page: 5 } })),
-      listZones: () => zones(),
-      findZone: async (name) => (await zones({ name })).find((zone) => zone.name === name) ?? null,
-      listRecords: (zone) => records(zone),
-      apply: fromRecords({
-        createRecord: async (zone, record) =>
-          (await call<ApiRecord>('POST', pathOf(zone), { json: toApi(record, zone.name) })).result.id,
-        // PATCH keeps comment, tags and what is not sent; another type needs PUT, or fields of the old one would stay
-        async updateRecord(zone, before, after, changed) {
-          const whole = toApi(after, zone.name);
-          const method = changed.has('type') ? 'PUT' : 'PATCH';
-          const json = method === 'PUT' ? whole : changedPart(whole, changed, SOURCES);
-          const { result } = await call<ApiRecord>(method, pathOf(zone, before), { json, idempotent: true });
-          return (result.name && fromApi(result, zone.name)) || result.id;
-        },
-        deleteRecord: (zone, before) => call('DELETE', pathOf(zone, before)),
-        readRecord: async (zone, before) =>
-          fromApi((await call<ApiRecord>('GET', pathOf(zone, before))).result, zone.name),
-        findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
-        isDuplicate: (error) => error.message.includes(`(code ${IDENTICAL_EXISTS})`),
-      }),
-    };
-  },
-});
+  return {
+    // the token's own check would not work with a global key
+    check: async () => void (await call('GET', '/zones', { query: { per_page: 5 } })),
+    listZones: () => zones(),
+    findZone: async (name) => (await zones({ name })).find((zone) => zone.name === name) ?? null,
+    listRecords: (zone) => records(zone),
+    apply: fromRecords({
+      createRecord: async (zone, record) =>
+        (await call<ApiRecord>('POST', pathOf(zone), { json: toApi(record, zone.name) })).result.id,
+      // PATCH keeps comment, tags and what is not sent; another type needs PUT, or fields of the old one would stay
+      async updateRecord(zone, before, after, changed) {
+        const whole = toApi(after, zone.name);
+        const method = changed.has('type') ? 'PUT' : 'PATCH';
+        const json = method === 'PUT' ? whole : changedPart(whole, changed, SOURCES);
+        const { result } = await call<ApiRecord>(method, pathOf(zone, before), { json, idempotent: true });
+        return (result.name && fromApi(result, zone.name)) || result.id;
+      },
+      deleteRecord: (zone, before) => call('DELETE', pathOf(zone, before)),
+      readRecord: async (zone, before) =>
+        fromApi((await call<ApiRecord>('GET', pathOf(zone, before))).result, zone.name),
+      findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
+      isDuplicate: (error) => error.message.includes(`(code ${IDENTICAL_EXISTS})`),
+    }),
+  };
+};
 
 const getId = ({ id }: { id: string }): string => id;
 const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
@@ -122,19 +102,15 @@ function rdata({ type, data, content = '', priority = 0 }: ApiRecord): string {
 function fromApi(record: ApiRecord, zone: string): RemoteRecord | null {
   const canonical = fromRdata(record.name, record.type, rdata(record), record.ttl, zone);
   if (!canonical) return null;
-  const { locked, meta, type, id: remoteId, proxied = false } = record;
-  const readOnly = canonical.readOnly || locked || meta?.read_only || meta?.email_routing || !TYPES.includes(type);
+  const { locked, meta, id: remoteId, proxied = false } = record;
+  const readOnly = [canonical.readOnly, locked, meta?.read_only, meta?.email_routing].includes(true);
   return { ...canonical, remoteId, proxied, readOnly };
 }
 
-/**
- * The body that creates a record (OpenAPI). TXT is sent quoted and split, so that any text arrives as it is.
- * @throws ProviderError `rejected` for a proxied record of a type that has no proxy
- */
+/** The body that creates a record (OpenAPI). TXT is sent quoted and split, so that any text arrives as it is. */
 function toApi(record: DnsRecord, zone: string) {
   const { type, proxied } = record;
-  const proxy = PROXIED.includes(type) ? { proxied } : {};
-  if (proxied && !proxy.proxied) throw new ProviderError('rejected', `Only ${PROXIED} can be proxied, not ${type}`);
+  const proxy = /^(A|AAAA|CNAME)$/.test(type) ? { proxied } : {};
   // "automatic" (OpenAPI); proxied records have no other
   return { type, name: fullName(record.host, zone), ttl: proxied ? 1 : record.ttl, ...proxy, ...contentOf(record) };
 }

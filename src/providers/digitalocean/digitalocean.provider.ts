@@ -1,9 +1,9 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, RECORD_TYPES, type RemoteRecord } from '../../dns/record.js';
+import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
 import { typedFields } from '../fields.js';
 import { allPages } from '../pages.js';
-import { type DnsProvider, defineProvider, type RemoteZone, secret } from '../provider.js';
+import type { Connect, RemoteZone } from '../provider.js';
 import { changedPart, fromRecords } from '../records.js';
 
 /** As the API has it (OpenAPI 2026): names relative, `@` at the apex, also as a target. */
@@ -22,63 +22,49 @@ const NAMES = ['CNAME', 'NS', 'MX', 'SRV'];
 /** of which fields those of the API follow; the others hold the value */
 const SOURCES = { name: ['host'], ttl: ['ttl'] } as const;
 
-/** DigitalOcean API v2: records with ids, pages with totals. */
-export const digitalocean = defineProvider({
-  kind: 'digitalocean',
-  label: 'DigitalOcean',
-  docs: 'https://docs.digitalocean.com/reference/api/',
-  credentials: [[secret('token', 'Personal access token', { help: 'With all of the scope "domain".' })]],
-  capabilities: { types: RECORD_TYPES, minTtl: 30 },
-  // 5000 an hour (header `ratelimit-limit`, recorded 2020); other clients of the token get a share
-  limits: { requests: 4000, perSeconds: 3600 },
-  connect(credentials, context): DnsProvider {
-    const http = context.http.extend({
-      baseUrl: (credentials.endpoint || 'https://api.digitalocean.com/v2').replace(/\/+$/, ''),
-      headers: { authorization: `Bearer ${credentials.token}` },
-      errorMessage: (body) => (body as { message?: string } | null)?.message,
+export const connect: Connect = (credentials, context) => {
+  const http = context.http.extend({
+    headers: { authorization: `Bearer ${credentials.token}` },
+    errorMessage: (body) => (body as { message?: string } | null)?.message,
+  });
+  const list = <T>(path: string, key: string, idOf: (entry: T) => string | number, query = {}): Promise<T[]> =>
+    allPages(idOf, async ({ page }) => {
+      const answer = await http.get<ListAnswer<T> | undefined>(path, { query: { ...query, page, per_page: 200 } });
+      return { entries: answer?.[key], total: answer?.meta?.total ?? Number.NaN };
     });
-    const list = <T>(path: string, key: string, idOf: (entry: T) => string | number, query = {}): Promise<T[]> =>
-      allPages(idOf, async ({ page }) => {
-        const answer = await http.get<ListAnswer<T> | undefined>(path, {
-          query: { ...query, page, per_page: 200 },
-        });
-        return { entries: answer?.[key], total: answer?.meta?.total ?? Number.NaN };
-      });
-    const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
-      (await list<ApiRecord>(pathOf(zone), 'domain_records', (r) => r.id, query)).flatMap(
-        (r) => fromApi(r, zone.name) ?? [],
-      );
-    type One = { domain_record: ApiRecord };
+  const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
+    (await list<ApiRecord>(pathOf(zone), 'domain_records', (r) => r.id, query)).flatMap(
+      (r) => fromApi(r, zone.name) ?? [],
+    );
+  type One = { domain_record: ApiRecord };
 
-    return {
-      check: async () => void (await http.get('/domains', { query: { per_page: 1 } })),
-      async listZones() {
-        const zones = await list<{ name: string }>('/domains', 'domains', (zone) => zone.name);
-        return zones.map(({ name }) => ({ id: name, name: toAscii(name) }));
+  return {
+    check: async () => void (await http.get('/domains', { query: { per_page: 1 } })),
+    async listZones() {
+      const zones = await list<{ name: string }>('/domains', 'domains', (zone) => zone.name);
+      return zones.map(({ name }) => ({ id: name, name: toAscii(name) }));
+    },
+    listRecords: (zone) => records(zone),
+    apply: fromRecords({
+      async createRecord(zone, record) {
+        const { domain_record: made } = await http.post<One>(pathOf(zone), { json: toApi(record) });
+        return String(made.id);
       },
-      listRecords: (zone) => records(zone),
-      apply: fromRecords({
-        async createRecord(zone, record) {
-          const { domain_record: made } = await http.post<One>(pathOf(zone), { json: toApi(record) });
-          return String(made.id);
-        },
-        async updateRecord(zone, before, after, changed) {
-          const whole = toApi(after);
-          // PATCH demands the type (OpenAPI), and fields of another type would stay
-          const part = { ...changedPart(whole, changed, SOURCES), type: after.type };
-          const [method, json] = changed.has('type') ? (['PUT', whole] as const) : (['PATCH', part] as const);
-          const { domain_record: now } = await http.call<One>(method, pathOf(zone, before), { json, idempotent: true });
-          // PATCH and PUT answer the whole record (OpenAPI): what else was changed there is seen
-          return fromApi(now, zone.name) ?? String(now.id);
-        },
-        deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
-        readRecord: async (zone, before) =>
-          fromApi((await http.get<One>(pathOf(zone, before))).domain_record, zone.name),
-        findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
-      }),
-    };
-  },
-});
+      async updateRecord(zone, before, after, changed) {
+        const whole = toApi(after);
+        // PATCH demands the type (OpenAPI), and fields of another type would stay
+        const part = { ...changedPart(whole, changed, SOURCES), type: after.type };
+        const [method, json] = changed.has('type') ? (['PUT', whole] as const) : (['PATCH', part] as const);
+        const { domain_record: now } = await http.call<One>(method, pathOf(zone, before), { json, idempotent: true });
+        // PATCH and PUT answer the whole record (OpenAPI): what else was changed there is seen
+        return fromApi(now, zone.name) ?? String(now.id);
+      },
+      deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
+      readRecord: async (zone, before) => fromApi((await http.get<One>(pathOf(zone, before))).domain_record, zone.name),
+      findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
+    }),
+  };
+};
 
 const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
   `/domains/${encodeURIComponent(zone.id)}/records${record ? `/${record.remoteId}` : ''}`;
@@ -95,9 +81,7 @@ function fromApi(record: ApiRecord, zone: string): RemoteRecord | null {
   const rdata = FIELDS.rdata(type, { ...record, data: text }) ?? text;
   // what the API shows of the SOA is its TTL (recorded 2020); `fromRdata` leaves it out
   const read = fromRdata(fullName(name, zone), type, rdata, record.ttl, zone);
-  return (
-    read && { ...read, remoteId: String(record.id), readOnly: read.readOnly || !RECORD_TYPES.some((t) => t === type) }
-  );
+  return read && { ...read, remoteId: String(record.id) };
 }
 
 function toApi(record: DnsRecord): object {

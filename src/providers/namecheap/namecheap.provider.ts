@@ -3,7 +3,7 @@ import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
 import { attributesOf, listIn, listOf, numbered } from '../http-body.js';
 import { allPages } from '../pages.js';
-import { type DnsProvider, defineProvider, type RemoteZone, secret, text, window } from '../provider.js';
+import type { Connect, RemoteZone } from '../provider.js';
 import { fromZone, type RecordSet } from '../whole-zone.js';
 
 /** Attributes (recorded 2020), among others that go back as they came: texts not quoted, a preference always. */
@@ -11,8 +11,7 @@ type Host = Record<'Name' | 'Type' | 'Address' | 'MXPref' | 'TTL', string>;
 type Hosts = { '@EmailType'?: string; '@IsUsingOurDNS'?: string; host?: object | object[] };
 type Domain = { '@Name': string; '@IsOurDNS'?: string };
 type Domains = { DomainGetListResult?: { Domain?: Domain[] } | ''; Paging?: { TotalItems?: string } };
-type Failures = { Error?: { '@Number': string; '#text': string }[] } | '';
-type Answer<T> = { ApiResponse?: { '@Status': string; Errors?: Failures; CommandResponse?: T } };
+type Answer<T> = { ApiResponse?: { '@Status': string; Errors?: object; CommandResponse?: T } };
 
 const errorsOf = (body: unknown): VendorError[] => {
   const list = listIn((body as Answer<unknown> | undefined)?.ApiResponse?.Errors, 'Error') ?? [];
@@ -24,78 +23,55 @@ const KINDS = {
   not_found: ['2016166', '2019166', '2030166', '2030288'],
   unavailable: ['1050900', '3031510', '3050900', '5050169', '5050900'],
 };
-const HOOKS = { answers: 'xml', ...errorHooks(errorsOf, KINDS, { 405: 'rate_limit' }) } as const;
 
-/** Namecheap: all hosts of a domain, written as a whole; those of its own types (URL, FRAME, MXE) are read-only. */
-export const namecheap = defineProvider({
-  kind: 'namecheap',
-  label: 'Namecheap',
-  docs: 'https://www.namecheap.com/support/api/intro/',
-  credentials: [
-    [
-      text('api_user', 'User name'),
-      secret('api_key', 'API key'),
-      text('client_ip', 'Address of this server', { help: 'IPv4, as it is in the list of allowed addresses there.' }),
-      text('username', 'User whose domains these are', { required: false, help: 'If it is not the one above.' }),
-    ],
-  ],
-  capabilities: {
-    // SRV has undocumented commands of its own (dnscontrol 2026), and is left alone; TTL 1799 is called automatic there
-    types: ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'TXT'],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'zone', atomic: true, minTtl: 60, maxTtl: 60000 },
-  },
-  // by the word of its support; with a status of 405 it says that they are reached (dnscontrol 2017)
-  limits: { requests: 20, perSeconds: 60, more: [window(700, 3600), window(8000, 86400)] },
-  connect({ endpoint, api_user, api_key, client_ip, username }, context): DnsProvider {
-    const http = context.http.extend({ baseUrl: endpoint || 'https://api.namecheap.com/xml.response', ...HOOKS });
-    const own = { ApiUser: api_user, ApiKey: api_key, UserName: username || api_user, ClientIp: client_ip };
-    const call = async <T>(command: string, parameters: object, reads = true): Promise<T> => {
-      const form = { ...own, Command: `namecheap.domains.${command}`, ...parameters };
-      const answer = await http.post<Answer<T> | undefined>('', { form, reads, idempotent: true });
-      const { '@Status': status, CommandResponse: result } = answer?.ApiResponse ?? {};
-      if (status !== 'OK' || !result) throw cutShort('result');
-      return result;
-    };
-
-    return {
-      check: () => call('getList', { PageSize: 10 }),
-      async listZones() {
-        const idOf = (domain: Domain) => domain['@Name'];
-        const domains = await allPages(idOf, async ({ page: Page }) => {
-          const { DomainGetListResult: list, Paging } = await call<Domains>('getList', { Page, PageSize: 100 });
-          return { entries: listIn(list, 'Domain') as Domain[] | undefined, total: Number(Paging?.TotalItems) };
-        });
-        // of a domain with name servers elsewhere there is no zone here
-        const ours = domains.filter((domain) => domain['@IsOurDNS'] !== 'false').map(idOf);
-        return ours.map((name) => ({ id: name, name: toAscii(name) }));
+export const connect: Connect = ({ api_user, api_key, client_ip, username }, context) => {
+  const http = context.http.extend({ answers: 'xml', ...errorHooks(errorsOf, KINDS, { 405: 'rate_limit' }) });
+  const own = { ApiUser: api_user, ApiKey: api_key, UserName: username || api_user, ClientIp: client_ip };
+  const call = async <T>(command: string, given: object, reads = true): Promise<T> => {
+    const form = { ...own, Command: `namecheap.domains.${command}`, ...given };
+    const answer = await http.post<Answer<T> | undefined>('', { form, reads, idempotent: true });
+    const { '@Status': status, CommandResponse: result } = answer?.ApiResponse ?? {};
+    if (status !== 'OK' || !result) throw cutShort('result');
+    return result;
+  };
+  return {
+    check: () => call('getList', { PageSize: 10 }),
+    async listZones() {
+      const domains = await allPages(getName, async ({ page: Page }) => {
+        const { DomainGetListResult: list, Paging } = await call<Domains>('getList', { Page, PageSize: 100 });
+        return { entries: listIn(list, 'Domain') as Domain[] | undefined, total: Number(Paging?.TotalItems) };
+      });
+      // of a domain with name servers elsewhere there is no zone here
+      const ours = domains.filter((domain) => domain['@IsOurDNS'] !== 'false');
+      return ours.map(({ '@Name': name }) => ({ id: name, name: toAscii(name) }));
+    },
+    ...fromZone({
+      async readZone(zone) {
+        const answer = await call<{ DomainDNSGetHostsResult?: Hosts }>('dns.getHosts', nameOf(zone));
+        const { '@EmailType': email, '@IsUsingOurDNS': ours, host, ...rest } = answer.DomainDNSGetHostsResult ?? {};
+        if (ours === 'false') throw new ProviderError('not_found', `${zone.name} has its name servers elsewhere`);
+        // hosts under another name (the documentation writes "Host") are no empty list
+        if (!ours || Object.keys(rest).some((name) => !name.startsWith('@'))) throw cutShort('hosts');
+        return { entries: listOf(host).map((one) => attributesOf(one) as Host), email };
       },
-      ...fromZone({
-        async readZone(zone) {
-          const answer = await call<{ DomainDNSGetHostsResult?: Hosts }>('dns.getHosts', nameOf(zone));
-          const { '@EmailType': email, '@IsUsingOurDNS': ours, host, ...rest } = answer.DomainDNSGetHostsResult ?? {};
-          if (ours === 'false') throw new ProviderError('not_found', `${zone.name} has its name servers elsewhere`);
-          // hosts under another name (the documentation writes "Host") are no empty list
-          if (!ours || Object.keys(rest).some((name) => !name.startsWith('@'))) throw cutShort('hosts');
-          return { entries: listOf(host).map((one) => attributesOf(one) as Host), email };
-        },
-        plain({ Name, Type, Address, MXPref, TTL }, zone) {
-          const rdata = Type === 'TXT' ? txtPresentation(Address) : Type === 'MX' ? `${MXPref} ${Address}` : Address;
-          return { name: fullName(Name, zone.name), type: Type, ttl: Number(TTL), rdata };
-        },
-        entry({ host: Name, type: Type, ttl }, { rdata, raw }): Host {
-          const [MXPref = '', target = ''] = Type === 'MX' ? rdata.split(' ') : ['10', rdata];
-          const Address = Type === 'TXT' ? (txtFromPresentation(rdata) ?? rdata) : target;
-          return { ...(raw as Host | undefined), Name, Type, Address, MXPref, TTL: `${ttl}` };
-        },
-        writeZone(zone, { entries, email }, sets) {
-          const hosts = numbered(entries, { Name: 'HostName', Type: 'RecordType' });
-          return call('dns.setHosts', { ...nameOf(zone), EmailType: emailType(email, sets), ...hosts }, false);
-        },
-      }),
-    };
-  },
-});
+      plain({ Name, Type, Address, MXPref, TTL }, zone) {
+        const rdata = Type === 'TXT' ? txtPresentation(Address) : Type === 'MX' ? `${MXPref} ${Address}` : Address;
+        return { name: fullName(Name, zone.name), type: Type, ttl: Number(TTL), rdata };
+      },
+      entry({ host: Name, type: Type, ttl }, { rdata, raw }): Host {
+        const [MXPref = '', target = ''] = Type === 'MX' ? rdata.split(' ') : ['10', rdata];
+        const Address = Type === 'TXT' ? (txtFromPresentation(rdata) ?? rdata) : target;
+        return { ...(raw as Host | undefined), Name, Type, Address, MXPref, TTL: `${ttl}` };
+      },
+      writeZone(zone, { entries, email }, sets) {
+        const hosts = numbered(entries, { Name: 'HostName', Type: 'RecordType' });
+        return call('dns.setHosts', { ...nameOf(zone), EmailType: emailType(email, sets), ...hosts }, false);
+      },
+    }),
+  };
+};
 
+const getName = (domain: Domain): string => domain['@Name'];
 /** What is registered is one label below a public suffix, of however many labels that is: `example`, `co.uk`. */
 const nameOf = ({ id }: RemoteZone) => ({ SLD: id.replace(/\..*/, ''), TLD: id.replace(/^[^.]*\./, '') });
 

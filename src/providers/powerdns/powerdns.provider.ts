@@ -1,9 +1,9 @@
 import { fullName } from '../../dns/names.js';
-import { EXTRA_TYPES, RECORD_TYPES, rdataOf } from '../../dns/record.js';
+import { rdataOf } from '../../dns/record.js';
 import { ProviderError } from '../errors.js';
 import { Gate } from '../gate.js';
 import { leastWork, type PlainSet, plainSets, provenSearch, recordsIn, setsAt, withSoa } from '../plain-sets.js';
-import { type Credentials, type DnsProvider, defineProvider, type RemoteZone, secret, text } from '../provider.js';
+import type { Connect, Credentials, RemoteZone } from '../provider.js';
 import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
 
 /** More than a name has records: a search that answers so many may be cut. */
@@ -11,113 +11,86 @@ const SEARCH_MAX = 2000;
 /** What the server writes as primary server when its `default-soa-content` is not set (seen on 4.7). */
 const PLACEHOLDER_SOA = 'a.misconfigured.dns.server.invalid.';
 
-/** PowerDNS Authoritative over its HTTP API: record sets without ids, native `disabled` (OpenAPI; seen on 4.7). */
-export const powerdns = defineProvider({
-  kind: 'powerdns',
-  label: 'PowerDNS Authoritative',
-  docs: 'https://doc.powerdns.com/authoritative/http-api/',
-  credentials: [
-    [
-      text('url', 'URL', {
-        kind: 'url',
-        help: 'Where the API listens, such as http://192.0.2.1:8081; /api/v1 may be left out.',
-      }),
-      secret('api_key', 'API key'),
-      text('server_id', 'Server id', { required: false, default: 'localhost' }),
-      text('nameservers', 'Name servers', {
-        required: false,
-        kind: 'list',
-        help: 'Host names for the NS records of zones that are created here.',
-      }),
-    ],
-  ],
-  capabilities: {
-    types: [...RECORD_TYPES, ...EXTRA_TYPES],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', toggle: 'record' },
-    ...{ atomic: true, chunk: 1000, createZone: true },
-  },
-  limits: { requests: 1000 },
-  connect(credentials, context): DnsProvider {
-    const http = context.http.extend({
-      baseUrl: baseUrl(credentials),
-      headers: { 'x-api-key': credentials.api_key ?? '' },
-      errorMessage: (body) => (body as { error?: string } | null)?.error,
-      // 404 since 4.2, before it 422 (recorded)
-      errorKind: (status, body) =>
-        status === 422 && JSON.stringify(body).includes('Could not find domain') ? 'not_found' : undefined,
-    });
-    const readSome = async (zone: RemoteZone, query = {}) =>
-      plainSets((await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.rrsets, plain);
-    const readWhole = async (zone: RemoteZone) => withSoa(await readSome(zone), zone.name);
+export const connect: Connect = (credentials, context) => {
+  const http = context.http.extend({
+    baseUrl: baseUrl(credentials),
+    headers: { 'x-api-key': credentials.api_key ?? '' },
+    errorMessage: (body) => (body as { error?: string } | null)?.error,
+    // 404 since 4.2, before it 422 (recorded)
+    errorKind: (status, body) =>
+      status === 422 && JSON.stringify(body).includes('Could not find domain') ? 'not_found' : undefined,
+  });
+  const readSome = async (zone: RemoteZone, query = {}) =>
+    plainSets((await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.rrsets, plain);
+  const readWhole = async (zone: RemoteZone) => withSoa(await readSome(zone), zone.name);
 
-    // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. One at a time: over SQLite the
-    // server answers 500 to a write that meets another one, and nothing is changed (tried again after a moment); over
-    // PostgreSQL two at once get one serial, and secondaries would miss the second (seen on 4.7.3).
-    const writes = new Gate(1);
-    const write = (zone: RemoteZone, rrsets: unknown[]) =>
-      writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }));
+  // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. One at a time: over SQLite the
+  // server answers 500 to a write that meets another one, and nothing is changed (tried again after a moment); over
+  // PostgreSQL two at once get one serial, and secondaries would miss the second (seen on 4.7.3).
+  const writes = new Gate(1);
+  const write = (zone: RemoteZone, rrsets: unknown[]) =>
+    writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }));
 
-    // The SQL backends search, LMDB answers nothing at all (seen on 4.7). `*` and `?` are wildcards; what else matches
-    // (contents, names of other zones, also of those below this one) is left out.
-    const search = provenSearch(async (zone, name) => {
-      const query = { q: name.replace(/\.$/, ''), max: SEARCH_MAX, object_type: 'record' };
-      const all = await http.get<Found[] | undefined>('/search-data', { query });
-      if (/[*?]/.test(name) || !Array.isArray(all) || all.length >= SEARCH_MAX) return null;
-      const here = all.filter((found) => found.zone === `${zone}.`);
-      return plainSets(here, (found) => plain({ ...found, records: [found] }));
-    });
-    // asked once: a server that is updated meanwhile is only read more than it needs
-    let known: Promise<boolean> | undefined;
-    /**
-     * Servers before 4.6 ignore the filter, those before 5.0 leave out disabled records when it is given (issue 11473;
-     * seen on 4.7), and writing such a set back would lose them: they are searched. Failing to tell means no.
-     */
-    async function readFew(zone: RemoteZone, keys: SetKey[]): Promise<PlainSet[] | null> {
-      known ??= http.get<{ version?: string } | undefined>('').then(
-        (server) => Number.parseInt(server?.version ?? '', 10) >= 5,
-        () => false,
-      );
-      const names = keys.map((key) => apiName(key.host, zone));
-      if (!(await known)) return search(zone.name, names);
-      const some = keys.map(({ type }, i) => readSome(zone, { rrset_name: names[i], rrset_type: type }));
-      return (await Promise.all(some)).flat();
-    }
-    const read = leastWork(readFew, readWhole);
+  // The SQL backends search, LMDB answers nothing at all (seen on 4.7). `*` and `?` are wildcards; what else matches
+  // (contents, names of other zones, also of those below this one) is left out.
+  const search = provenSearch(async (zone, name) => {
+    const query = { q: name.replace(/\.$/, ''), max: SEARCH_MAX, object_type: 'record' };
+    const all = await http.get<Found[] | undefined>('/search-data', { query });
+    if (/[*?]/.test(name) || !Array.isArray(all) || all.length >= SEARCH_MAX) return null;
+    const here = all.filter((found) => found.zone === `${zone}.`);
+    return plainSets(here, (found) => plain({ ...found, records: [found] }));
+  });
+  // asked once: a server that is updated meanwhile is only read more than it needs
+  let known: Promise<boolean> | undefined;
+  /**
+   * Servers before 4.6 ignore the filter, those before 5.0 leave out disabled records when it is given (issue 11473;
+   * seen on 4.7), and writing such a set back would lose them: they are searched. Failing to tell means no.
+   */
+  async function readFew(zone: RemoteZone, keys: SetKey[]): Promise<PlainSet[] | null> {
+    known ??= http.get<{ version?: string } | undefined>('').then(
+      (server) => Number.parseInt(server?.version ?? '', 10) >= 5,
+      () => false,
+    );
+    const names = keys.map((key) => apiName(key.host, zone));
+    if (!(await known)) return search(zone.name, names);
+    const some = keys.map(({ type }, i) => readSome(zone, { rrset_name: names[i], rrset_type: type }));
+    return (await Promise.all(some)).flat();
+  }
+  const read = leastWork(readFew, readWhole);
 
-    return {
-      check: () => http.get(''),
-      async listZones() {
-        const zones = await http.get<ApiZone[] | undefined>('/zones');
-        if (!Array.isArray(zones)) throw new ProviderError('unavailable', 'PowerDNS did not answer a list of zones');
-        return zones.filter((z) => z.name !== '.').map(remoteZone);
+  return {
+    check: () => http.get(''),
+    async listZones() {
+      const zones = await http.get<ApiZone[] | undefined>('/zones');
+      if (!Array.isArray(zones)) throw new ProviderError('unavailable', 'PowerDNS did not answer a list of zones');
+      return zones.filter((z) => z.name !== '.').map(remoteZone);
+    },
+    async findZone(name) {
+      const zones = await http.get<ApiZone[] | undefined>('/zones', { query: { zone: `${name}.` } });
+      return zones?.map(remoteZone).find((zone) => zone.name === name) ?? null;
+    },
+    listRecords: async (zone) => recordsIn(await readWhole(zone), zone.name),
+    apply: fromRrsets({
+      async readSets(zone, keys) {
+        return setsAt(keys, await read(zone, keys), zone.name);
       },
-      async findZone(name) {
-        const zones = await http.get<ApiZone[] | undefined>('/zones', { query: { zone: `${name}.` } });
-        return zones?.map(remoteZone).find((zone) => zone.name === name) ?? null;
-      },
-      listRecords: async (zone) => recordsIn(await readWhole(zone), zone.name),
-      apply: fromRrsets({
-        async readSets(zone, keys) {
-          return setsAt(keys, await read(zone, keys), zone.name);
-        },
-        replaceSets: (zone, sets) => write(zone, sets.map(apiChange(zone))).then(() => true),
-      }),
-      async createZone(name) {
-        const nameservers = (credentials.nameservers ?? '').split(/[\s,]+/).filter(Boolean);
-        const absolute = nameservers.map((n) => n.replace(/\.?$/, '.'));
-        const body = { name: `${name}.`, kind: 'Native', nameservers: absolute };
-        const made = await http.post<ApiZone>('/zones', { json: body });
-        const soa = made.rrsets?.find((s) => s.type === 'SOA');
-        if (!soa || soa.records.some((r) => r.content.startsWith(PLACEHOLDER_SOA))) {
-          const rdata = `${absolute[0] ?? `${name}.`} hostmaster.${name}. 0 10800 3600 604800 3600`;
-          const members = [{ remoteId: '', rdata, enabled: true }];
-          await write(remoteZone(made), [apiChange({ id: '', name })({ host: '@', type: 'SOA', ttl: 3600, members })]);
-        }
-        return remoteZone(made);
-      },
-    };
-  },
-});
+      replaceSets: (zone, sets) => write(zone, sets.map(apiChange(zone))).then(() => true),
+    }),
+    async createZone(name) {
+      const nameservers = (credentials.nameservers ?? '').split(/[\s,]+/).filter(Boolean);
+      const absolute = nameservers.map((n) => n.replace(/\.?$/, '.'));
+      const body = { name: `${name}.`, kind: 'Native', nameservers: absolute };
+      const made = await http.post<ApiZone>('/zones', { json: body });
+      const soa = made.rrsets?.find((s) => s.type === 'SOA');
+      if (!soa || soa.records.some((r) => r.content.startsWith(PLACEHOLDER_SOA))) {
+        const rdata = `${absolute[0] ?? `${name}.`} hostmaster.${name}. 0 10800 3600 604800 3600`;
+        const members = [{ remoteId: '', rdata, enabled: true }];
+        await write(remoteZone(made), [apiChange({ id: '', name })({ host: '@', type: 'SOA', ttl: 3600, members })]);
+      }
+      return remoteZone(made);
+    },
+  };
+};
 
 /** As the API has them (OpenAPI): names absolute with final dot, `content` is rdata, the TTL that of the set. */
 type ApiSet = { name: string; type: string; ttl: number; records: { content: string; disabled?: boolean }[] };

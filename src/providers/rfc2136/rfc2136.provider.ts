@@ -2,16 +2,14 @@ import { Buffer } from 'node:buffer';
 import { isIPv6 } from 'node:net';
 import { InvalidRecord } from '../../common/errors.js';
 import { fullName, zoneName } from '../../dns/names.js';
-import { DEFAULT_TTL, fromRdata, RECORD_TYPES } from '../../dns/record.js';
+import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import {
+  type Connect,
   type Credentials,
   type DnsProvider,
-  defineProvider,
   ProviderError,
   type RemoteRecord,
   type RemoteZone,
-  secret,
-  text,
 } from '../provider.js';
 import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
 import { DnsClient, type DnsServer, prerequisite, rcodeError, replacement } from './client.js';
@@ -19,46 +17,11 @@ import { nameToWire, rdataToWire, typeName, typeNumber } from './rdata.js';
 import { TSIG_ALGORITHMS, type TsigKey } from './tsig.js';
 import { RCODE, type ReadRecord, TYPE, textOf } from './wire.js';
 
-/**
- * Name servers that take dynamic updates: BIND, Knot, PowerDNS and others. Zones are read by transfer, changes go out
- * as UPDATE.
- */
-export const rfc2136 = defineProvider({
-  kind: 'rfc2136',
-  label: 'Dynamic updates (RFC 2136)',
-  docs: 'https://www.rfc-editor.org/rfc/rfc2136',
-  credentials: [
-    [
-      text('server', 'Primary server', {
-        address: true,
-        help: 'Host name or address of the server that takes the updates.',
-      }),
-      text('port', 'Port', { kind: 'number', required: false, default: '53', address: true }),
-      text('tsig_name', 'Key name', { help: 'The TSIG key needs the right to transfer and to update the zones.' }),
-      text('tsig_algorithm', 'Key algorithm', { required: false, default: 'hmac-sha256', values: TSIG_ALGORITHMS }),
-      secret('tsig_secret', 'Key secret', { help: 'Base64, as in the configuration of the server.' }),
-      text('zones', 'Zones', { kind: 'list', help: 'Names, separated by commas; servers cannot list their zones.' }),
-      text('endpoint', 'Endpoint', {
-        required: false,
-        help: 'host, host:port or dns://host:port, in place of server and port. Usually left empty.',
-      }),
-    ],
-  ],
-  capabilities: {
-    types: [...RECORD_TYPES, 'PTR', 'SSHFP', 'TLSA', 'DS', 'NAPTR', 'URI'],
-    ids: 'derived',
-    ttlOf: 'set',
-    replaces: 'set',
-    atomic: true,
-    // with prerequisites and short values so many fit into one message
-    chunk: 100,
-  },
-  connect: (credentials, context) => {
-    const { host, port } = serverOf(credentials);
-    const server: DnsServer = { host, port, timeoutMs: context.timeoutMs, resolve: (name) => context.resolve(name) };
-    return new Rfc2136(new DnsClient(server, keyOf(credentials)), zonesOf(credentials));
-  },
-});
+export const connect: Connect = (credentials, context) => {
+  const { host, port } = serverOf(credentials);
+  const server: DnsServer = { host, port, timeoutMs: context.timeoutMs, resolve: (name) => context.resolve(name) };
+  return new Rfc2136(new DnsClient(server, keyOf(credentials)), zonesOf(credentials));
+};
 
 const refuse = (message: string): never => {
   throw new ProviderError('rejected', message);

@@ -1,21 +1,18 @@
 import { fullName, toAscii } from '../../dns/names.js';
-import { RECORD_TYPES } from '../../dns/record.js';
 import { ProviderError } from '../errors.js';
 import { recoded } from '../escapes.js';
 import { listIn, listOf } from '../http-body.js';
 import { allPages } from '../pages.js';
 import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../plain-sets.js';
-import { type DnsProvider, defineProvider, type RemoteZone, secret, text } from '../provider.js';
+import type { Connect, RemoteZone } from '../provider.js';
 import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
 import { awsXml } from '../signing/aws.js';
 
 /** Up to so many sets are read one by one: an account may ask 5 times a second. */
 const FEW_SETS = 3;
-const NAMESPACE = 'https://route53.amazonaws.com/doc/2013-04-01/';
+const ZONES = '/2013-04-01/hostedzone';
 /** As the API answers (service model; recorded 2022): all values are texts. */
-type More = { IsTruncated?: string; NextMarker?: string } & {
-  [key in 'Name' | 'Type' | 'Identifier' as `NextRecord${key}`]?: string;
-};
+type More = { [key in 'IsTruncated' | 'NextMarker' | `NextRecord${'Name' | 'Type' | 'Identifier'}`]?: string };
 type ApiZone = { Id: string; Name: string };
 type Zones = { ListHostedZonesResponse?: { HostedZones?: { HostedZone?: ApiZone[] } } & More };
 type ApiSet = { Name: string; Type: string; TTL?: string; SetIdentifier?: string } & {
@@ -24,75 +21,62 @@ type ApiSet = { Name: string; Type: string; TTL?: string; SetIdentifier?: string
 };
 type Sets = { ListResourceRecordSetsResponse?: { ResourceRecordSets?: { ResourceRecordSet?: ApiSet[] } } & More };
 
-/** AWS Route 53: record sets without ids, batches that are carried out whole. */
-export const route53 = defineProvider({
-  kind: 'route53',
-  label: 'AWS Route 53',
-  docs: 'https://docs.aws.amazon.com/Route53/latest/APIReference/',
-  credentials: [[text('access_key_id', 'Access key id'), secret('secret_access_key', 'Secret access key')]],
-  capabilities: {
-    types: [...RECORD_TYPES, 'PTR', 'NAPTR', 'DS'],
-    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', atomic: true },
-  },
-  limits: { requests: 5 },
-  connect({ endpoint, access_key_id: id = '', secret_access_key: secretAccessKey = '' }, context): DnsProvider {
-    const key = { accessKeyId: id, secretAccessKey, region: 'us-east-1', service: 'route53' };
-    const http = context.http.extend({
-      baseUrl: `${(endpoint || 'https://route53.amazonaws.com').replace(/\/+$/, '')}/2013-04-01`,
-      ...awsXml(key, ['NoSuchHostedZone']),
-    });
-    const page = async (zone: RemoteZone, query: Record<string, string | number | undefined>) => {
-      const answer = (await http.get<Sets | undefined>(pathOf(zone), { query }))?.ListResourceRecordSetsResponse;
-      const { NextRecordName: name, NextRecordType: type, NextRecordIdentifier: identifier } = (answer ?? {}) as More;
-      const next = answer?.IsTruncated === 'true' ? JSON.stringify({ name, type, identifier }) : null;
-      return { entries: listIn(answer?.ResourceRecordSets, 'ResourceRecordSet') as ApiSet[] | undefined, next };
-    };
-    const idOf = (set: ApiSet) => [set.Name, set.Type, set.SetIdentifier].join(' ');
-    const whole = async (zone: RemoteZone): Promise<PlainSet[]> => {
-      const all = await allPages(idOf, ({ next }) => page(zone, { maxitems: 300, ...JSON.parse(`${next ?? '{}'}`) }));
-      return withSoa(plainSets(all, plain), zone.name);
-    };
-    // the list begins at this name and type, be there such a set or not
-    const single = async (zone: RemoteZone, { host, type }: SetKey): Promise<PlainSet[]> =>
-      plainSets((await page(zone, { name: fullName(host, zone.name), type, maxitems: 1 })).entries, plain);
+export const connect: Connect = ({ access_key_id: id = '', secret_access_key: secretAccessKey = '' }, context) => {
+  const key = { accessKeyId: id, secretAccessKey, region: 'us-east-1', service: 'route53' };
+  const http = context.http.extend(awsXml(key, ['NoSuchHostedZone']));
+  const page = async (zone: RemoteZone, query: Record<string, string | number | undefined>) => {
+    const answer = (await http.get<Sets | undefined>(pathOf(zone), { query }))?.ListResourceRecordSetsResponse;
+    const { NextRecordName: name, NextRecordType: type, NextRecordIdentifier: identifier }: More = answer ?? {};
+    const next = answer?.IsTruncated === 'true' ? JSON.stringify({ name, type, identifier }) : null;
+    return { entries: listIn(answer?.ResourceRecordSets, 'ResourceRecordSet') as ApiSet[] | undefined, next };
+  };
+  const idOf = (set: ApiSet) => [set.Name, set.Type, set.SetIdentifier].join(' ');
+  const whole = async (zone: RemoteZone): Promise<PlainSet[]> => {
+    const all = await allPages(idOf, ({ next }) => page(zone, { maxitems: 300, ...JSON.parse(`${next ?? '{}'}`) }));
+    return withSoa(plainSets(all, plain), zone.name);
+  };
+  // the list begins at this name and type, be there such a set or not
+  const single = async (zone: RemoteZone, { host, type }: SetKey): Promise<PlainSet[]> =>
+    plainSets((await page(zone, { name: fullName(host, zone.name), type, maxitems: 1 })).entries, plain);
 
-    return {
-      check: () => http.get('/hostedzone', { query: { maxitems: 1 } }),
-      async listZones() {
-        const getId = (zone: ApiZone) => zone.Id;
-        const zones = await allPages(getId, async ({ next }) => {
-          const answer = await http.get<Zones>('/hostedzone', { query: { maxitems: 100, marker: next ?? undefined } });
-          const { HostedZones, IsTruncated, NextMarker } = answer?.ListHostedZonesResponse ?? {};
-          const entries = listIn(HostedZones, 'HostedZone') as ApiZone[] | undefined;
-          return { entries, next: IsTruncated === 'true' ? (NextMarker ?? '') : null };
-        });
-        const name = (zone: ApiZone) => toAscii(recoded(zone.Name, 8, 0)).replace(/\.$/, '');
-        return zones.map((zone) => ({ id: zone.Id.replace('/hostedzone/', ''), name: name(zone) }));
+  return {
+    check: () => http.get(ZONES, { query: { maxitems: 1 } }),
+    async listZones() {
+      const zones = await allPages(getId, async ({ next }) => {
+        const answer = await http.get<Zones>(ZONES, { query: { maxitems: 100, marker: next ?? undefined } });
+        const { HostedZones, IsTruncated, NextMarker } = answer?.ListHostedZonesResponse ?? {};
+        const entries = listIn(HostedZones, 'HostedZone') as ApiZone[] | undefined;
+        return { entries, next: IsTruncated === 'true' ? (NextMarker ?? '') : null };
+      });
+      const name = (text: string) => toAscii(recoded(text, 8, 0)).replace(/\.$/, '');
+      return zones.map(({ Id, Name }) => ({ id: Id.replace('/hostedzone/', ''), name: name(Name) }));
+    },
+    listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
+    apply: fromRrsets({
+      async readSets(zone, keys) {
+        const few = keys.length <= FEW_SETS && (await Promise.all(keys.map((one) => single(zone, one)))).flat();
+        return setsAt(keys, few || (await whole(zone)), zone.name);
       },
-      listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
-      apply: fromRrsets({
-        async readSets(zone, keys) {
-          const few = keys.length <= FEW_SETS && (await Promise.all(keys.map((one) => single(zone, one)))).flat();
-          return setsAt(keys, few || (await whole(zone)), zone.name);
-        },
-        async replaceSets(zone, sets, was) {
-          const special = was.find((set) => set.raw);
-          if (special) throw new ProviderError('rejected', `${special.type} ${special.host} is an alias, or is routed`);
-          // a deletion repeats the set exactly, and comes before what takes its place
-          const batch = sets.map((set, i) => (set.members.length ? set : (was[i] as RecordSet)));
-          const action = (set: RecordSet) => (sets.includes(set) ? 'UPSERT' : 'DELETE');
-          const Change = batch.map((set) => ({ Action: action(set), ResourceRecordSet: toApi(set, zone) }));
-          const ChangeBatch = { Changes: { Change: Change.sort((a, b) => (a.Action < b.Action ? -1 : 1)) } };
-          const xml = { ChangeResourceRecordSetsRequest: { '@xmlns': NAMESPACE, ChangeBatch } };
-          await http.post(`${pathOf(zone)}/`, { xml, idempotent: true });
-          return true;
-        },
-      }),
-    };
-  },
-});
+      async replaceSets(zone, sets, was) {
+        const special = was.find((set) => set.raw);
+        if (special) throw new ProviderError('rejected', `${special.type} ${special.host} is an alias, or is routed`);
+        // a deletion repeats the set exactly, and comes before what takes its place
+        const batch = sets.map((set, i) => (set.members.length ? set : (was[i] as RecordSet)));
+        const action = (set: RecordSet) => (sets.includes(set) ? 'UPSERT' : 'DELETE');
+        const Change = batch.map((set) => ({ Action: action(set), ResourceRecordSet: toApi(set, zone) }));
+        const ChangeBatch = { Changes: { Change: Change.sort((a, b) => (a.Action < b.Action ? -1 : 1)) } };
+        const xml = {
+          ChangeResourceRecordSetsRequest: { '@xmlns': 'https://route53.amazonaws.com/doc/2013-04-01/', ChangeBatch },
+        };
+        await http.post(`${pathOf(zone)}/`, { xml, idempotent: true });
+        return true;
+      },
+    }),
+  };
+};
 
-const pathOf = (zone: RemoteZone): string => `/hostedzone/${encodeURIComponent(zone.id)}/rrset`;
+const getId = (zone: ApiZone): string => zone.Id;
+const pathOf = (zone: RemoteZone): string => `${ZONES}/${encodeURIComponent(zone.id)}/rrset`;
 
 /** Sets that are an alias, or one of several of their name by a policy, are shown with what makes them read-only. */
 function plain({ Name, Type, TTL = '0', SetIdentifier, AliasTarget, ResourceRecords }: ApiSet): PlainSet {

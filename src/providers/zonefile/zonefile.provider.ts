@@ -1,14 +1,13 @@
 import { InvalidRecord } from '../../common/errors.js';
 import { zoneName } from '../../dns/names.js';
-import { DEFAULT_TTL, EXTRA_TYPES, fromRdata, RECORD_TYPES } from '../../dns/record.js';
+import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import {
+  type Connect,
   type DnsProvider,
-  defineProvider,
   type ProviderContext,
   ProviderError,
   type RemoteRecord,
   type RemoteZone,
-  text,
 } from '../provider.js';
 import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
 import { type ByOwner, byOwner, nextSerial, printEntries, replaceSetsIn, setIn, soaOf } from './edit.js';
@@ -16,33 +15,9 @@ import { type Entry, parseMasterFile } from './masterfile.js';
 import { reload, type ZoneFile, ZoneFiles } from './store.js';
 
 /** Master files on this machine, `<zone>.zone` each, for any name server that reads them. Needs no account anywhere. */
-export const zonefile = defineProvider({
-  kind: 'zonefile',
-  label: 'Zone files',
-  docs: 'https://www.rfc-editor.org/rfc/rfc1035#section-5',
-  credentials: [
-    [
-      text('directory', 'Directory', {
-        required: false,
-        default: '.',
-        help: 'Below the directory that is configured for zone files; relative.',
-      }),
-      text('endpoint', 'Endpoint', { required: false, help: 'The same as the directory. Usually left empty.' }),
-    ],
-  ],
-  capabilities: {
-    types: [...RECORD_TYPES, ...EXTRA_TYPES.filter((type) => type !== 'ALIAS')],
-    ids: 'derived',
-    ttlOf: 'set',
-    replaces: 'zone',
-    toggle: 'record',
-    atomic: true,
-    createZone: true,
-  },
-  // reading, editing and writing a file must not meet another one that does the same
-  connect: (credentials, context) =>
-    new Zonefile(new ZoneFiles(rootOf(context), credentials.endpoint || credentials.directory || '.'), context),
-});
+// reading, editing and writing a file must not meet another one that does the same
+export const connect: Connect = (credentials, context) =>
+  new Zonefile(new ZoneFiles(rootOf(context), credentials.endpoint || credentials.directory || '.'), context);
 
 /** The absolute directory under which all zone files live. */
 function rootOf({ installation: { root } }: ProviderContext): string {

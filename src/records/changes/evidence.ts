@@ -20,7 +20,7 @@ export interface UnclearChange {
   expected: string | null;
   /** only a list that was begun after this proves that it was not applied */
   settle_after: string | null;
-  /** whether the provider may still carry it out until then; `again`: what is seen of it may be of an earlier attempt */
+  /** whether the provider may still carry it out until then, though something of it be seen (`again`) */
   late: Late;
 }
 

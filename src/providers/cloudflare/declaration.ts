@@ -1,0 +1,24 @@
+import { defineProvider, secret, text } from '../provider.js';
+
+/**
+ * Cloudflare API v4: records with ids, proxied or not. TTL 1 means "automatic" and is shown and taken as 1; proxied
+ * records always have it. Cloudflare itself refuses 2 to 59 (Enterprise zones: 2 to 29).
+ */
+export const cloudflare = defineProvider({
+  kind: 'cloudflare',
+  label: 'Cloudflare',
+  docs: 'https://developers.cloudflare.com/api/',
+  api: 'https://api.cloudflare.com/client/v4',
+  credentials: [
+    [secret('api_token', 'API token', { help: 'With the permissions Zone:Read and DNS:Edit.' })],
+    [text('email', 'E-mail'), secret('api_key', 'Global API key')],
+  ],
+  capabilities: {
+    // NAPTR and LOC are shown only: how their text and their `data` escape and round is not documented
+    types: 'A AAAA CNAME MX TXT NS SRV CAA SVCB HTTPS TLSA SSHFP DS PTR URI'.split(' '),
+    ...{ proxiedTypes: ['A', 'AAAA', 'CNAME'], apexCname: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 },
+  },
+  // 1200 requests in 5 minutes per user; other clients of the same user get a share
+  limits: { requests: 1000, perSeconds: 300 },
+  load: () => import('./cloudflare.provider.js'),
+});

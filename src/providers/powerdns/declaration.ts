@@ -1,0 +1,27 @@
+import { EXTRA_TYPES, RECORD_TYPES } from '../../dns/record.js';
+import { defineProvider, secret, text } from '../provider.js';
+
+/** PowerDNS Authoritative over its HTTP API: record sets without ids, native `disabled` (OpenAPI; seen on 4.7). */
+export const powerdns = defineProvider({
+  kind: 'powerdns',
+  label: 'PowerDNS Authoritative',
+  docs: 'https://doc.powerdns.com/authoritative/http-api/',
+  credentials: [
+    [
+      text('url', 'URL', { kind: 'url', help: 'Of the API, such as http://192.0.2.1:8081; without /api/v1.' }),
+      secret('api_key', 'API key'),
+      text('server_id', 'Server id', { required: false, default: 'localhost' }),
+      text('nameservers', 'Name servers', {
+        required: false,
+        kind: 'list',
+        help: 'Host names for the NS records of zones that are created here.',
+      }),
+    ],
+  ],
+  capabilities: {
+    types: [...RECORD_TYPES, ...EXTRA_TYPES],
+    ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', toggle: 'record', atomic: true, chunk: 1000, createZone: true },
+  },
+  limits: { requests: 1000 },
+  load: () => import('./powerdns.provider.js'),
+});

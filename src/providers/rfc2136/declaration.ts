@@ -1,0 +1,40 @@
+import { RECORD_TYPES } from '../../dns/record.js';
+import { defineProvider, secret, text } from '../provider.js';
+import { TSIG_ALGORITHMS } from './tsig.js';
+
+/**
+ * Name servers that take dynamic updates: BIND, Knot, PowerDNS and others. Zones are read by transfer, changes go out
+ * as UPDATE.
+ */
+export const rfc2136 = defineProvider({
+  kind: 'rfc2136',
+  label: 'Dynamic updates (RFC 2136)',
+  docs: 'https://www.rfc-editor.org/rfc/rfc2136',
+  credentials: [
+    [
+      text('server', 'Primary server', {
+        address: true,
+        help: 'Host name or address of the server that takes the updates.',
+      }),
+      text('port', 'Port', { kind: 'number', required: false, default: '53', address: true }),
+      text('tsig_name', 'Key name', { help: 'The TSIG key needs the right to transfer and to update the zones.' }),
+      text('tsig_algorithm', 'Key algorithm', { required: false, default: 'hmac-sha256', values: TSIG_ALGORITHMS }),
+      secret('tsig_secret', 'Key secret', { help: 'Base64, as in the configuration of the server.' }),
+      text('zones', 'Zones', { kind: 'list', help: 'Names, separated by commas; servers cannot list their zones.' }),
+      text('endpoint', 'Endpoint', {
+        required: false,
+        help: 'host, host:port or dns://host:port, in place of server and port. Usually left empty.',
+      }),
+    ],
+  ],
+  capabilities: {
+    types: [...RECORD_TYPES, 'PTR', 'SSHFP', 'TLSA', 'DS', 'NAPTR', 'URI'],
+    ids: 'derived',
+    ttlOf: 'set',
+    replaces: 'set',
+    atomic: true,
+    // with prerequisites and short values so many fit into one message
+    chunk: 100,
+  },
+  load: () => import('./rfc2136.provider.js'),
+});

@@ -1,0 +1,29 @@
+import { EXTRA_TYPES, RECORD_TYPES } from '../../dns/record.js';
+import { defineProvider, text } from '../provider.js';
+
+/** Master files on this machine, `<zone>.zone` each, for any name server that reads them. Needs no account anywhere. */
+export const zonefile = defineProvider({
+  kind: 'zonefile',
+  label: 'Zone files',
+  docs: 'https://www.rfc-editor.org/rfc/rfc1035#section-5',
+  credentials: [
+    [
+      text('directory', 'Directory', {
+        required: false,
+        default: '.',
+        help: 'Below the directory that is configured for zone files; relative.',
+      }),
+      text('endpoint', 'Endpoint', { required: false, help: 'The same as the directory. Usually left empty.' }),
+    ],
+  ],
+  capabilities: {
+    types: [...RECORD_TYPES, ...EXTRA_TYPES.filter((type) => type !== 'ALIAS')],
+    ids: 'derived',
+    ttlOf: 'set',
+    replaces: 'zone',
+    toggle: 'record',
+    atomic: true,
+    createZone: true,
+  },
+  load: () => import('./zonefile.provider.js'),
+});
