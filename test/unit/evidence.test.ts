@@ -92,9 +92,15 @@ describe('what a list proves of an unclear change', () => {
     }
   });
 
-  it('a deletion of what is kept here: it is not done, since nothing was written', () => {
-    const gone = change({ before: row('192.0.2.1', { remote_id: null, enabled: false }) });
-    assert.deepEqual([verdict(gone, [], EARLY, null), verdict(gone, [], LATE, null)], ['failed', 'failed']);
+  it('a creation, a change and a deletion of what is kept here: not done, since nothing was written', () => {
+    const parked = (value: string) => row(value, { remote_id: null, enabled: false });
+    for (const one of [
+      change({ before: parked('192.0.2.1') }),
+      change({ before: parked('192.0.2.1'), after: parked('192.0.2.2'), expected: '' }),
+      change({ record_id: null, after: parked('192.0.2.1'), expected: '' }),
+    ])
+      for (const list of [[], [remote('a', '192.0.2.1')]])
+        assert.deepEqual([verdict(one, list, EARLY, null), verdict(one, list, LATE, null)], ['failed', 'failed']);
   });
 
   it('enabling what was kept here: its content', () => {

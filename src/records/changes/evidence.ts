@@ -35,6 +35,13 @@ const isEarly = ({ settle_after }: UnclearChange, begun: string): boolean => beg
 const takesAway = ({ before, after, expected }: UnclearChange): boolean =>
   expected === '' || (before !== null && after === null);
 
+/**
+ * It is of a record that exists only here, before and after: nothing was asked of the provider, and what has no end was
+ * not written here.
+ */
+const isOurs = ({ before, after, expected }: UnclearChange): boolean =>
+  after === null ? before?.remote_id === null : expected === '' && (before?.remote_id ?? null) === null;
+
 /** What a change gives a row; what it leaves alone may be something else by now. */
 function changed(before: RowValues | null, after: RowValues | null): Partial<RowValues> {
   const was: Record<string, unknown> = { ...before };
@@ -117,8 +124,7 @@ export function judge(
     return [...own, ...there].find((record) => record !== undefined && says(record, after));
   };
   for (const { change, parts } of asSent(changes)) {
-    // it exists only here, and still does: nothing was asked of the provider, and nothing was written here
-    const here = change.before?.remote_id === null && change.after === null;
+    const here = isOurs(change);
     // what is there may be of an attempt before the one that may still be carried out
     if (change.late === 'again' && isEarly(change, begun)) continue;
     const found = here ? undefined : find(change);
