@@ -9,6 +9,7 @@ import { ChangeSets } from './changes/change-sets.js';
 import { ChangesController } from './changes/changes.controller.js';
 import { ChangeEngine } from './changes/engine.service.js';
 import { Execution } from './changes/execution.service.js';
+import { LateChanges } from './changes/late.service.js';
 import { Places } from './changes/places.js';
 import { ResumeService } from './changes/resume.service.js';
 import { Unclear } from './changes/unclear.js';
@@ -30,6 +31,7 @@ import { SyncController } from './sync.controller.js';
     Execution,
     ChangeSets,
     ResumeService,
+    LateChanges,
     Unclear,
     ChangeReader,
     BatchService,

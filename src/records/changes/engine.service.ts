@@ -17,6 +17,7 @@ import { ChangeSets, doorOf, type Ended, type How, type ListOptions } from './ch
 import { chunksOf } from './chunks.js';
 import type { Edit } from './edit.js';
 import { Execution } from './execution.service.js';
+import { LateChanges } from './late.service.js';
 import { lockOf, MAX_NAMES } from './locks.js';
 import { isIdle, type Net, type Planned, WorkingCopy } from './plan.js';
 import { assertAllFit, type Result, resultOf } from './results.js';
@@ -78,6 +79,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     private readonly sync: RecordSyncService,
     private readonly execution: Execution,
     private readonly unclear: Unclear,
+    private readonly late: LateChanges,
   ) {}
 
   /** Long lists stop behind the piece that they are at; the next start carries on. */
@@ -267,7 +269,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)) };
     }
     const { atomic, chunk, replaces } = connection.definition.capabilities;
-    const late = unclear ? await this.unclear.lateUntil(domain.id, nets, replaces) : null;
+    const late = unclear ? await this.late.until(domain.id, nets, replaces) : null;
     if (late) return { late };
     const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
     const chunks = chunksOf(nets, size);

@@ -1,4 +1,4 @@
-import { type RemoteRecord, sameRecord } from '../../dns/record.js';
+import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import type { Late } from '../../outbound/outbound-error.js';
 import { distinct, type Expectation, type RowValues } from '../reconcile.js';
 
@@ -52,7 +52,7 @@ function changed(before: RowValues | null, after: RowValues | null): Partial<Row
  * Changes as they were sent: of one list all those of one record went as one, from what it was before the first to what
  * it was to be after the last.
  */
-function asSent(changes: readonly UnclearChange[]): { change: UnclearChange; parts: UnclearChange[] }[] {
+export function asSent(changes: readonly UnclearChange[]): { change: UnclearChange; parts: UnclearChange[] }[] {
   const groups = new Map<string, UnclearChange[]>();
   for (const change of changes) {
     const { id, change_set_id, record_id } = change;
@@ -85,7 +85,7 @@ export function expectations(changes: readonly UnclearChange[], begun: string): 
 }
 
 /** Whether a record is all that a change was to make of it. */
-const says = (record: RemoteRecord, after: RowValues): boolean =>
+export const says = (record: DnsRecord, after: RowValues): boolean =>
   sameRecord(record, after) &&
   record.ttl === after.ttl &&
   record.proxied === after.proxied &&

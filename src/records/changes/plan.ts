@@ -235,7 +235,7 @@ export class WorkingCopy {
     // who moved it may have left the set since, or fail
     if (capabilities.ttlOf === 'set' && before && after && before.ttl !== after.ttl) entry.movesTtl = true;
     const change = changeOf(before, after, capabilities, guarded);
-    const kept = change?.op === 'delete' && after !== null;
+    const kept = after !== null && !heldThere(after, capabilities);
     const derived = change && after && capabilities.ids === 'derived' ? derivedId(after) : null;
     return { entry, before, after, change, expected: kept ? '' : derived };
   }

@@ -7,13 +7,10 @@ import type { Config } from '../../config/config.js';
 import { CONFIG } from '../../config/config.module.js';
 import { Db, marks, type SqlValue } from '../../database/db.js';
 import { Leases, PROCESS } from '../../database/leases.js';
-import { sameRecord } from '../../dns/record.js';
-import type { Capabilities } from '../../providers/provider.js';
 import { RecordCache } from '../record-cache.js';
 import type { ChangedRecord, ChangeSet } from './change-set.entity.js';
 import { hostsOf, type UnclearChange } from './evidence.js';
 import { lockOf } from './locks.js';
-import type { Net } from './plan.js';
 import { actorOf, WHO } from './who.js';
 
 /** ids that one statement names */
@@ -102,26 +99,6 @@ export class Unclear {
     );
     const asked = hosts && new Set(hosts);
     return rows.some((row) => !asked || hostsOf(row).some((host) => asked.has(host)));
-  }
-
-  /**
-   * Until when a list has to wait, because the provider may carry out an earlier change as late as then, and that one
-   * would take away what the list has made meanwhile: at the same record, in the same set of records, or anywhere in a
-   * zone that is written as a whole.
-   * @returns null: not at all
-   */
-  async lateUntil(domainId: number, nets: readonly Net[], replaces: Capabilities['replaces']): Promise<string | null> {
-    const late = (await this.of(domainId)).filter((change) => change.late && (change.settle_after ?? '') > now());
-    const hosts = new Set(nets.flatMap(({ before, after }) => [before, after].flatMap((row) => row?.host ?? [])));
-    const ids = new Set(nets.flatMap(({ before }) => before?.id ?? []));
-    const made = nets.flatMap(({ after }) => after ?? []);
-    const meets = (change: UnclearChange): boolean => {
-      if (replaces === 'zone') return true;
-      if (replaces === 'set') return hostsOf(change).some((host) => hosts.has(host));
-      const { record_id: id, after } = change;
-      return (id !== null && ids.has(id)) || (after !== null && made.some((row) => sameRecord(row, after)));
-    };
-    return late.filter(meets).reduce<string | null>((last, { settle_after }) => laterOf(last, settle_after), null);
   }
 
   private async adopt(domainId: number, { id, background, owner }: Omit<OpenSet, 'whole'>): Promise<void> {
@@ -329,8 +306,6 @@ export class Unclear {
     return [...found].map(([id, accountId]) => ({ id, accountId }));
   }
 }
-
-const laterOf = (a: string | null, b: string | null): string | null => ((a ?? '') > (b ?? '') ? a : b);
 
 /** A stored state as the values of a row. */
 function state(json: string | null, value: string | null): { values: UnclearChange['before']; remark: string } | null {
