@@ -15,7 +15,7 @@ export type OutboundErrorKind = 'auth' | 'not_found' | 'rate_limit' | 'rejected'
 export const clipped = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max - 1)}…` : text);
 
 /** Others' words as every database takes them: without NUL and broken Unicode. */
-const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
+export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
 
 /**
  * Of a call that may still be carried out: `once`, where what is seen of it there proves that it will not be any more;

@@ -2,16 +2,19 @@ import type { Agent } from 'undici';
 import type { Cidr } from '../common/cidr.js';
 import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
 import { inChunks } from './chunks.js';
-import { ProviderError } from './errors.js';
+import { ProviderError, storable } from './errors.js';
 import { Gate } from './gate.js';
 import { Http } from './http.js';
-import type { Credentials, DnsProvider, Installation, ProviderDefinition } from './provider.js';
+import type { Credentials, DnsProvider, Installation, ProviderDefinition, RemoteRecord } from './provider.js';
 import { together } from './together.js';
 
 /** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */
 const WAIT_MS = 30_000;
 /** single changes of several writers that go in one call */
 const TOGETHER = 100;
+
+/** characters of a remark that are kept here */
+const MAX_REMARK = 255;
 
 /** What is the same for every account of this process. */
 export interface ConnectOptions {
@@ -63,11 +66,7 @@ export function connectProvider(
     check: () => saying(true, (provider) => provider.check()),
     listZones: () => saying(true, (provider) => provider.listZones()),
     listRecords: (zone) =>
-      saying(true, async (provider) =>
-        (await provider.listRecords(zone)).map((record) =>
-          record.readOnly || writable.has(record.type) ? record : { ...record, readOnly: true },
-        ),
-      ),
+      saying(true, async (provider) => (await provider.listRecords(zone)).map((record) => shown(record, writable))),
     apply: (zone, changes, more) =>
       saying(false, async () => {
         const outcomes = await apply(zone, changes, more);
@@ -87,6 +86,14 @@ export function connectProvider(
       ),
     zoneInfo: (zone) => saying(true, async (provider) => (await provider.zoneInfo?.(zone)) ?? null),
   };
+}
+
+/** A record as it is kept here: read-only where its type cannot be written, its remark no longer than there is room. */
+function shown(record: RemoteRecord, writable: ReadonlySet<string>): RemoteRecord {
+  const { readOnly, type, remark } = record;
+  const kept = remark === undefined ? {} : { remark: storable(remark).slice(0, MAX_REMARK) };
+  if ((readOnly || writable.has(type)) && kept.remark === remark) return record;
+  return { ...record, ...kept, readOnly: readOnly || !writable.has(type) };
 }
 
 /** A failure that says of which provider it is. */

@@ -7,6 +7,7 @@ export {
   NotBegun,
   OutboundError as ProviderError,
   type OutboundErrorKind as ProviderErrorKind,
+  storable,
 } from '../outbound/outbound-error.js';
 
 /** Any failure as a ProviderError; what is not one is a defect of an adapter and counts as "unavailable". */

@@ -14,16 +14,17 @@ export interface CacheRow {
   weight: number | null;
   enabled: boolean;
   read_only: boolean;
+  remark: string;
 }
 
-/** The columns of a cached record that follow the provider. */
-export type RowValues = Omit<CacheRow, 'id'>;
+/** The columns of a cached record that follow the provider; the remark only where it keeps such. */
+export type RowValues = Omit<CacheRow, 'id' | 'remark'> & { remark?: string };
 
 /** What must be done to a cache so that it equals what the provider holds. */
 export interface Difference {
   insert: RowValues[];
   /** `rekeyed`: the provider gave the record another id */
-  update: { id: number; host: string; rekeyed: boolean; values: RowValues }[];
+  update: { id: number; host: string; rekeyed: boolean; values: RowValues & { remark: string } }[];
   remove: { id: number; host: string }[];
 }
 
@@ -39,6 +40,7 @@ export const rowOf = (record: RemoteRecord): RowValues => ({
   weight: record.weight,
   enabled: record.enabled,
   read_only: record.readOnly,
+  ...(record.remark !== undefined && { remark: record.remark }),
 });
 
 /**
@@ -56,7 +58,8 @@ const agrees = (row: CacheRow, record: RemoteRecord): boolean =>
   row.priority === record.priority &&
   row.weight === record.weight &&
   row.enabled === record.enabled &&
-  row.read_only === record.readOnly;
+  row.read_only === record.readOnly &&
+  (record.remark === undefined || row.remark === record.remark);
 
 type Content = Pick<CacheRow, 'host' | 'type' | 'value' | 'line' | 'priority'>;
 /** What makes two records the same one; then, of what is left, those whose priority was changed past us. */
@@ -117,7 +120,7 @@ export function difference(
   const pair = (record: RemoteRecord, row: CacheRow) => {
     if (agrees(row, record)) return;
     const rekeyed = row.remote_id !== record.remoteId;
-    update.push({ id: row.id, host: row.host, rekeyed, values: rowOf(record) });
+    update.push({ id: row.id, host: row.host, rekeyed, values: { remark: row.remark, ...rowOf(record) } });
   };
   const left = new Set(rows);
   const take = (row: CacheRow | undefined, record: RemoteRecord): boolean => {

@@ -45,10 +45,10 @@ export class RecordCache {
     return found.sort((a, b) => a.id - b.id);
   }
 
-  /** All rows of a domain with what follows the provider only: a large zone is compared without the rest. */
+  /** All rows of a domain with what may follow the provider only: a large zone is compared without the rest. */
   async following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
     const rows = await this.db.rows<CacheRow>(
-      `SELECT id, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ?`,
+      `SELECT id, remark, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ?`,
       [domainId],
       manager,
     );
@@ -209,17 +209,7 @@ export class RecordCache {
       manager,
       changed.filter((u) => u.rekeyed).map((u) => u.id),
     );
-    const remarks = new Map<number, string>();
-    await this.rows.each(
-      changed.map((u) => u.id),
-      async (ids) => {
-        const sql = `SELECT id, remark FROM dns_records WHERE id IN (${marks(ids.length)})`;
-        for (const row of await this.db.rows<StoredRecord>(sql, ids, manager)) remarks.set(row.id, row.remark);
-        return 0;
-      },
-    );
-    for (const { id, values: row } of changed)
-      await this.rows.update(manager, id, { ...row, remark: remarks.get(id) ?? '' });
+    for (const { id, values: row } of changed) await this.rows.update(manager, id, row);
     await this.rows.insert(manager, domainId, added);
     const touched = removed + changed.length + added.length;
     if (touched) await recordCounts.again(this.db, manager, domainId);

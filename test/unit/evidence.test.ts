@@ -57,6 +57,12 @@ describe('what a list proves of an unclear change', () => {
       assert.deepEqual(proofs(update, list), ['unknown', 'failed']);
   });
 
+  it('an update of the remark: the remark, where the provider keeps it', () => {
+    const noted = change({ before: OLD, after: OLD, remark: { from: '', to: 'noted' } });
+    assert.deepEqual(proofs(noted, [remote('a', '192.0.2.1', { remark: '' })]), ['unknown', 'failed']);
+    assert.deepEqual(proofs(noted, [remote('a', '192.0.2.1', { remark: 'noted' })]), ['applied a', 'applied a']);
+  });
+
   it('an id that is derived from the content proves it where it is a new one', () => {
     const update = change({ before: OLD, after: { ...NEW, ttl: 60 }, expected: 'n' });
     assert.deepEqual(proofs(update, [remote('n', '192.0.2.2')]), ['applied n', 'applied n']);

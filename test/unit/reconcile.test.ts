@@ -20,6 +20,26 @@ describe('difference between cache and provider', () => {
     });
   });
 
+  it('has the remark of a provider that keeps such, and leaves it alone elsewhere', () => {
+    const rows = [row(1, 'a', '192.0.2.1', { remark: 'ours' }), row(2, 'b', '192.0.2.2', { remark: 'old' })];
+    const none = difference(rows, [remote('a', '192.0.2.1'), remote('b', '192.0.2.2', { ttl: 60 })]);
+    assert.deepEqual(
+      none.update.map((u) => [u.id, u.values.remark]),
+      [[2, 'old']],
+    );
+    const list = [
+      remote('a', '192.0.2.1', { remark: 'ours' }),
+      remote('b', '192.0.2.2', { remark: 'theirs' }),
+      remote('c', '192.0.2.3', { remark: 'new' }),
+    ];
+    const { update, insert } = difference(rows, list);
+    assert.deepEqual(
+      update.map((u) => [u.id, u.values.remark]),
+      [[2, 'theirs']],
+    );
+    assert.equal(insert[0]?.remark, 'new');
+  });
+
   it('is new, changed and gone records, each once', () => {
     const rows = [row(1, 'a', '192.0.2.1'), row(2, 'b', '192.0.2.2')];
     const { insert, update, remove } = difference(rows, [

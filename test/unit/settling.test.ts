@@ -65,7 +65,7 @@ class Model {
       this.rows = this.rows.filter((r) => r.id !== was?.id && (remoteId === null || r.remote_id !== remoteId));
       if (after) {
         const id = was?.id ?? holder?.id ?? ++this.next;
-        this.rows.push({ ...after, id, remote_id: remoteId });
+        this.rows.push({ remark: '', ...after, id, remote_id: remoteId });
       }
       return;
     }
@@ -106,7 +106,7 @@ class Model {
     const verdicts = judge(this.unclear, remote, begun, (id) => before.get(id) ?? null);
     this.rows = this.rows.filter((r) => !remove.some(({ id }) => id === r.id));
     for (const { id, values } of update) Object.assign(this.rows.find((r) => r.id === id) as CacheRow, values);
-    for (const values of insert) this.rows.push({ ...values, id: ++this.next });
+    for (const values of insert) this.rows.push({ remark: '', ...values, id: ++this.next });
     const ids = this.rows.flatMap((r) => r.remote_id ?? []);
     assert.equal(new Set(ids).size, ids.length, 'no id of the provider twice');
     for (const [change, verdict] of verdicts) {
@@ -121,9 +121,10 @@ class Model {
     this.step();
     this.sync();
     assert.deepEqual(this.unclear, []);
-    const held = this.rows.filter((r) => r.remote_id !== null).map(({ id, ...values }) => values);
+    const bare = ({ remark, ...values }: RowValues) => values;
+    const held = this.rows.filter((r) => r.remote_id !== null).map(({ id, ...values }) => bare(values));
     const byId = (a: RowValues, b: RowValues) => (String(a.remote_id) < String(b.remote_id) ? -1 : 1);
-    assert.deepEqual(held.toSorted(byId), [...this.provider.values()].map(rowOf).toSorted(byId));
+    assert.deepEqual(held.toSorted(byId), [...this.provider.values()].map((r) => bare(rowOf(r))).toSorted(byId));
   }
 }
 

@@ -84,9 +84,10 @@ export function expectations(changes: readonly UnclearChange[], begun: string): 
   return expected;
 }
 
-/** Whether a record is all that a change was to make of it. */
-export const says = (record: DnsRecord, after: RowValues): boolean =>
+/** Whether a record is all that a change was to make of it; the remark counts where the provider keeps it. */
+export const says = (record: DnsRecord, after: RowValues, remark: UnclearChange['remark'] = null): boolean =>
   sameRecord(record, after) &&
+  (record.remark === undefined || remark === null || record.remark === remark.to) &&
   record.ttl === after.ttl &&
   record.proxied === after.proxied &&
   record.weight === after.weight &&
@@ -111,7 +112,7 @@ export function judge(
   const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
   const there = remote.filter((record) => hosts.has(record.host));
   const find = (change: UnclearChange): { remoteId: string | null } | undefined => {
-    const { before, after, expected, record_id } = change;
+    const { before, after, expected, record_id, remark } = change;
     const known = [before?.remote_id ?? null, record_id === null ? null : remoteIdOf(record_id)];
     if (takesAway(change)) {
       return known.some((id) => id !== null && byId.has(id)) ? undefined : { remoteId: null };
@@ -121,7 +122,7 @@ export function judge(
     if (!after) return undefined;
     if (!before || before.remote_id === null) return there.find((record) => sameRecord(record, after));
     const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
-    return [...own, ...there].find((record) => record !== undefined && says(record, after));
+    return [...own, ...there].find((record) => record !== undefined && says(record, after, remark));
   };
   for (const { change, parts } of asSent(changes)) {
     const here = isOurs(change);
