@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
+import compression from 'compression';
 import { type Express, json, type NextFunction, type Request, type Response } from 'express';
 import { AppModule } from './app.module.js';
 import { FailedChanges } from './audit/failed-changes.service.js';
@@ -22,6 +23,9 @@ export const VERSION: string = JSON.parse(readFileSync(new URL('../../package.js
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
 
+/** bytes of an answer: smaller ones gain nothing */
+const COMPRESSED_FROM = 4096;
+
 /** The whole application, initialised, ready to listen. @throws ConfigError */
 export async function createApp(config: Config): Promise<NestExpressApplication> {
   const root = { module: AppModule, imports: [ConfigModule.forRoot(config)] };
@@ -35,6 +39,7 @@ export async function createApp(config: Config): Promise<NestExpressApplication>
   app.set('query parser', 'simple');
   app.use(requestContext(config));
   app.use(apiHeaders);
+  app.use(compression({ threshold: COMPRESSED_FROM }));
   app.use(options);
   // not only objects: what is wrong with the others is said as of any body
   const parse = json({ limit: '1mb', strict: false });

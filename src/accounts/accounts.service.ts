@@ -11,7 +11,7 @@ import { alsoJudge } from '../common/validation.js';
 import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import { Events } from '../events/events.js';
-import { PROVIDERS } from '../providers/registry.js';
+import { providerOf } from '../providers/registry.js';
 import { AccountInput, type AccountPatch, type AccountView } from './account.dto.js';
 import { DnsAccount } from './account.entity.js';
 import { readCredentials, shownCredentials } from './credentials.js';
@@ -169,7 +169,7 @@ export class AccountsService {
   }
 
   private view(row: Row): AccountView {
-    const definition = PROVIDERS.find((p) => p.kind === row.provider);
+    const definition = providerOf(row.provider);
     return {
       id: row.id,
       provider: row.provider,

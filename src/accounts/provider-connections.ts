@@ -8,7 +8,7 @@ import { Db } from '../database/db.js';
 import { outboundAgent } from '../outbound/agent.js';
 import { type Connected, connectProvider } from '../providers/connect.js';
 import type { Credentials, ProviderDefinition } from '../providers/provider.js';
-import { PROVIDERS } from '../providers/registry.js';
+import { PROVIDERS, providerOf } from '../providers/registry.js';
 
 /** ms that the end waits for answers of providers */
 const STOP_WAIT_MS = 2_000;
@@ -39,7 +39,7 @@ export class ProviderConnections implements OnApplicationShutdown {
 
   /** @throws AppError 400001 naming the kinds that exist */
   definition(kind: string): ProviderDefinition {
-    const found = PROVIDERS.find((p) => p.kind === kind);
+    const found = providerOf(kind);
     if (!found) throw errors.field('provider', `must be one of ${PROVIDERS.map((p) => p.kind).join(', ')}`);
     return found;
   }

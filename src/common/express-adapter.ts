@@ -42,6 +42,8 @@ export class FastExpressAdapter extends ExpressAdapter {
       return super.reply(response, body, statusCode);
     }
     if (statusCode) response.statusCode = statusCode;
+    // whoever asked has it already; clients take a length here for that of a body
+    if (response.statusCode === 304) return response.end();
     const text = JSON.stringify(body);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Content-Length', Buffer.byteLength(text));

@@ -182,6 +182,8 @@ export type Credentials = Readonly<Record<string, string>>;
 export interface ProviderDefinition {
   /** lower-case identifier, the `provider` of an account */
   kind: string;
+  /** other names that are taken for it, and stored as the kind */
+  aliases: readonly string[];
   label: string;
   /** where the provider documents its API and keys */
   docs: string;
@@ -215,7 +217,8 @@ const ENDPOINT = text('endpoint', 'Endpoint', {
 /** A further window of `limits`. */
 export const window = (requests: number, perSeconds: number): Window => ({ requests, perSeconds });
 
-type Declaration = Omit<ProviderDefinition, 'capabilities' | 'limits'> & {
+type Declaration = Omit<ProviderDefinition, 'capabilities' | 'limits' | 'aliases'> & {
+  aliases?: readonly string[];
   capabilities: Partial<Capabilities> & Pick<Capabilities, 'types'>;
   limits?: Partial<ProviderDefinition['limits']>;
 };
@@ -224,6 +227,7 @@ type Declaration = Omit<ProviderDefinition, 'capabilities' | 'limits'> & {
 export function defineProvider(declaration: Declaration): ProviderDefinition {
   const { proxiedTypes = [] } = declaration.capabilities;
   return {
+    aliases: [],
     ...declaration,
     credentials: declaration.credentials.map((fields) =>
       (fields.some((f) => f.key === 'endpoint') ? fields : [...fields, ENDPOINT]).map((field) =>

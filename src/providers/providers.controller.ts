@@ -1,23 +1,39 @@
-import { Controller, Get } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Headers, Res } from '@nestjs/common';
+import { ApiHeader, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { Access } from '../common/access.js';
+import { sha256 } from '../common/hash.js';
 import { capabilitiesView } from './capabilities-view.js';
 import type { ProviderView } from './provider.dto.js';
 import { PROVIDERS } from './registry.js';
+
+const VIEWS: ProviderView[] = PROVIDERS.map(({ kind, label, docs, credentials, capabilities }) => ({
+  kind,
+  label,
+  docs,
+  credentials: credentials as ProviderView['credentials'],
+  capabilities: capabilitiesView(capabilities),
+}));
+// weak: it comes compressed or not
+const TAG = `W/"${sha256(JSON.stringify(VIEWS)).slice(0, 16)}"`;
 
 @ApiTags('Accounts')
 @Access({ scope: null, narrowed: true })
 @Controller('providers')
 export class ProvidersController {
-  /** Provider kinds: credential fields, capabilities, documentation. */
+  /**
+   * Provider kinds: credential fields, capabilities, documentation. The answer has an `ETag`, which changes with the
+   * version of the service only: with it in `If-None-Match`, it is 304 without a body.
+   */
+  @ApiHeader({ name: 'if-none-match', required: false, description: 'the `ETag` of the answer that is at hand' })
   @Get()
-  list(): ProviderView[] {
-    return PROVIDERS.map(({ kind, label, docs, credentials, capabilities }) => ({
-      kind,
-      label,
-      docs,
-      credentials: credentials as ProviderView['credentials'],
-      capabilities: capabilitiesView(capabilities),
-    }));
+  list(
+    @Headers('if-none-match') known: string | undefined,
+    @Res({ passthrough: true }) response: Response,
+  ): ProviderView[] {
+    response.setHeader('ETag', TAG);
+    response.setHeader('Cache-Control', 'private, no-cache');
+    if (known?.split(/\s*,\s*/).includes(TAG)) response.status(304);
+    return VIEWS;
   }
 }

@@ -17,3 +17,8 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   route53,
   zonefile,
 ];
+
+const BY_NAME = new Map(PROVIDERS.flatMap((one) => [one.kind, ...one.aliases].map((name) => [name, one] as const)));
+
+/** The kind of this name, or of one that other tools have for it. */
+export const providerOf = (name: string): ProviderDefinition | undefined => BY_NAME.get(name);

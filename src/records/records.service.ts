@@ -10,7 +10,7 @@ import { relativeName, toAscii } from '../dns/names.js';
 import { assertMay, judgeRecord, WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
-import { PROVIDERS } from '../providers/registry.js';
+import { providerOf } from '../providers/registry.js';
 import { AllowedRecords } from './allowed-records.js';
 import { creation, update } from './changes/edit.js';
 import { ChangeEngine } from './changes/engine.service.js';
@@ -229,10 +229,7 @@ function filter({ id, name, provider }: OpenDomain, query: RecordQuery): [string
     for (const { type, value, priority } of forms) values.push(type, value, ...(priority === null ? [] : [priority]));
     values.push(...forms.map((form) => form.type), query.value);
   }
-  const { line, proxied } = proxyRule(
-    PROVIDERS.find((p) => p.kind === provider)?.capabilities ?? { proxy: false },
-    query,
-  );
+  const { line, proxied } = proxyRule(providerOf(provider)?.capabilities ?? { proxy: false }, query);
   equals('line', line);
   equals('proxied', proxied);
   equals('enabled', query.enabled);

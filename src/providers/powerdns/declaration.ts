@@ -4,6 +4,7 @@ import { defineProvider, secret, text } from '../provider.js';
 /** PowerDNS Authoritative over its HTTP API: record sets without ids, native `disabled` (OpenAPI; seen on 4.7). */
 export const powerdns = defineProvider({
   kind: 'powerdns',
+  aliases: ['pdns'],
   label: 'PowerDNS Authoritative',
   docs: 'https://doc.powerdns.com/authoritative/http-api/',
   credentials: [
