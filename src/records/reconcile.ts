@@ -142,9 +142,10 @@ export function difference(
     if (!rest.length) break;
     const waiting = new Map<string, CacheRow[]>();
     for (const row of left) {
-      // what exists only here, or soon will, can be nothing but the very same record
-      const here = row.remote_id === null || expected.get(row.id)?.here;
-      if (!here || content === CONTENTS[0]) group(waiting, content(row), row);
+      // what exists only here, or soon will, can be nothing but the very same record, as it is or soon will be
+      const soon = expected.get(row.id)?.here;
+      const here = row.remote_id === null || soon;
+      if (!here || content === CONTENTS[0]) group(waiting, content(soon ? { ...row, ...soon } : row), row);
     }
     // the oldest first, in whatever order the database told them
     for (const list of waiting.values()) if (list.length > 1) list.sort((a, b) => a.id - b.id);

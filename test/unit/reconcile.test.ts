@@ -40,6 +40,20 @@ describe('difference between cache and provider', () => {
     assert.equal(insert[0]?.remark, 'new');
   });
 
+  it('does not take for one that is kept here what came in the place that it leaves', () => {
+    const rows = [row(1, 'a', '192.0.2.1')];
+    const moved = difference(rows, [remote('b', '192.0.2.1')], expects(1, { here: { host: 'other', enabled: false } }));
+    assert.deepEqual(
+      [moved.insert.map((r) => r.remote_id), moved.update.map((u) => [u.id, u.values.host, u.values.remote_id])],
+      [['b'], [[1, 'other', null]]],
+    );
+    const back = difference(rows, [remote('b', '192.0.2.1')], expects(1, { here: { enabled: false } }));
+    assert.deepEqual(
+      back.update.map((u) => [u.id, u.values.remote_id, u.values.enabled]),
+      [[1, 'b', true]],
+    );
+  });
+
   it('is new, changed and gone records, each once', () => {
     const rows = [row(1, 'a', '192.0.2.1'), row(2, 'b', '192.0.2.2')];
     const { insert, update, remove } = difference(rows, [
