@@ -34,6 +34,8 @@ export interface Answer {
   /** objects become JSON, texts stay */
   body?: unknown;
   breakAfter?: number;
+  /** it is a fault that a test put in the place of what the stand-in answers */
+  injected?: boolean;
 }
 export type Handler = (request: Received) => Answer | Promise<Answer>;
 
@@ -41,6 +43,8 @@ export interface StandIn {
   url: string;
   /** all requests so far, oldest first */
   requests: Received[];
+  /** the same with what was answered */
+  exchanges: { request: Received; answer: Answer }[];
   handler: Handler;
   stop(): Promise<void>;
 }
@@ -63,6 +67,7 @@ export async function startStandIn(handler: Handler = () => ({ status: 501 })): 
     };
     standIn.requests.push(received);
     const answer = await standIn.handler(received);
+    standIn.exchanges.push({ request: received, answer });
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? '');
     const body = answer.body === undefined ? '' : text;
     response.writeHead(answer.status ?? 200, {
@@ -77,6 +82,7 @@ export async function startStandIn(handler: Handler = () => ({ status: 501 })): 
   const standIn: StandIn = {
     url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
     requests: [],
+    exchanges: [],
     handler,
     async stop() {
       server.closeAllConnections();

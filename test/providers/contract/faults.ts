@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import type { Change, Outcome, RemoteRecord, RemoteZone } from '../../../src/providers/provider.js';
+import type { Answer, Handler, StandIn } from '../../support/vendor.js';
+import type { Bench } from './bench.js';
+
+const HTML: Answer = {
+  status: 200,
+  headers: { 'content-type': 'text/html' },
+  body: '<!DOCTYPE html>\n<html><head><title>Please wait</title></head><body><p>One moment, please.</p></body></html>',
+};
+const broken: Answer = { status: 200, body: 'x'.repeat(64), breakAfter: 1 };
+const textOf = ({ body }: Answer): string =>
+  body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+const half = (answer: Answer): Answer => {
+  const text = textOf(answer);
+  const headers = { 'content-type': typeof answer.body === 'string' ? 'text/plain' : 'application/json', ...answer.headers };
+  return text.length < 2 ? broken : { ...answer, headers, body: text.slice(0, Math.floor(text.length / 2)) };
+};
+
+interface Fault {
+  name: string;
+  /** the request is carried out before it goes wrong */
+  carriedOut: boolean;
+  answer(real: Answer): Answer;
+}
+
+const FAULTS: readonly Fault[] = [
+  { name: 'a 500', carriedOut: false, answer: () => ({ status: 500, body: 'Internal Server Error' }) },
+  { name: 'a 502 of HTML', carriedOut: false, answer: () => ({ ...HTML, status: 502 }) },
+  { name: 'a 503', carriedOut: false, answer: () => ({ status: 503, body: '' }) },
+  { name: 'a 504 after it was carried out', carriedOut: true, answer: () => ({ status: 504, body: 'Gateway Timeout' }) },
+  { name: 'a reset before it was carried out', carriedOut: false, answer: () => broken },
+  { name: 'a reset after it was carried out', carriedOut: true, answer: () => broken },
+  { name: 'a body that is cut', carriedOut: true, answer: half },
+  { name: 'HTML in place of the answer', carriedOut: true, answer: () => HTML },
+];
+const SOME = FAULTS.filter(({ name }) => /^a (500|reset)/.test(name));
+
+/** The fault at the request of this number, from 1; at all others, and after it, the real handler. */
+const faultAt =
+  (at: number, fault: Fault, always = false) =>
+  (real: Handler): Handler => {
+    let number = 0;
+    return async (request) => {
+      number++;
+      if (number !== at && !(always && number > at)) return real(request);
+      return { ...fault.answer(fault.carriedOut ? await real(request) : {}), injected: true };
+    };
+  };
+
+/** How many requests something takes. */
+async function requestsOf(standIn: StandIn, body: () => Promise<unknown>): Promise<number> {
+  const before = standIn.requests.length;
+  await body();
+  return standIn.requests.length - before;
+}
+
+/** A zone like the one there is, of another name and id. */
+function missingLike({ id, name }: RemoteZone): RemoteZone {
+  const other = name.replace(/^[^.]*/, 'absent');
+  if (id.includes(name)) return { id: id.replace(name, other), name: other };
+  const turned = id.replace(/[0-9a-z](?=[^0-9a-z]*$)/i, (last) => (last === '7' ? '8' : last === 'b' ? 'c' : /\d/.test(last) ? '7' : 'b'));
+  return { id: turned, name: other };
+}
+
+const failure = (outcome: Outcome | undefined) => {
+  assert.ok(outcome && !outcome.ok, 'a failure');
+  return outcome.error;
+};
+
+/** Zones that are not there, credentials that are refused, and everything that a network and a server do wrong. */
+export function faults(bench: Bench): void {
+  const { capabilities } = bench;
+  const sibling = () => bench.a('fault', '192.0.2.99');
+  const [x, y] = [() => bench.a('fault', '192.0.2.1'), () => bench.a('fault', '192.0.2.2')];
+
+  bench.check('a zone that is not there is an error, never an empty one', async () => {
+    const missing = bench.target.missing ?? missingLike(bench.zone);
+    const { provider } = bench.target;
+    await assert.rejects(provider.listRecords(missing), { kind: 'not_found' });
+    const after = { ...x() };
+    const error = failure((await provider.apply(missing, [{ op: 'create', after }]))[0]);
+    assert.ok(['not_found', 'rejected'].includes(error.kind), `${error.kind}: ${error.message}`);
+    assert.equal(error.mayHaveApplied, false);
+    const before = { ...after, remoteId: '1', readOnly: false };
+    const [gone] = await provider.apply(missing, [{ op: 'update', before, after: y() }]);
+    assert.ok(['not_found', 'rejected'].includes(failure(gone).kind));
+  });
+
+  bench.check('a record that is not there any more is not found when it is updated', async () => {
+    await bench.create(sibling(), x());
+    const [, before] = await bench.shows('fault', 'A', [sibling(), x()]);
+    await bench.clear([before as RemoteRecord]);
+    const [outcome] = await bench.apply({ op: 'update', before: before as RemoteRecord, after: y() });
+    assert.equal(failure(outcome).kind, 'not_found');
+    await bench.clear(await bench.shows('fault', 'A', [sibling()]));
+  });
+
+  bench.check('credentials that are refused are said to be so, in every operation', async () => {
+    const { stranger } = bench.target;
+    if (!stranger) return assert.ok(!bench.standIn, 'a target with a stand-in names a `stranger`');
+    await assert.rejects(stranger.check(), { kind: 'auth' });
+    // servers that cannot list their zones know them from the account
+    await assert.rejects(stranger.listZones(), { kind: 'auth' });
+    await assert.rejects(stranger.listRecords(bench.zone), { kind: 'auth' });
+    await bench.create(sibling());
+    const [before] = await bench.shows('fault', 'A', [sibling()]);
+    for (const change of [
+      { op: 'create', after: x() },
+      { op: 'update', before: before as RemoteRecord, after: y() },
+      { op: 'delete', before: before as RemoteRecord },
+    ] satisfies Change[]) {
+      const error = failure((await stranger.apply(bench.zone, [change]))[0]);
+      assert.deepEqual([change.op, error.kind, error.mayHaveApplied], [change.op, 'auth', false]);
+    }
+    await bench.clear(await bench.shows('fault', 'A', [sibling()]));
+  });
+
+  const limits: [string, (bench: Bench) => Answer | undefined][] = [
+    ['429 with Retry-After', () => ({ status: 429, headers: { 'retry-after': '1' }, body: 'Too Many Requests' })],
+    ['429 without Retry-After', () => ({ status: 429, body: 'Too Many Requests' })],
+    ["the vendor's own limit answer", ({ target }) => target.limited],
+  ];
+  for (const [name, answer] of limits) {
+    bench.faulty(`${name} is waited out`, async (standIn) => {
+      const limited = answer(bench);
+      // the vendor says 429 as all do
+      if (!limited) return;
+      const once: Fault = { name, carriedOut: false, answer: () => limited };
+      const all = await bench.list();
+      await bench.through(standIn, faultAt(1, once), async () => assert.deepEqual(await bench.list(), all));
+      const count = await requestsOf(standIn, () => bench.create(x()));
+      await bench.clear(await bench.shows('fault', 'A', [x()]));
+      // the first and the last of the requests that one change takes
+      for (const at of limited.headers?.['retry-after'] ? [count] : new Set([1, count])) {
+        await bench.through(standIn, faultAt(at, once), () => bench.create(x()));
+        await bench.clear(await bench.shows('fault', 'A', [x()]));
+      }
+    });
+  }
+
+  bench.faulty('a limit that does not end is said to be one, and nothing was done', async (standIn) => {
+    const always: Fault = { name: '429', carriedOut: false, answer: () => ({ status: 429, body: 'Too Many Requests' }) };
+    await bench.through(standIn, faultAt(1, always, true), async () => {
+      await assert.rejects(bench.list(), { kind: 'rate_limit' });
+      const error = failure((await bench.apply({ op: 'create', after: x() }))[0]);
+      assert.deepEqual([error.kind, error.mayHaveApplied], ['rate_limit', false]);
+    });
+  });
+
+  const cuts: [string, (real: Answer) => Answer][] = [
+    ['cut in the middle', half],
+    ['cut in the middle, the connection being broken', (real) => ({ ...real, body: `${textOf(real)} `, breakAfter: Math.ceil(textOf(real).length / 2) })],
+    ['HTML', () => HTML],
+    ['empty', () => ({ status: 200, body: '' })],
+    ['null', () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: 'null' })],
+    ['another document', () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' })],
+    ['a 500', () => ({ status: 500, body: '' })],
+  ];
+  for (const [what, answer] of cuts) {
+    const name = `a list of which a page is ${what} is an error, or whole, never short`;
+    bench.faulty(name, async (standIn) => {
+      await bench.create(x(), y(), sibling());
+      const fault: Fault = { name, carriedOut: true, answer };
+      for (const read of [() => bench.list(), () => bench.target.provider.listZones()]) {
+        const all = JSON.stringify(await read());
+        const count = await requestsOf(standIn, read);
+        assert.ok(count > 0, 'a list is asked for');
+        for (let at = 1; at <= Math.min(count, 4); at++) {
+          await bench.through(standIn, faultAt(at, fault, true), async () => {
+            const found = await read().catch((error: Error & { kind?: string }) => error);
+            if (found instanceof Error) {
+              assert.equal(found.kind, 'unavailable', found.message);
+              return;
+            }
+            // where a request at this place adds nothing to the list
+            assert.ok(at > 1, 'the first request is needed for the list');
+            assert.equal(JSON.stringify(found), all);
+          });
+        }
+      }
+      await bench.clear(await bench.shows('fault', 'A', [x(), y(), sibling()]));
+    });
+  }
+
+  /** Whether a lost answer may be asked for again without making a second record. */
+  const REPEAT = 'a repeat after a lost answer';
+  const present = async (value: string) => (await bench.at('fault', 'A')).filter((r) => r.value === value);
+
+  for (const fault of FAULTS) {
+    bench.faulty(`creating meets ${fault.name}: what is said of it is true, and a repeat makes no twin`, async (standIn) => {
+      await bench.create(sibling());
+      const count = await requestsOf(standIn, () => bench.create(x()));
+      await bench.clear(await present(x().value));
+      for (let at = 1; at <= Math.min(count, 5); at++) {
+        const outcome = await bench.through(standIn, faultAt(at, fault), async () => {
+          const [only] = await bench.apply({ op: 'create', after: x() });
+          return only as Outcome;
+        });
+        const made = await present(x().value);
+        const what = `at request ${at} of ${count}`;
+        if (!bench.leavesOut(REPEAT)) assert.ok(made.length < 2, `${what}: no twin`);
+        if (outcome.ok) assert.equal(made.length, 1, `${what}: it is there`);
+        else {
+          assert.equal(outcome.error.kind, 'unavailable', `${what}: ${outcome.error.message}`);
+          if (made.length) assert.ok(outcome.error.mayHaveApplied, `${what}: it is there, and is said to be certainly not`);
+        }
+        if (!bench.leavesOut(REPEAT)) {
+          const [id] = await bench.create(x());
+          const [there, ...twins] = await present(x().value);
+          assert.deepEqual([there?.remoteId, twins.length], [id, 0], `${what}: repeated`);
+        }
+        await bench.clear(await present(x().value));
+        assert.equal((await present(sibling().value)).length, 1, 'the sibling is there');
+      }
+      await bench.clear(await bench.shows('fault', 'A', [sibling()]));
+    });
+  }
+
+  for (const fault of SOME) {
+    bench.faulty(`updating meets ${fault.name}: the record is never lost, and a repeat ends well`, async (standIn) => {
+      await bench.create(sibling(), x());
+      const [, first] = await bench.shows('fault', 'A', [sibling(), x()]);
+      let before = first as RemoteRecord;
+      const count = await requestsOf(standIn, () => bench.done({ op: 'update', before, after: y() }));
+      for (let at = 1; at <= Math.min(count, 5); at++) {
+        const what = `at request ${at} of ${count}`;
+        for (const old of await present(y().value)) await bench.done({ op: 'update', before: old, after: x() });
+        [before] = (await present(x().value)) as [RemoteRecord];
+        const change: Change = { op: 'update', before, after: y() };
+        const outcome = await bench.through(standIn, faultAt(at, fault), async () => (await bench.apply(change))[0]);
+        const [was, is] = [await present(x().value), await present(y().value)];
+        assert.equal(was.length + is.length, 1, `${what}: the record is there once`);
+        if (outcome?.ok) assert.equal(is.length, 1, what);
+        else {
+          assert.equal(failure(outcome).kind, 'unavailable', what);
+          if (is.length) assert.ok(failure(outcome).mayHaveApplied, `${what}: it is changed, and is said to be certainly not`);
+        }
+        await bench.done(change);
+        await bench.shows('fault', 'A', [sibling(), y()]);
+      }
+      await bench.clear(await bench.shows('fault', 'A', [sibling(), y()]));
+    });
+
+    bench.faulty(`deleting meets ${fault.name}: what is said of it is true, and a repeat ends well`, async (standIn) => {
+      await bench.create(sibling(), x());
+      let [before] = await present(x().value);
+      const count = await requestsOf(standIn, () => bench.clear([before as RemoteRecord]));
+      for (let at = 1; at <= Math.min(count, 5); at++) {
+        await bench.create(x());
+        [before] = await present(x().value);
+        const change: Change = { op: 'delete', before: before as RemoteRecord };
+        const outcome = await bench.through(standIn, faultAt(at, fault), async () => (await bench.apply(change))[0]);
+        const left = await present(x().value);
+        if (outcome?.ok) assert.equal(left.length, 0, `at request ${at}`);
+        else if (!left.length) assert.ok(failure(outcome).mayHaveApplied, `at request ${at}: it is gone, and is said to be certainly not`);
+        await bench.done(change);
+        await bench.shows('fault', 'A', [sibling()]);
+      }
+      await bench.clear(await bench.shows('fault', 'A', [sibling()]));
+    });
+  }
+
+  if (capabilities.atomic) {
+    bench.check('a list that is to be carried out whole is not, when one of it is refused', async () => {
+      await bench.create(sibling());
+      const changes: Change[] = [
+        { op: 'create', after: x() },
+        { op: 'create', after: bench.record('fault', 'CNAME', { value: 'target.example.net' }) },
+        { op: 'create', after: bench.a('whole', '192.0.2.1') },
+      ];
+      const outcomes = await bench.target.provider.apply(bench.zone, changes, { atomic: true });
+      assert.ok(outcomes.every((outcome) => !outcome.ok));
+      assert.deepEqual(await bench.at('whole', 'A'), []);
+      await bench.clear(await bench.shows('fault', 'A', [sibling()]));
+    });
+  }
+}

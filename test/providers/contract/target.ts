@@ -1,0 +1,46 @@
+import type { DnsProvider, ProviderDefinition, RemoteZone } from '../../../src/providers/provider.js';
+import type { Answer, StandIn } from '../../support/vendor.js';
+
+/** A live provider with one zone that holds nothing but its SOA and NS. */
+export interface ContractTarget {
+  provider: DnsProvider;
+  definition: ProviderDefinition;
+  zone: RemoteZone;
+  /** what the zone's own name server answers for an absolute name: lines of rdata in presentation form */
+  dig?: (name: string, type: string) => Promise<string[]>;
+  /** of a kind that speaks HTTP: what stands in for its API, so that the suite can make it fail */
+  standIn?: StandIn;
+  /** the same API with credentials that it refuses */
+  stranger?: DnsProvider;
+  /** the same account under another declaration, of which only the limits differ */
+  connect?: (definition: ProviderDefinition) => DnsProvider;
+  /** entries on a page of the records' list, so that the lists around it are read; it should be small */
+  pageSize?: number;
+  /** two TTLs that the vendor takes, where it does not take 600 and 1200 (or its least, and twice that) */
+  ttls?: readonly [number, number];
+  /** a zone that is not there, where the id of one cannot be made from that of `zone` */
+  missing?: RemoteZone;
+  /** what the vendor answers beyond its limit, where that is not 429; tried besides 429 */
+  limited?: Answer;
+  /** whether such a change of a value is said to be a type's own: which file of provider-schemas describes the API */
+  schema?: SchemaOption;
+  /**
+   * What the vendor cannot hold, or cannot do, with the reason, by the name that the suite gives it: `TXT empty`,
+   * `NS at @`, `MX with the root`, or the name of a whole check. Where it is a value, the suite proves that it is
+   * refused and nothing is changed; a whole check is left out, and the reason is told.
+   */
+  cannot?: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** How the exchanges with a stand-in are held against a description of the API. */
+export interface SchemaOption {
+  /** in `provider-schemas`, with or without `.json` */
+  file: string;
+  /** the part of the stand-in's paths that is not in the description's: `/v2` where its server has it */
+  base?: string;
+  /** paths of the stand-in that the description does not have, with the reason */
+  beyond?: Readonly<Record<string, string>>;
+  /** where the description is wrong or behind: what of a complaint is not counted, with the reason */
+  wrong?: readonly { where: RegExp; reason: string }[];
+}
