@@ -24,9 +24,24 @@ import {
   type StandIn,
   startStandIn,
 } from '../support/vendor.js';
+import { providerContract } from './contract.js';
+import { startCloudflareApi } from './stand-ins/cloudflare.js';
 
 const TOKEN = 'a-token-for-the-tests';
-const open = (standIn: StandIn): DnsProvider => connectTo(cloudflare, { api_token: TOKEN, endpoint: standIn.url });
+const open = (standIn: StandIn, api_token = TOKEN, definition = cloudflare): DnsProvider =>
+  connectTo(definition, { api_token, endpoint: standIn.url });
+
+providerContract('Cloudflare (stand-in)', async () => {
+  const standIn = await startCloudflareApi();
+  standIn.most.page = 3;
+  return {
+    provider: open(standIn),
+    stranger: open(standIn, 'wrong-token'),
+    connect: (definition) => open(standIn, TOKEN, definition),
+    zone: { id: '023e105f4ecef8ad9ca31a8372d0c353', name: 'contract.example' },
+    ...{ definition: cloudflare, standIn, pageSize: 3, stop: standIn.stop },
+  };
+});
 
 interface Recorded {
   id: string;

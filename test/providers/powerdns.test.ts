@@ -17,8 +17,8 @@ import { describeUnless } from '../support/suites.js';
 import { connectTo, type Received, type StandIn, startStandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 
-const connect = (server: Powerdns, more: Record<string, string> = {}): DnsProvider =>
-  connectTo(powerdns, { url: server.url, api_key: server.apiKey, server_id: 'localhost', ...more });
+const connect = (server: Powerdns, more: Record<string, string> = {}, definition = powerdns): DnsProvider =>
+  connectTo(definition, { url: server.url, api_key: server.apiKey, server_id: 'localhost', ...more });
 
 /** Why a backend cannot be run here, or false. */
 const without = (backend: PowerdnsBackend) => (backend === 'postgresql' ? noPowerdnsOverPostgresql : noPowerdns);
@@ -29,12 +29,19 @@ for (const backend of ['sqlite', 'lmdb', 'postgresql'] as const) {
     async () => {
       const server = await startPowerdns({ backend });
       await server.createZone('contract.example');
+      const standIn = await startProxy(server);
       return {
-        provider: connect(server),
+        provider: connect(server, { url: standIn.url }),
+        stranger: connect(server, { api_key: 'not-the-right-key' }),
+        connect: (definition) => connect(server, { url: standIn.url }, definition),
+        standIn,
         definition: powerdns,
         zone: { id: 'contract.example.', name: 'contract.example' },
         dig: (name, type) => dig(server.dnsPort, name, type),
-        stop: server.stop,
+        stop: async () => {
+          await standIn.stop();
+          await server.stop();
+        },
       };
     },
     without(backend),
@@ -430,17 +437,18 @@ describeUnless(noPowerdns)('PowerDNS', () => {
 /** A proxy before the server, which may claim another version and then answers single sets as 5.0 does. */
 async function startProxy(server: Powerdns, version?: string): Promise<StandIn> {
   return startStandIn(async (request: Received) => {
-    const search = request.path.endsWith('/search-data') ? `?${new URLSearchParams(request.query)}` : '';
-    const answer = await fetch(server.url + request.path + search, {
+    const { rrset_name: name, rrset_type: type } = request.query;
+    const query = name || !Object.keys(request.query).length ? '' : `?${new URLSearchParams(request.query)}`;
+    const answer = await fetch(server.url + request.path + query, {
       method: request.method,
       headers: { 'x-api-key': server.apiKey },
       ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
     });
     const text = await answer.text();
-    if (text === '') return { status: answer.status };
+    // a zone that is not there is no JSON, but "Not Found"
+    if (!/^[[{]/.test(text)) return { status: answer.status, ...(text && { body: text }) };
     const body = JSON.parse(text) as { version?: string } & Partial<RawZone>;
     if (version && body.version) body.version = version;
-    const { rrset_name: name, rrset_type: type } = request.query;
     if (name) body.rrsets = body.rrsets?.filter((s) => s.name === name && s.type === type);
     return { status: answer.status, body };
   });

@@ -69,7 +69,13 @@ for (const [label, start, missing] of [
       const server = await start({ zones: [ZONE] });
       return {
         provider: open(server),
+        stranger: open(server, { tsig_secret: Buffer.alloc(32, 7).toString('base64') }),
         definition: rfc2136,
+        cannot: {
+          'telling a missing zone from refused credentials': 'NOTAUTH means either (RFC 8945 and RFC 2136)',
+          'a list that is to be carried out whole is not, when one of it is refused':
+            'servers ignore a CNAME beside other data in silence (RFC 2136 3.4.2.2); the outcomes say that it may be applied',
+        },
         zone: { id: ZONE, name: ZONE },
         dig: (name, type) => dig(server.port, name, type),
         stop: server.stop,

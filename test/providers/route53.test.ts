@@ -3,20 +3,31 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import type { DnsProvider } from '../../src/providers/provider.js';
 import { route53 } from '../../src/providers/route53/declaration.js';
-import { startRoute53 } from '../support/route53.js';
-import { connectTo, type StandIn } from '../support/vendor.js';
+import { type Answer, connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
+import { startRoute53 } from './stand-ins/route53.js';
 
 /** The same without the limit of 5 requests a second, which only makes a test wait. */
 const fast = { ...route53, limits: { ...route53.limits, requests: 1000 } };
-const connect = (standIn: StandIn, id = 'AKID'): DnsProvider =>
-  connectTo(fast, { access_key_id: id, secret_access_key: 'a-secret-key', endpoint: standIn.url });
+const connect = (standIn: StandIn, id = 'AKID', definition = fast): DnsProvider =>
+  connectTo(definition, { access_key_id: id, secret_access_key: 'a-secret-key', endpoint: standIn.url });
 const zone = { id: 'Z1', name: 'contract.example' };
+
+const throttled: Answer = {
+  status: 400,
+  body: '<ErrorResponse><Error><Code>Throttling</Code><Message>Rate exceeded</Message></Error></ErrorResponse>',
+};
 
 providerContract('Route 53 (stand-in)', async () => {
   const standIn = await startRoute53();
   standIn.most.sets = 2;
-  return { provider: connect(standIn), definition: route53, zone, stop: standIn.stop };
+  return {
+    provider: connect(standIn),
+    stranger: connect(standIn, 'WRONG'),
+    connect: (definition) => connect(standIn, 'AKID', definition),
+    limited: throttled,
+    ...{ definition: route53, zone, standIn, pageSize: 2, stop: standIn.stop },
+  };
 });
 
 describe('Route 53', () => {
@@ -51,13 +62,7 @@ describe('Route 53', () => {
   it('waits when it asks too often, which is a status of 400', async () => {
     const { handler } = standIn;
     let refused = 0;
-    standIn.handler = (request) =>
-      refused++ === 0
-        ? {
-            status: 400,
-            body: '<ErrorResponse><Error><Code>Throttling</Code><Message>Rate exceeded</Message></Error></ErrorResponse>',
-          }
-        : handler(request);
+    standIn.handler = (request) => (refused++ === 0 ? throttled : handler(request));
     assert.ok((await provider.listRecords(zone)).length > 0);
     assert.equal(refused, 2);
     standIn.handler = handler;

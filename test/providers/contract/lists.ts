@@ -47,7 +47,11 @@ export function lists(bench: Bench): void {
     const listed = (await bench.list()).filter((r) => /^mix\d/.test(r.host));
     const had = (record: DnsRecord): RemoteRecord => {
       const found = listed.find(
-        (r) => r.host === record.host && r.type === record.type && r.value === record.value && r.priority === record.priority,
+        (r) =>
+          r.host === record.host &&
+          r.type === record.type &&
+          r.value === record.value &&
+          r.priority === record.priority,
       );
       return found ?? assert.fail(`${record.host} ${record.type} ${record.value} is not listed`);
     };
@@ -69,7 +73,11 @@ export function lists(bench: Bench): void {
     const fresh = [
       ...[bench.a('mix1', '192.0.2.5'), text('mix1', 'comes'), text('mix8', 'x'.repeat(300))],
       ...[bench.a('mix8', '192.0.2.1'), bench.a('mix8', '192.0.2.2'), mail('mix8', 'mx.example.net', 5)],
-      ...[bench.a('mix10', '192.0.2.1'), bench.a('mix11', '192.0.2.1'), bench.record('mix12', 'CNAME', VALUES.CNAME[0])],
+      ...[
+        bench.a('mix10', '192.0.2.1'),
+        bench.a('mix11', '192.0.2.1'),
+        bench.record('mix12', 'CNAME', VALUES.CNAME[0]),
+      ],
       // at the host from which a record moves
       bench.a('mix5', '192.0.2.55'),
     ];
@@ -87,7 +95,11 @@ export function lists(bench: Bench): void {
     assert.deepEqual(byValue(now.map(bench.bare)), byValue(expected));
     for (const [i, change] of mixed.entries()) {
       if (change.op === 'delete') assert.equal(ids[i], null);
-      else assert.ok(now.some((r) => r.remoteId === ids[i] && r.value === change.after.value), `the id of ${change.op}`);
+      else
+        assert.ok(
+          now.some((r) => r.remoteId === ids[i] && r.value === change.after.value),
+          `the id of ${change.op}`,
+        );
     }
     await bench.clear(now);
   });

@@ -43,7 +43,7 @@ export function records(bench: Bench): void {
   bench.check('finds the zone by its exact name', async () => {
     const { findZone } = bench.target.provider;
     assert.deepEqual(await findZone?.(bench.zone.name), bench.zone);
-    for (const name of [`absent.${bench.zone.name}`, `x${bench.zone.name}`, bench.zone.name.slice(1)]) {
+    for (const name of [`absent.${bench.zone.name}`, `y${bench.zone.name}`, bench.zone.name.slice(1)]) {
       assert.equal((await findZone?.(name)) ?? null, null, name);
     }
   });
@@ -81,7 +81,10 @@ export function records(bench: Bench): void {
       assert.equal(list[0]?.remoteId, id);
       await bench.clear(list);
       // as the new value of a record, and beside another one
-      const [plain, sibling] = [{ ...text, value: 'was' }, { ...text, value: 'beside' }];
+      const [plain, sibling] = [
+        { ...text, value: 'was' },
+        { ...text, value: 'beside' },
+      ];
       await bench.create(plain, sibling);
       const [before] = await bench.shows('text', 'TXT', [plain, sibling]);
       await bench.done({ op: 'update', before: before as RemoteRecord, after: text });
@@ -154,14 +157,17 @@ export function records(bench: Bench): void {
 
   for (const type of ['CNAME', 'PTR'] as const) {
     if (!bench.writes(type)) continue;
-    bench.check(`names that DNS allows come back as they were in ${type}: hyphens at the ends, odd labels`, async () => {
-      for (const value of ['0/25.2.0.192.in-addr.arpa', '-a-.example.net', "a!#%&'+,:<=>?[]^`{|}~z.example.net"]) {
-        const odd = bench.record('-odd-', type, { value });
-        if (!(await bench.can([`${type} to ${value}`, 'odd labels'], () => odd))) continue;
-        await bench.create(odd);
-        await bench.clear(await bench.shows('-odd-', type, [odd]));
-      }
-    });
+    bench.check(
+      `names that DNS allows come back as they were in ${type}: hyphens at the ends, odd labels`,
+      async () => {
+        for (const value of ['0/25.2.0.192.in-addr.arpa', '-a-.example.net', "a!#%&'+,:<=>?[]^`{|}~z.example.net"]) {
+          const odd = bench.record('-odd-', type, { value });
+          if (!(await bench.can([`${type} to ${value}`, 'odd labels'], () => odd))) continue;
+          await bench.create(odd);
+          await bench.clear(await bench.shows('-odd-', type, [odd]));
+        }
+      },
+    );
   }
 
   bench.check('the TTL belongs to whom the capabilities say', async () => {
@@ -247,7 +253,10 @@ export function records(bench: Bench): void {
     'a weight is kept and changed',
     async () => {
       const weights = async () => (await bench.at('weight', 'A')).map((r) => r.weight);
-      const [x, y] = [{ ...bench.a('weight', '192.0.2.1'), weight: 10 }, { ...bench.a('weight', '192.0.2.2'), weight: 20 }];
+      const [x, y] = [
+        { ...bench.a('weight', '192.0.2.1'), weight: 10 },
+        { ...bench.a('weight', '192.0.2.2'), weight: 20 },
+      ];
       await bench.create(x, y);
       const sorted = (await bench.at('weight', 'A')).toSorted((m, n) => (m.value < n.value ? -1 : 1));
       assert.deepEqual(
@@ -324,7 +333,7 @@ export function records(bench: Bench): void {
     for (const after of [alias, address]) {
       const change: Change = { op: 'update', before: now as RemoteRecord, after };
       const [id] = await bench.done(change);
-      await bench.shows('turns', change.before.type, []);
+      assert.deepEqual(await bench.at('turns', change.before.type), []);
       [now] = await bench.shows('turns', after.type, [after]);
       assert.equal(now?.remoteId, id);
     }

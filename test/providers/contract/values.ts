@@ -93,7 +93,7 @@ export const ODD: readonly { name: string; host: string; type: RecordType; given
   { name: 'names in upper case', host: 'Www.UPPER', type: 'CNAME', given: { value: 'TARGET.Example.NET' } },
   { name: 'a text in upper case', host: 'UPPER', type: 'TXT', given: { value: 'Key=AbC' } },
   { name: 'an IPv4-mapped address', host: 'mapped', type: 'AAAA', given: { value: '::ffff:192.0.2.1' } },
-  { name: 'a target in the zone', host: 'inside', type: 'MX', given: { value: '@', priority: 5 } },
+  { name: 'a target in the zone', host: 'inside', type: 'CNAME', given: { value: '@' } },
   { name: 'a preference of 0', host: 'zero', type: 'MX', given: { value: 'mx.example.net', priority: 0 } },
   { name: 'a wildcard below a name', host: '*.below', type: 'A', given: { value: '192.0.2.1' } },
 ];

@@ -1,4 +1,4 @@
-import { type Answer, type StandIn, startStandIn } from './vendor.js';
+import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
 interface Stored {
   name: string;
