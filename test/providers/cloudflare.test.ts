@@ -9,21 +9,7 @@ import {
   type RemoteRecord,
   type RemoteZone,
 } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  type Answer,
-  connectTo,
-  type Essence,
-  type Interaction,
-  noRecordings,
-  playSteps,
-  type Received,
-  recording,
-  replay,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { type Answer, connectTo, type Received, type StandIn, startStandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { startCloudflareApi } from './stand-ins/cloudflare.js';
 
@@ -41,76 +27,6 @@ providerContract('Cloudflare (stand-in)', async () => {
     zone: { id: '023e105f4ecef8ad9ca31a8372d0c353', name: 'contract.example' },
     ...{ definition: cloudflare, standIn, pageSize: 3, stop: standIn.stop },
   };
-});
-
-interface Recorded {
-  id: string;
-  type: string;
-  name: string;
-  content: string;
-  ttl: number;
-}
-
-describeUnless(noRecordings)('Cloudflare: recorded traffic of 2025', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('cloudflare');
-
-  // The recording client paged by 100, listed by name, sent TXT unquoted, `data: null`, no `proxied`, and PUT with all
-  // fields in place of PATCH with the changed ones. None of that matters.
-  const essence: Essence = ({ method, path, body }) => {
-    const { type, name, content, ttl } = (body ?? {}) as Partial<Recorded>;
-    const value = content === undefined ? undefined : bare(content);
-    const sent = method === 'POST' ? { type, name, ttl, value } : null;
-    return { method: method === 'PUT' ? 'PATCH' : method, path, sent };
-  };
-  const bare = (text: string) => text.replace(/^"(.*)"$/, '$1');
-
-  /** Records of the scenario's last answer to a listing, in the service's form. */
-  const lastListed = (scenario: Scenario) => {
-    const listings = scenario.interactions.filter(
-      ({ request }) => request.method === 'GET' && request.url.includes('/dns_records'),
-    );
-    const { result } = (listings.at(-1) as Interaction).response.body as { result: Recorded[] };
-    return result.map((r) => ({
-      remoteId: r.id,
-      type: r.type,
-      host: r.name === zoneName ? '@' : r.name.slice(0, -zoneName.length - 1),
-      value: bare(r.content),
-      ttl: r.ttl,
-    }));
-  };
-  const short = ({ remoteId, type, host, value, ttl }: RemoteRecord) => ({ remoteId, type, host, value, ttl });
-
-  /** The id in the recorded answer to the first write of a value that was not refused. */
-  const idOf = (scenario: Scenario, method: string, value: string | undefined) => {
-    const accepted = scenario.interactions.find(
-      (i) => i.request.method === method && (i.request.body as Recorded).content === value && i.response.status === 200,
-    );
-    return (accepted?.response.body as { result?: Recorded } | undefined)?.result?.id;
-  };
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      standIn.handler = replay(scenario, '/client/v4', essence, misses);
-      try {
-        await playSteps(open(standIn), zoneName, scenario, {
-          // where the recorded answer is "exists already", the id is that of the record found
-          created: (step, id) =>
-            assert.equal(id, idOf(scenario, 'POST', step.value) ?? lastListed(scenario)[0]?.remoteId),
-          updated: (step, id) => assert.equal(id, idOf(scenario, 'PUT', step.value)),
-          listed: (records) => assert.deepEqual(records.map(short), lastListed(scenario)),
-        });
-      } finally {
-        assert.deepEqual(misses, []);
-      }
-    });
-  }
 });
 
 describe('Cloudflare: edges', () => {

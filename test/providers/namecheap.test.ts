@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { namecheap } from '../../src/providers/namecheap/declaration.js';
-import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import { type Answer, connectTo, noRecordings, recording, type StandIn, startStandIn } from '../support/vendor.js';
+import type { Change, DnsProvider, ProviderDefinition, RemoteRecord } from '../../src/providers/provider.js';
+import { type Answer, connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { document, no, ok, type Stored, startNamecheap, type World } from './stand-ins/namecheap.js';
 
@@ -14,7 +13,7 @@ const host = (name: string, type: string, address: string, more: Partial<Stored>
 });
 
 /** The same without its limits, which only make a test wait. */
-const fast = { ...namecheap, limits: { ...namecheap.limits, requests: 100_000, more: [] } };
+const fast: ProviderDefinition = { ...namecheap, limits: { ...namecheap.limits, requests: 100_000, more: [] } };
 const connect = (standIn: StandIn, key = 'a-key', definition = fast): DnsProvider =>
   connectTo(definition, {
     ...{ api_user: 'ada', api_key: key, client_ip: '192.0.2.9' },
@@ -216,33 +215,5 @@ describe('Namecheap', () => {
     assert.ok((await provider.listRecords(zone)).length > 0);
     assert.equal(refused, 2);
     standIn.handler = handler;
-  });
-});
-
-describeUnless(noRecordings)('Namecheap, recorded', () => {
-  it('sends a list back as the recorded client did, with what is changed', async () => {
-    const [scenario] = recording('namecheap').scenarios.filter(({ name }) => name.startsWith('create_record_for_A_'));
-    const answerTo = (command: string) => scenario?.interactions.find(({ request }) => request.url.includes(command));
-    const standIn = await startStandIn(({ body }) => ({
-      body: answerTo(`${new URLSearchParams(String(body)).get('Command')}`)?.response.body,
-    }));
-    const after = dnsRecord({ host: 'new', type: 'A', value: '192.0.2.1', ttl: 60 }, 'unittest2.dev');
-    const remote = { id: 'unittest2.dev', name: 'unittest2.dev' };
-    const [outcome] = await connect(standIn).apply(remote, [{ op: 'create', after }]);
-    await standIn.stop();
-    assert.ok(outcome && !outcome.ok && /holds A new otherwise/.test(outcome.error.message), 'it reads the old list');
-    const fields = (body: unknown) => new Map(new URLSearchParams(String(body)));
-    const theirs = fields(answerTo('setHosts')?.request.body);
-    const ours = fields(standIn.requests.find(({ body }) => String(body).includes('setHosts'))?.body);
-    assert.ok(theirs.has('RecordType32') && !theirs.has('RecordType33'));
-    // what they add is the host 32
-    const differ = [...theirs].filter(([field, value]) => !/32$/.test(field) && ours.get(field) !== value);
-    assert.deepEqual(differ, []);
-    const more = [...ours].filter(([field]) => !theirs.has(field) || /32$/.test(field));
-    assert.deepEqual(Object.fromEntries(more), {
-      ...{ ApiUser: 'ada', ApiKey: 'a-key', UserName: 'ada', ClientIp: '192.0.2.9' },
-      ...{ Command: 'namecheap.domains.dns.setHosts', EmailType: 'FWD' },
-      ...{ HostName32: 'new', RecordType32: 'A', Address32: '192.0.2.1', MXPref32: '10', TTL32: '60' },
-    });
   });
 });

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import {
+  type Compared,
+  playScenario,
+  type ReplaySetup,
+  readRecording,
+  recordingNames,
+  withoutRecordings,
+} from '../support/recordings.js';
+import { describeUnless } from '../support/suites.js';
+import { connectTo, type StandIn, startStandIn } from '../support/vendor.js';
+import { DIFFERENCES, EVERYWHERE } from './replays/differences.js';
+
+const folder = join(__dirname, 'replays');
+const setups: ReplaySetup[] = readdirSync(folder)
+  .filter((file) => file.endsWith('.ts') && file !== 'differences.ts')
+  .sort()
+  .map((file) => (require(join(folder, file)) as { setup: ReplaySetup }).setup);
+
+const UNLIMITED = { requests: 1_000_000, perSeconds: 1, more: [], concurrency: 8 };
+
+describeUnless(withoutRecordings)('recorded traffic', () => {
+  if (withoutRecordings) return;
+  const names = recordingNames();
+  let standIn: StandIn;
+  beforeAll(async () => {
+    standIn = await startStandIn();
+  });
+  afterAll(() => standIn.stop());
+
+  for (const setup of setups.filter(({ recording }) => names.includes(recording))) {
+    const { kind } = setup.definition;
+    describe(kind, () => {
+      const { zone, scenarios } = readRecording(setup.recording);
+      const differences = [...EVERYWHERE, ...(DIFFERENCES[kind] ?? [])];
+      const sum: Compared = { zones: 0, ids: 0, records: 0, writes: 0 };
+      for (const scenario of scenarios) {
+        it(scenario.name, async () => {
+          const definition = { ...setup.definition, limits: UNLIMITED };
+          const compared = await playScenario(setup, differences, zone, scenario, (handler) => {
+            standIn.handler = handler;
+            return connectTo(definition, setup.credentials(standIn.url));
+          });
+          for (const key of Object.keys(sum) as (keyof Compared)[]) sum[key] += compared[key];
+          const all = compared.zones + compared.ids + compared.records + compared.writes;
+          assert.ok(all > 0 || !scenario.steps?.length, 'a scenario that compares nothing is worth nothing');
+        });
+      }
+
+      it('compares something of each sort that is in it', () => {
+        const steps = scenarios.flatMap((scenario) => scenario.steps ?? []);
+        const has = (...ops: string[]) => steps.some((step) => ops.includes(step.op));
+        assert.equal(sum.zones > 0, has('find-zone'));
+        assert.equal(sum.ids > 0, has('create', 'update'));
+        assert.equal(sum.records > 0, has('list', 'update', 'delete'));
+        assert.equal(sum.writes > 0, has('create', 'update', 'delete'));
+      });
+    });
+  }
+
+  it('each kind whose differences are listed has a setup, and each difference its reason', () => {
+    const kinds = new Set(setups.map(({ definition }) => definition.kind));
+    assert.deepEqual(
+      Object.keys(DIFFERENCES).filter((kind) => !kinds.has(kind)),
+      [],
+    );
+    for (const { what, reason } of [...EVERYWHERE, ...Object.values(DIFFERENCES).flat()])
+      assert.ok(what && reason, what);
+  });
+});
