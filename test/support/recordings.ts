@@ -228,7 +228,7 @@ class Player {
     }
     entry.served = true;
     const { status, headers, body } = entry.interaction.response;
-    return { status, headers, body };
+    return { status, headers, ...(body === null || status === 204 ? {} : { body }) };
   }
 
   private isUnsent({ asked }: Entry): boolean {
