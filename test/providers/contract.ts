@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { describeUnless } from '../support/suites.js';
 import { Bench, declarationOfFile } from './contract/bench.js';
+import { burst } from './contract/burst.js';
 import { faults } from './contract/faults.js';
 import { lists } from './contract/lists.js';
 import { records } from './contract/records.js';
@@ -30,6 +31,7 @@ export function providerContract(label: string, open: () => Promise<ContractTarg
     records(bench);
     lists(bench);
     faults(bench);
+    burst(bench);
     bench.tellAtEnd();
   });
 }
