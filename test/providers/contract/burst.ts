@@ -52,7 +52,8 @@ export function burst(bench: Bench): void {
           bench.zone,
           list.map((after): Change => ({ op: 'create', after })),
         );
-        for (const outcome of outcomes) assert.ok(outcome.ok, outcome.ok ? '' : `${outcome.error.kind}: ${outcome.error.message}`);
+        for (const outcome of outcomes)
+          assert.ok(outcome.ok, outcome.ok ? '' : `${outcome.error.kind}: ${outcome.error.message}`);
       };
       // whom the lock of the zone keeps apart do not write at once
       if (definition.capabilities.replaces === 'zone') for (const list of lists) await write(list);
