@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
-import { dnsRecord, type LooseRecord, rdataOf } from '../../../src/dns/record.js';
+import { dnsRecord, type LooseRecord, type RecordType, rdataOf } from '../../../src/dns/record.js';
 import type {
   Capabilities,
   Change,
@@ -15,7 +15,7 @@ import { PROVIDERS } from '../../../src/providers/registry.js';
 import { itUnless } from '../../support/suites.js';
 import type { Handler, StandIn } from '../../support/vendor.js';
 import type { ContractTarget } from './target.js';
-import { COMMON, type Given } from './values.js';
+import { COMMON, type Given, VALUES } from './values.js';
 
 /** The declaration of the kind that a test file is named after: known before anything is started. */
 export function declarationOfFile(): ProviderDefinition {
@@ -50,6 +50,8 @@ export class Bench {
     const least = Math.max(600, this.capabilities.minTtl);
     return this.target.ttls ?? [least, least * 2];
   }
+  /** A value of a type and another one. */
+  values = (type: RecordType): readonly [Given, Given] => this.target.values?.[type] ?? VALUES[type];
   writes = (type: string): boolean => this.capabilities.types.includes(type);
 
   record = (host: string, type: string, given: Given, more: Partial<LooseRecord> = {}): DnsRecord =>
@@ -115,11 +117,13 @@ export class Bench {
    * to be refused in words, nothing being changed.
    */
   async can(names: readonly string[], refused: () => DnsRecord): Promise<boolean> {
-    const name = names.find((one) => this.target.cannot?.[one] !== undefined);
+    const after = refused();
+    const said = names.find((one) => this.target.cannot?.[one] !== undefined);
+    const name = said ?? (this.target.refuses?.(after) ? names[0] : undefined);
     if (name === undefined) return true;
-    this.tell(name, this.target.cannot?.[name] as string);
+    this.tell(name, this.target.cannot?.[name] ?? 'refused by the adapter');
     const found = await this.state();
-    const [outcome] = await this.apply({ op: 'create', after: refused() });
+    const [outcome] = await this.apply({ op: 'create', after });
     assert.ok(outcome && !outcome.ok, `${name}: what the vendor cannot hold is refused`);
     assert.equal(outcome.error.kind, 'rejected', outcome.error.message);
     assert.equal(outcome.error.mayHaveApplied, false);

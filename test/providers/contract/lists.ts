@@ -13,7 +13,7 @@ export function lists(bench: Bench): void {
     const [left, right] = [bench.a('left', '192.0.2.2'), bench.a('right', '192.0.2.3')];
     const outcomes = await bench.apply(
       { op: 'create', after: left },
-      { op: 'create', after: bench.record('taken', 'CNAME', VALUES.CNAME[0]) },
+      { op: 'create', after: bench.record('taken', 'CNAME', bench.values('CNAME')[0]) },
       { op: 'create', after: right },
     );
     assert.deepEqual(
@@ -41,7 +41,11 @@ export function lists(bench: Bench): void {
       ...[bench.a('mix1', '192.0.2.3'), bench.a('mix1', '192.0.2.4')],
       ...[bench.a('mix2', '192.0.2.1'), text('mix2', 'old one'), text('mix2', 'old two')],
       ...[mail('mix3', 'mx1.example.net', 10), mail('mix3', 'mx2.example.net', 20)],
-      ...[bench.record('mix4', 'CNAME', VALUES.CNAME[0]), bench.a('mix5', '192.0.2.1'), bench.a('mix6', '192.0.2.1')],
+      ...[
+        bench.record('mix4', 'CNAME', bench.values('CNAME')[0]),
+        bench.a('mix5', '192.0.2.1'),
+        bench.a('mix6', '192.0.2.1'),
+      ],
     ];
     await bench.create(...kept, ...old);
     const listed = (await bench.list()).filter((r) => /^mix\d/.test(r.host));
@@ -64,7 +68,7 @@ export function lists(bench: Bench): void {
       [a21, bench.a('mix2', '192.0.2.22')],
       [one, text('mix2', 'new "one"; \\')],
       [mx1, mail('mix3', 'mx1.example.net', 30)],
-      [alias, bench.record('mix4', 'CNAME', VALUES.CNAME[1])],
+      [alias, bench.record('mix4', 'CNAME', bench.values('CNAME')[1])],
       // another host, and another type
       [a5, bench.a('mix7', '192.0.2.1')],
       [a6, text('mix6', 'was an address')],
@@ -76,7 +80,7 @@ export function lists(bench: Bench): void {
       ...[
         bench.a('mix10', '192.0.2.1'),
         bench.a('mix11', '192.0.2.1'),
-        bench.record('mix12', 'CNAME', VALUES.CNAME[0]),
+        bench.record('mix12', 'CNAME', bench.values('CNAME')[0]),
       ],
       // at the host from which a record moves
       bench.a('mix5', '192.0.2.55'),

@@ -7,7 +7,7 @@ import { hostsFor, ODD, TEXTS, VALUES } from './values.js';
 
 /** One record of a type at a host: created, read back, changed in its value, its priority and its TTL, deleted. */
 async function life(bench: Bench, host: string, type: RecordType): Promise<void> {
-  const [first, second] = VALUES[type];
+  const [first, second] = bench.values(type);
   const others = (await bench.at(host, type)).map(bench.bare); // apex NS
   // the apex has NS already, and in a set the TTL is one
   const shared = others[0] ? { ttl: others[0].ttl } : {};
@@ -58,7 +58,7 @@ export function records(bench: Bench): void {
     if (!bench.writes(type)) continue;
     bench.check(`${type}: create, read, update value, priority and TTL, delete`, async () => {
       // DS belongs beside a delegation: servers drop it elsewhere
-      const delegation = type === 'DS' ? bench.record('name', 'NS', VALUES.NS[0]) : null;
+      const delegation = type === 'DS' ? bench.record('name', 'NS', bench.values('NS')[0]) : null;
       if (delegation) await bench.create(delegation);
       for (const host of hostsFor(type, capabilities.apexCname)) {
         await life(bench, host, type).catch((error: Error) => {
@@ -293,7 +293,7 @@ export function records(bench: Bench): void {
     'a record is proxied, and is so no more',
     async () => {
       for (const type of capabilities.proxiedTypes as RecordType[]) {
-        const plain = bench.record('proxied', type, VALUES[type][0]);
+        const plain = bench.record('proxied', type, bench.values(type)[0]);
         await bench.create({ ...plain, proxied: true });
         const [made] = await bench.at('proxied', type);
         assert.equal(made?.proxied, true);
@@ -327,7 +327,7 @@ export function records(bench: Bench): void {
   });
 
   bench.check('an address becomes a CNAME and an address again', async () => {
-    const [address, alias] = [bench.a('turns', '192.0.2.1'), bench.record('turns', 'CNAME', VALUES.CNAME[0])];
+    const [address, alias] = [bench.a('turns', '192.0.2.1'), bench.record('turns', 'CNAME', bench.values('CNAME')[0])];
     await bench.create(address);
     let [now] = await bench.shows('turns', 'A', [address]);
     for (const after of [alias, address]) {

@@ -1,5 +1,7 @@
-import type { DnsProvider, ProviderDefinition, RemoteZone } from '../../../src/providers/provider.js';
+import type { RecordType } from '../../../src/dns/record.js';
+import type { DnsProvider, DnsRecord, ProviderDefinition, RemoteZone } from '../../../src/providers/provider.js';
 import type { Answer, StandIn } from '../../support/vendor.js';
+import type { Given } from './values.js';
 
 /** A live provider with one zone that holds nothing but its SOA and NS. */
 export interface ContractTarget {
@@ -18,6 +20,10 @@ export interface ContractTarget {
   pageSize?: number;
   /** two TTLs that the vendor takes, where it does not take 600 and 1200 (or its least, and twice that) */
   ttls?: readonly [number, number];
+  /** in the place of the usual values, where the vendor cannot hold those */
+  values?: Partial<Record<RecordType, readonly [Given, Given]>>;
+  /** what the vendor cannot hold, where that is a rule; as with `cannot`, the suite proves that it is refused */
+  refuses?(record: DnsRecord): boolean;
   /** a zone that is not there, where the id of one cannot be made from that of `zone` */
   missing?: RemoteZone;
   /** what the vendor answers beyond its limit, where that is not 429; tried besides 429 */
