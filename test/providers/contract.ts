@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { describeUnless } from '../support/suites.js';
 import { Bench, declarationOfFile } from './contract/bench.js';
 import { burst } from './contract/burst.js';
+import { described } from './contract/described.js';
 import { faults } from './contract/faults.js';
 import { lists } from './contract/lists.js';
 import { records } from './contract/records.js';
@@ -32,6 +33,7 @@ export function providerContract(label: string, open: () => Promise<ContractTarg
     lists(bench);
     faults(bench);
     burst(bench);
+    described(bench);
     bench.tellAtEnd();
   });
 }

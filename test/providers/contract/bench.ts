@@ -138,7 +138,8 @@ export class Bench {
     return reason !== undefined;
   }
 
-  private tell(name: string, reason: string): void {
+  /** Keeps what was not tried, to be told at the end. */
+  tell(name: string, reason: string): void {
     this.left.set(name, reason);
   }
 

@@ -28,7 +28,7 @@ export interface ContractTarget {
   missing?: RemoteZone;
   /** what the vendor answers beyond its limit, where that is not 429; tried besides 429 */
   limited?: Answer;
-  /** whether such a change of a value is said to be a type's own: which file of provider-schemas describes the API */
+  /** which file of provider-schemas describes the API, where one does */
   schema?: SchemaOption;
   /**
    * What the vendor cannot hold, or cannot do, with the reason, by the name that the suite gives it: `TXT empty`,
@@ -45,6 +45,8 @@ export interface SchemaOption {
   file: string;
   /** the part of the stand-in's paths that is not in the description's: `/v2` where its server has it */
   base?: string;
+  /** why a PATCH may leave out what the description requires, where it describes the whole for it */
+  parts?: string;
   /** paths of the stand-in that the description does not have, with the reason */
   beyond?: Readonly<Record<string, string>>;
   /** where the description is wrong or behind: what of a complaint is not counted, with the reason */

@@ -20,6 +20,19 @@ export interface CloudflareRecord {
 }
 
 const ZONE = { id: '023e105f4ecef8ad9ca31a8372d0c353', name: 'contract.example' };
+/** what else the API tells of a zone (recorded 2025) */
+const ABOUT = {
+  ...{ status: 'active', type: 'full', paused: false, development_mode: 0 },
+  ...{ name_servers: ['ada.ns.cloudflare.com', 'bob.ns.cloudflare.com'], original_name_servers: null },
+  ...{ original_registrar: null, original_dnshost: null, created_on: '2025-01-01T00:00:00.000000Z' },
+  ...{
+    modified_on: '2025-01-01T00:00:00.000000Z',
+    activated_on: '2025-01-01T00:00:00.000000Z',
+    vanity_name_servers: [],
+  },
+  ...{ meta: { step: 2, custom_certificate_quota: 0, page_rule_quota: 3, phishing_detected: false } },
+  ...{ owner: { id: 'b'.repeat(32), type: 'user', name: 'Ada' }, account: { id: 'a'.repeat(32), name: 'Ada' } },
+};
 const TOKEN = 'a-token-for-the-tests';
 const TYPES = 'A AAAA CAA CERT CNAME DNSKEY DS HTTPS LOC MX NAPTR NS PTR SMIMEA SRV SSHFP SVCB TLSA TXT URI'.split(' ');
 /** types whose value is sent in parts, and how the parts make the content (OpenAPI) */
@@ -129,7 +142,7 @@ export async function startCloudflareApi(): Promise<StandIn & { records: Cloudfl
     if (zones !== 'zones') return no(400, 7000, 'No route for that URI');
     if (zoneId === undefined) {
       const other = { id: '353c0d2738a13c9da8fece4f501e3320', name: `x${ZONE.name}` };
-      const all = [ZONE, other].map((zone) => ({ ...zone, status: 'active', type: 'full', paused: false }));
+      const all = [ZONE, other].map((zone) => ({ ...zone, ...ABOUT }));
       return page(
         request,
         all.filter((zone) => !query.name || zone.name === query.name),

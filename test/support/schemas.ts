@@ -1,0 +1,304 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { Ajv, type ValidateFunction } from 'ajv';
+import formats from 'ajv-formats';
+import { modelChecker } from './models.js';
+import { readBody } from './recordings.js';
+import { type Answer, type Received, sharedFile } from './vendor.js';
+
+/** What was asked of a stand-in and answered by it. */
+export interface Exchange {
+  request: Received;
+  answer: Answer;
+}
+
+/** Says what of an exchange does not fit a description; nothing when all does. */
+export type Checker = (exchange: Exchange) => string[];
+
+type Node = Record<string, unknown>;
+const node = (value: unknown): Node => (typeof value === 'object' && value !== null ? (value as Node) : {});
+const isObject = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const named = (value: unknown): [string, Node][] => Object.entries(node(value)) as [string, Node][];
+
+/** The file of a description, whether its name is given with or without `.json`. */
+const fileOf = (file: string) => sharedFile(`provider-schemas/${file.replace(/(\.json)?$/, '.json')}`);
+
+/** A reason not to check, or false. In CI the descriptions have to be there. */
+export const noDescription = (file: string): string | false =>
+  existsSync(fileOf(file)) || process.env.CI
+    ? false
+    : 'no descriptions: set ZONEWARD_SHARED to the folder that holds provider-schemas/';
+
+/**
+ * A checker of exchanges for an API.
+ * @param file its description in `provider-schemas`
+ * @param parts PATCH takes parts of what is described as a whole
+ * @param base what comes before the stand-in's paths in those of the API
+ */
+export function describedBy(file: string, base: string, parts = false): Checker {
+  const document = JSON.parse(readFileSync(fileOf(file), 'utf8')) as Node;
+  if (document.operations) return modelChecker(document, base);
+  return openapiChecker(document, base, parts);
+}
+
+/** What a request or an answer has to be, of one operation. */
+interface Operation {
+  method: string;
+  segments: string[];
+  query: Map<string, { schema: Node; required: boolean }>;
+  /** null: it has none; undefined schema: any */
+  body: { schema: Node | undefined; required: boolean } | null;
+  answers: [status: string, schema: Node | null][];
+}
+
+/**
+ * A schema as JSON Schema has it: `nullable`, exclusive limits as numbers, references into the document, and without
+ * what only describes. What the other side alone writes is required of nobody.
+ */
+type Side = 'request' | 'part' | 'answer';
+
+function plain(value: unknown, side: Side, foreign: ReadonlySet<string>): unknown {
+  if (Array.isArray(value)) return value.map((one) => plain(one, side, foreign));
+  if (!isObject(value)) return value;
+  const out: Node = {};
+  for (const [key, one] of Object.entries(value)) {
+    const described = ['id', '$schema', 'format'].includes(key) && typeof one === 'string';
+    if (key === '$ref' && typeof one === 'string') out.$ref = one.startsWith('#') ? `doc${one}` : `doc#/schemas/${one}`;
+    else if (key === 'example' || key === 'examples' || key === 'discriminator' || key === 'default') continue;
+    else if (key === 'required' && !Array.isArray(one) && !isObject(one)) continue;
+    else if (described && key !== 'format') continue;
+    else if (key === 'exclusiveMinimum' || key === 'exclusiveMaximum') {
+      const limit = key === 'exclusiveMinimum' ? 'minimum' : 'maximum';
+      if (typeof one === 'number') out[key] = one;
+      else if (one === true) out[key] = value[limit];
+    } else out[key] = plain(one, side, foreign);
+  }
+  if (Array.isArray(out.required))
+    out.required = out.required.filter((name) => side !== 'part' && !foreign.has(`${name}`));
+  // an answer may always have more than is described, and what fits one of several may fit another one, too
+  if (side === 'answer' && out.additionalProperties === false) delete out.additionalProperties;
+  if (Array.isArray(out.oneOf)) {
+    out.allOf = [...((out.allOf as unknown[] | undefined) ?? []), { anyOf: out.oneOf }];
+    delete out.oneOf;
+  }
+  if (out.type === 'any') delete out.type;
+  if (value.nullable === true) {
+    delete out.nullable;
+    return { anyOf: [{ type: 'null' }, out] };
+  }
+  return out;
+}
+
+/** Names of properties that the other side alone writes, wherever they are. */
+function writtenBy(document: Node, flag: 'readOnly' | 'writeOnly', at: (part: unknown) => Node): Set<string> {
+  const names = new Set<string>();
+  const visit = (part: unknown): void => {
+    if (Array.isArray(part)) part.forEach(visit);
+    else if (isObject(part)) {
+      for (const [name, one] of named(part.properties)) if (at(one)[flag] === true) names.add(name);
+      Object.values(part).forEach(visit);
+    }
+  };
+  visit(document);
+  return names;
+}
+
+const withoutNull = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(withoutNull)
+    : isObject(value)
+      ? Object.fromEntries(
+          Object.entries(value).flatMap(([key, one]) => (one === null ? [] : [[key, withoutNull(one)]])),
+        )
+      : value;
+
+function openapiChecker(document: Node, base: string, parts: boolean): Checker {
+  /** A part, with the references at its top followed. */
+  const at = (part: unknown): Node => {
+    let now = node(part);
+    while (typeof now.$ref === 'string') {
+      const path = now.$ref.startsWith('#') ? now.$ref.slice(2).split('/') : ['schemas', now.$ref];
+      now = path.reduce((where, key) => node(where[key.replaceAll('~1', '/').replaceAll('~0', '~')]), document);
+    }
+    return now;
+  };
+  const foreign = { request: writtenBy(document, 'readOnly', at), answer: writtenBy(document, 'writeOnly', at) };
+  const validators = new Map<Side, { ajv: Ajv; compiled: Map<Node, ValidateFunction> }>();
+  const suited = (side: Side, schema: Node) =>
+    plain(schema, side, foreign[side === 'answer' ? 'answer' : 'request']) as Node;
+  for (const side of ['request', 'part', 'answer'] as const) {
+    const ajv = new Ajv({ strict: false, validateSchema: false, unicodeRegExp: false, logger: false, allErrors: true });
+    formats.default(ajv);
+    // DNS has names that are no names of hosts: the root, wildcards, underscores
+    ajv.addFormat('hostname', /^\S+$/);
+    validators.set(side, { ajv: ajv.addSchema(suited(side, document), 'doc'), compiled: new Map() });
+  }
+  function once(schema: Node, value: unknown, side: Side): string[] {
+    const { ajv, compiled } = validators.get(side) as { ajv: Ajv; compiled: Map<Node, ValidateFunction> };
+    const validate = compiled.get(schema) ?? ajv.compile(suited(side, schema));
+    compiled.set(schema, validate);
+    if (validate(value)) return [];
+    const extra = (e: { params: Node }) => (e.params.additionalProperty ? ` (${e.params.additionalProperty})` : '');
+    return (validate.errors ?? []).map((e) => `${e.instancePath || '/'} ${e.message}${extra(e)}`);
+  }
+  /** Many descriptions forget to say what may be null in an answer: that is as good as left out, where one may. */
+  function errors(schema: Node, value: unknown, side: Side): string[] {
+    const found = once(schema, value, side);
+    const less = found.length && side === 'answer' ? once(schema, withoutNull(value), side) : found;
+    return less.length < found.length ? less : found;
+  }
+  const operations = operationsOf(document, at);
+
+  /** Names of fields that a schema knows in an object; null where it takes any. */
+  function known(schema: unknown): Map<string, Node> | null {
+    const here = at(schema);
+    const names = new Map(named(here.properties));
+    if (here.additionalProperties && !names.size) return null;
+    for (const branch of ['allOf', 'oneOf', 'anyOf'].flatMap((key) => (here[key] as Node[] | undefined) ?? [])) {
+      const more = known(branch);
+      if (!more) return null;
+      for (const [name, one] of more) {
+        const before = names.get(name);
+        names.set(name, before ? { anyOf: [before, one] } : one);
+      }
+    }
+    return names;
+  }
+  /** Fields that are sent and not described: descriptions seldom forbid them, but nobody reads them there. */
+  function unknown(schema: unknown, value: unknown, path: string): string[] {
+    const here = at(schema);
+    if (Array.isArray(value)) return value.flatMap((one, i) => unknown(here.items, one, `${path}/${i}`));
+    if (!isObject(value)) return [];
+    const names = known(here);
+    if (!names?.size) return [];
+    return Object.entries(value).flatMap(([key, one]) => {
+      const field = names.get(key);
+      return field ? unknown(field, one, `${path}/${key}`) : [`${path}/${key} is not described`];
+    });
+  }
+
+  return ({ request, answer }) => {
+    const segments = (base + request.path).split('/').filter(Boolean);
+    const fits = ({ segments: template }: Operation) =>
+      template.length === segments.length &&
+      template.every((part, i) => part.startsWith('{') || part === decodeURIComponent(segments[i] ?? ''));
+    const literal = ({ segments: template }: Operation) => template.filter((part) => !part.startsWith('{')).length;
+    const paths = operations.filter(fits).toSorted((a, b) => literal(b) - literal(a));
+    const operation = paths.find(({ method }) => method === request.method.toLowerCase());
+    const where = `${request.method} ${request.path}`;
+    if (!operation) return [`${where}: no such operation is described`];
+    const out: string[] = [];
+    for (const [name, value] of Object.entries(request.query)) {
+      const parameter = operation.query.get(name) ?? operation.query.get(`${name}[]`);
+      if (!parameter) out.push(`query ${name} is not described`);
+      else out.push(...queryErrors(parameter.schema, value, errors).map((error) => `query ${name}: ${error}`));
+    }
+    for (const [name, { required }] of operation.query)
+      if (required && !(name in request.query)) out.push(`query ${name} is missing`);
+    const body = readBody(request.body);
+    if (body !== undefined && !operation.body) out.push('a body is not described');
+    // some descriptions require one of DELETE
+    if (body === undefined && operation.body?.required && request.method !== 'DELETE') out.push('the body is missing');
+    if (body !== undefined && operation.body?.schema) {
+      const { schema } = operation.body;
+      const side = parts && request.method === 'PATCH' ? 'part' : 'request';
+      out.push(...errors(schema, body, side).map((error) => `body: ${error}`));
+      out.push(...unknown(schema, body, '').map((error) => `body: ${error}`));
+    }
+    if (!answer.injected)
+      out.push(...answerErrors(operation, answer, (schema, value) => errors(schema, value, 'answer')));
+    return out.map((complaint) => `${where}: ${complaint}`);
+  };
+}
+
+/** A value of a query, which is text, may be read as a number or a truth value, or be one of several. */
+function queryErrors(
+  schema: Node,
+  value: string,
+  errors: (schema: Node, value: unknown, side: Side) => string[],
+): string[] {
+  const forms: unknown[] = [
+    value,
+    [value],
+    ...(/^-?\d+(\.\d+)?$/.test(value) ? [Number(value)] : []),
+    ...(/^(true|false)$/.test(value) ? [value === 'true'] : []),
+  ];
+  const all = forms.map((form) => errors(schema, form, 'request'));
+  return all.some((list) => !list.length) ? [] : (all.at(-1) ?? []);
+}
+
+function answerErrors(
+  operation: Operation,
+  answer: Answer,
+  errors: (schema: Node, value: unknown) => string[],
+): string[] {
+  const status = `${answer.status ?? 200}`;
+  const found =
+    operation.answers.find(([code]) => code === status) ??
+    operation.answers.find(([code]) => code.toLowerCase() === `${status[0]}xx`) ??
+    operation.answers.find(([code]) => code === 'default');
+  if (!found) return status.startsWith('2') ? [`the status ${status} is not described`] : [];
+  const [, schema] = found;
+  const body = readBody(answer.body);
+  if (!schema) return body === undefined || !status.startsWith('2') ? [] : [`${status}: a body is not described`];
+  if (typeof body === 'string' && !status.startsWith('2')) return [];
+  return errors(schema, body).map((error) => `${status}: ${error}`);
+}
+
+/** The operations of a description: OpenAPI 3, Swagger 2, or a discovery document of Google. */
+function operationsOf(document: Node, at: (part: unknown) => Node): Operation[] {
+  if (document.resources) return discovery(document, at);
+  const server = node((document.servers as Node[] | undefined)?.[0]).url ?? '';
+  const prefix =
+    `${document.basePath ?? (`${server}`.startsWith('/') ? server : new URL(`${server}`).pathname)}`.replace(/\/$/, '');
+  const json = (content: unknown): Node | undefined => {
+    const types = named(content);
+    const type = types.find(([name]) => name.includes('json')) ?? types[0];
+    return type && at(type[1]).schema ? (at(type[1]).schema as Node) : undefined;
+  };
+  return named(document.paths).flatMap(([path, item]) =>
+    named(item).flatMap(([method, operation]) => {
+      if (!['get', 'post', 'put', 'patch', 'delete'].includes(method)) return [];
+      const parameters = [
+        ...((item.parameters as unknown[] | undefined) ?? []),
+        ...((operation.parameters as unknown[] | undefined) ?? []),
+      ].map(at);
+      const query = new Map(
+        parameters
+          .filter((p) => p.in === 'query')
+          .map((p) => [`${p.name}`, { schema: node(p.schema ?? p), required: p.required === true }]),
+      );
+      const old = parameters.find((p) => p.in === 'body');
+      const sent = operation.requestBody ? at(operation.requestBody) : undefined;
+      const body = old
+        ? { schema: node(old.schema), required: old.required === true }
+        : sent
+          ? { schema: json(sent.content), required: sent.required === true }
+          : null;
+      const answers = named(operation.responses).map(([status, one]): [string, Node | null] => {
+        const answer = at(one);
+        return [status, (answer.schema ? node(answer.schema) : json(answer.content)) ?? null];
+      });
+      return [{ method, segments: `${prefix}${path}`.split('/').filter(Boolean), query, body, answers }];
+    }),
+  );
+}
+
+function discovery(document: Node, at: (part: unknown) => Node): Operation[] {
+  const common = named(document.parameters);
+  return named(document.resources).flatMap(([, resource]) =>
+    named(resource.methods).map(([, method]): Operation => {
+      const parameters = [...common, ...named(method.parameters)];
+      const query = parameters.filter(([, p]) => p.location === 'query');
+      const response = method.response ? node(method.response) : null;
+      void at;
+      return {
+        method: `${method.httpMethod}`.toLowerCase(),
+        segments: `${method.flatPath ?? method.path}`.split('/').filter(Boolean),
+        query: new Map(query.map(([name, schema]) => [name, { schema, required: schema.required === true }])),
+        body: method.request ? { schema: node(method.request), required: true } : null,
+        answers: [['2XX', response]],
+      };
+    }),
+  );
+}
