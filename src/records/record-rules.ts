@@ -33,12 +33,13 @@ export function proxyRule(
 }
 
 /**
- * What the provider cannot hold, with what it can. `before`: a record that it holds already, whose TTL it has accepted.
+ * What the provider cannot hold, with what it can. `before`: a record that it holds already, whose TTL and line it has
+ * accepted.
  */
 function unsupported(
   { capabilities, label }: ProviderDefinition,
   record: DnsRecord,
-  before?: Pick<DnsRecord, 'ttl'>,
+  before?: Pick<DnsRecord, 'ttl' | 'line'>,
 ): FieldError[] {
   const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, proxiedTypes, weight, apexCname } = capabilities;
   const wrong: FieldError[] = [];
@@ -52,7 +53,7 @@ function unsupported(
     const automatic = automaticTtl === null ? '' : `, or ${automaticTtl} for automatic`;
     add('ttl', `${label} supports ${min} to ${max} seconds${automatic}`, 'range', { min, max });
   }
-  if (!lines.includes(record.line)) {
+  if (record.line !== before?.line && !lines.includes(record.line)) {
     add('line', `${label} supports ${lines.join(', ')}`, 'unsupported', { values: lines });
   }
   if (record.proxied && !proxy) add('proxied', `${label} has no proxy mode`, 'unsupported');

@@ -37,6 +37,13 @@ const wrong =
     return true;
   };
 
+it('a record on a line that is not known here stays on it, and nobody else gets there', () => {
+  const lines = provider({ lines: ['default', 'cn'] });
+  const there = row({ line: '10=7' });
+  assert.equal(mergedRecord(lines, 'example.com', there, { value: '192.0.2.9' }).line, '10=7');
+  assert.throws(() => mergedRecord(lines, 'example.com', row(), { line: '10=7' }), wrong('line'));
+});
+
 describe('proxied and line', () => {
   const RULES: [boolean, { proxied?: boolean | null; line?: string | null }, object][] = [
     [true, { line: '1' }, { proxied: true, line: 'default' }],
