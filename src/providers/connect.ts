@@ -2,7 +2,7 @@ import type { Agent } from 'undici';
 import type { Cidr } from '../common/cidr.js';
 import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
 import { inChunks } from './chunks.js';
-import { ProviderError, storable } from './errors.js';
+import { asProviderError, ProviderError, storable } from './errors.js';
 import { Gate } from './gate.js';
 import { Http } from './http.js';
 import type { Credentials, DnsProvider, Installation, ProviderDefinition, RemoteRecord } from './provider.js';
@@ -48,19 +48,22 @@ export function connectProvider(
     throw named(error, definition, true);
   }
   let adapter: Promise<DnsProvider> | undefined;
+  const connected = (): Promise<DnsProvider> => {
+    adapter ??= connectAdapter(definition, credentials, options).catch((error: unknown) => {
+      // nothing was asked for; the next call tries again
+      adapter = undefined;
+      throw asProviderError(error).applied(false);
+    });
+    return adapter;
+  };
   const saying = async <T>(reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
     try {
-      adapter ??= connectAdapter(definition, credentials, options);
-      return await work(await adapter);
+      return await work(await connected());
     } catch (error) {
       throw named(error, definition, reading);
     }
   };
-  const listed = inChunks(
-    async (zone, changes, more) => ((await adapter) as DnsProvider).apply(zone, changes, more),
-    chunk,
-    atomic,
-  );
+  const listed = inChunks(async (zone, changes, more) => (await connected()).apply(zone, changes, more), chunk, atomic);
   const apply = atomic && replaces === 'set' ? together(listed, Math.min(chunk, TOGETHER)) : listed;
   return {
     check: () => saying(true, (provider) => provider.check()),
@@ -91,9 +94,10 @@ export function connectProvider(
 /** A record as it is kept here: read-only where its type cannot be written, its remark no longer than there is room. */
 function shown(record: RemoteRecord, writable: ReadonlySet<string>): RemoteRecord {
   const { readOnly, type, remark } = record;
-  const kept = remark === undefined ? {} : { remark: storable(remark).slice(0, MAX_REMARK) };
-  if ((readOnly || writable.has(type)) && kept.remark === remark) return record;
-  return { ...record, ...kept, readOnly: readOnly || !writable.has(type) };
+  const kept = typeof remark === 'string' ? storable(remark.slice(0, MAX_REMARK)) : undefined;
+  if ((readOnly || writable.has(type)) && kept === remark) return record;
+  const { remark: _remark, ...rest } = record;
+  return { ...rest, ...(kept !== undefined && { remark: kept }), readOnly: readOnly || !writable.has(type) };
 }
 
 /** A failure that says of which provider it is. */

@@ -78,9 +78,9 @@ export interface HttpAnswer<T> {
 
 /** An answer larger than this is refused: no provider's page is near it. */
 const MAX_BODY_MIB = 64;
-/** a proxy in between has waited in vain */
-const GATEWAY_TIMEOUT = 504;
-const BUSY = [502, 503, GATEWAY_TIMEOUT];
+/** a proxy in between has waited in vain: the provider may still be at it */
+const GATEWAY_TIMEOUT = [504, 524];
+const BUSY = [502, 503, 504];
 
 /**
  * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504
@@ -166,7 +166,7 @@ export class Http {
         const body = this.parse<T>(text, headers, reads, doubt);
         if (!this.options.failed?.(body)) return { status, headers, body };
       }
-      if (status === GATEWAY_TIMEOUT) tooLate();
+      if (GATEWAY_TIMEOUT.includes(status)) tooLate();
       doubt(status >= 500);
       const failure = this.failure(status, text, unclear).lateBy(late);
       const asked = retryAfter(headers['retry-after']);
@@ -174,7 +174,8 @@ export class Http {
       const wait = asked ?? backoff(attempt);
       if (limited || (status === 503 && asked !== undefined)) gate.pause(wait);
       const busy = limited || (idempotent && (BUSY.includes(status) || options.busy?.includes(status)));
-      if (!busy || Date.now() + wait > end) throw failure;
+      // a write that may still come must not come behind its own repetition
+      if (!busy || late || Date.now() + wait > end) throw failure;
       // a provider that says when it takes calls again means it; one that says "now" again and again does not
       if (!limited || !asked) attempt++;
       if (last && (!limited || !asked)) throw failure;

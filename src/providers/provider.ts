@@ -152,6 +152,8 @@ export interface Capabilities {
   createZone: boolean;
   /** a list of changes that asks for it is carried out whole or not at all, if it is no longer than `chunk` */
   atomic: boolean;
+  /** a write may be carried out when nobody waits for it any more; not where this process itself is the writer */
+  outlives: boolean;
   /** changes in one write at most; longer lists are cut, those that are atomic refused */
   chunk: number;
 }
@@ -250,6 +252,7 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       maxTtl: 2147483647,
       createZone: false,
       atomic: false,
+      outlives: true,
       chunk: 100,
       ...declaration.capabilities,
     },

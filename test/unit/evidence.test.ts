@@ -53,8 +53,11 @@ describe('what a list proves of an unclear change', () => {
     const update = change({ before: OLD, after: NEW });
     assert.deepEqual(proofs(update, [remote('a', '192.0.2.2')]), ['applied a', 'applied a']);
     assert.deepEqual(proofs(update, [remote('n', '192.0.2.2')]), ['applied n', 'applied n']);
+    // what it left as it was may have been changed since
+    assert.deepEqual(proofs(update, [remote('a', '192.0.2.2', { ttl: 60 })]), ['applied a', 'applied a']);
+    const both = change({ before: OLD, after: { ...NEW, ttl: 300 } });
     for (const list of [[remote('a', '192.0.2.1')], [remote('a', '192.0.2.2', { ttl: 60 })], []])
-      assert.deepEqual(proofs(update, list), ['unknown', 'failed']);
+      assert.deepEqual(proofs(both, list), ['unknown', 'failed']);
   });
 
   it('an update of the remark: the remark, where the provider keeps it', () => {

@@ -24,6 +24,7 @@ export const zonefile = defineProvider({
     toggle: 'record',
     atomic: true,
     createZone: true,
+    outlives: false,
   },
   load: () => import('./zonefile.provider.js'),
 });

@@ -191,6 +191,8 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       } else if (done && 'late' in done) {
         await this.patience(done.late, end);
         looked = false;
+        // the account may have moved meanwhile
+        job.connection = await this.facts.connection(domain);
       } else if (done && 'hosts' in done) for (const host of done.hosts) more.add(host);
       else if (done) return done;
     }
@@ -201,7 +203,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
    * goes away @throws AppError 409001
    */
   private async patience(until: string, end: number): Promise<void> {
-    const at = Date.parse(until);
+    const at = Date.parse(until) || 0;
     while (Date.now() <= at) {
       if (at > end || this.stopping) throw errors.conflict(`${LATE}; try again after ${until}`);
       await sleep(Math.min(at + 1 - Date.now(), TICK_MS));
@@ -264,13 +266,13 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     if (others.length) return { hosts: others };
     if (options.atomic && !job.resumes) assertAllFit(planned);
     const nets = copy.nets().filter((net) => !isIdle(net));
+    const late = unclear ? await this.lateUntil(job, nets, hosts) : null;
+    if (late) return { late };
     if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {
       this.audit.notNeeded(actor);
       return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)) };
     }
-    const { atomic, chunk, replaces } = connection.definition.capabilities;
-    const late = unclear ? await this.late.until(domain.id, nets, replaces) : null;
-    if (late) return { late };
+    const { atomic, chunk } = connection.definition.capabilities;
     const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
     const chunks = chunksOf(nets, size);
     const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);
@@ -296,6 +298,18 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     };
     await this.execution.run(run, chunks, background, () => this.stopping);
     return { changeSet, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
+  }
+
+  /** Until when the list has to wait for what the provider may still carry out; null: not at all. */
+  private async lateUntil(
+    { domain, edits, connection }: Job,
+    nets: readonly Net[],
+    hosts: readonly string[],
+  ): Promise<string | null> {
+    const { replaces, outlives } = connection.definition.capabilities;
+    // a set that is as it shall be would not be when another value came
+    const names = nets.length || !('hosts' in edits) ? [] : hosts;
+    return outlives ? this.late.until(domain.id, nets, names, replaces) : null;
   }
 
   /** @returns the number of the list; null: somebody else has taken it up, or it has to be planned anew */

@@ -1,4 +1,4 @@
-import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
+import { type RemoteRecord, sameRecord } from '../../dns/record.js';
 import type { Late } from '../../outbound/outbound-error.js';
 import { distinct, type Expectation, type RowValues } from '../reconcile.js';
 
@@ -84,14 +84,16 @@ export function expectations(changes: readonly UnclearChange[], begun: string): 
   return expected;
 }
 
-/** Whether a record is all that a change was to make of it; the remark counts where the provider keeps it. */
-export const says = (record: DnsRecord, after: RowValues, remark: UnclearChange['remark'] = null): boolean =>
-  sameRecord(record, after) &&
-  (record.remark === undefined || remark === null || record.remark === remark.to) &&
-  record.ttl === after.ttl &&
-  record.proxied === after.proxied &&
-  record.weight === after.weight &&
-  record.enabled === after.enabled;
+/**
+ * Whether a record is all that a change was to make of it: the remark counts where the provider keeps it, and what the
+ * change left as it was may be something else by now, be it by another change of the list.
+ */
+const says = (record: RemoteRecord, { before, after, remark }: UnclearChange): boolean => {
+  if (after === null || !sameRecord(record, after)) return false;
+  if (record.remark !== undefined && remark && record.remark !== remark.to) return false;
+  const fields = ['ttl', 'proxied', 'weight', 'enabled'] as const;
+  return fields.every((field) => record[field] === after[field] || before?.[field] === after[field]);
+};
 
 /**
  * Judges unclear changes by a complete list of the provider that was begun at this time. What a change was to make and
@@ -112,7 +114,7 @@ export function judge(
   const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
   const there = remote.filter((record) => hosts.has(record.host));
   const find = (change: UnclearChange): { remoteId: string | null } | undefined => {
-    const { before, after, expected, record_id, remark } = change;
+    const { before, after, expected, record_id } = change;
     const known = [before?.remote_id ?? null, record_id === null ? null : remoteIdOf(record_id)];
     if (takesAway(change)) {
       return known.some((id) => id !== null && byId.has(id)) ? undefined : { remoteId: null };
@@ -122,7 +124,7 @@ export function judge(
     if (!after) return undefined;
     if (!before || before.remote_id === null) return there.find((record) => sameRecord(record, after));
     const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
-    return [...own, ...there].find((record) => record !== undefined && says(record, after, remark));
+    return [...own, ...there].find((record) => record !== undefined && says(record, change));
   };
   for (const { change, parts } of asSent(changes)) {
     const here = isOurs(change);

@@ -107,7 +107,8 @@ export class Unclear {
       const mine = `UPDATE change_sets SET owner = ? WHERE id = ? AND state = 'open' AND owner = ?`;
       if (!(await this.db.run(mine, [NOBODY, id, owner], manager))) return;
       await this.db.run(
-        `UPDATE record_changes SET state = 'unknown', settle_after = ?
+        // the provider may be at what the process asked for before it ended
+        `UPDATE record_changes SET state = 'unknown', late = 'once', settle_after = ?
           WHERE change_set_id = ? AND state = 'pending' AND tried_at IS NOT NULL`,
         [this.settleAfter(), id],
         manager,

@@ -75,7 +75,9 @@ function wrong(r: CloudflareRecord): [number, string] | null {
   return null;
 }
 
-/** What the API does (OpenAPI 2024, traffic of 2025): pages of `most.page`, errors with codes, identical ones refused. */
+/**
+ * What the API does (OpenAPI 2024, traffic of 2025): pages of `most.page`, errors with codes, identical ones refused.
+ */
 export async function startCloudflareApi(): Promise<StandIn & { records: CloudflareRecord[]; most: { page: number } }> {
   const records: CloudflareRecord[] = [];
   const most = { page: 50_000 };
