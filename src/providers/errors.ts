@@ -47,3 +47,10 @@ export const errorHooks = (
       errorsOf(body).some(({ code }) => kinds[kind]?.includes(code)),
     ) ?? statuses[status],
 });
+
+/** What was asked for, or null where there is no such thing. @throws ProviderError for all other failures */
+export const orNull = <T>(asked: Promise<T>): Promise<T | null> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof OutboundError && error.kind === 'not_found') return null;
+    throw error;
+  });

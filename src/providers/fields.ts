@@ -68,5 +68,15 @@ export function typedFields({ names = {}, dots = false }: FieldOptions = {}) {
       });
       return words.length && !words.includes(null) ? words.join(' ').trim() : null;
     },
+
+    /** rdata of a text that has the parts with a blank between them, with or without the quotes that some need. */
+    spaced(type: string, text: string): string {
+      const all = parts(type);
+      if (!all.some(({ kind }) => kind === '"')) return text;
+      const words = text.split(' ');
+      const bare = (word: string) => word.replace(/^"(.*)"$/, '$1');
+      const fields = all.map(({ name }, i) => [name, bare(words.slice(i, all[i + 1] ? i + 1 : undefined).join(' '))]);
+      return this.rdata(type, words.length < all.length ? null : Object.fromEntries(fields)) ?? text;
+    },
   };
 }

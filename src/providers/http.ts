@@ -31,6 +31,8 @@ export interface HttpOptions {
   headers: Record<string, string>;
   /** in what form answers come; default JSON */
   answers?: Form;
+  /** encoding of answers, as `TextDecoder` names it; default UTF-8 */
+  charset?: string;
   /** ms for one attempt, answer included */
   timeoutMs: number;
   /** further attempts after the first; a 429 that names a time is not counted */
@@ -92,7 +94,7 @@ export class Http {
   constructor(private readonly options: HttpOptions) {}
 
   /** The same client with other base URL, headers (merged), or hooks. */
-  extend(more: Partial<Pick<HttpOptions, 'baseUrl' | 'headers' | 'answers' | 'timeoutMs' | Hooks>>): Http {
+  extend(more: Partial<Pick<HttpOptions, 'baseUrl' | 'headers' | 'answers' | 'charset' | 'timeoutMs' | Hooks>>): Http {
     return new Http({ ...this.options, ...more, headers: { ...this.options.headers, ...more.headers } });
   }
 
@@ -195,11 +197,12 @@ export class Http {
   }
 
   private async send(prepared: OutgoingRequest): Promise<Received> {
-    const { sign, timeoutMs, dispatcher } = this.options;
+    const { sign, timeoutMs, dispatcher, charset } = this.options;
     const { url, method, headers, body } = sign ? sign(prepared) : prepared;
     const signal = AbortSignal.timeout(timeoutMs);
     const answer = await request(url, { method, headers, body, signal, dispatcher });
-    const text = (await readBody(answer.body, MAX_BODY_MIB)).toString('utf8');
+    const bytes = await readBody(answer.body, MAX_BODY_MIB);
+    const text = charset ? new TextDecoder(charset).decode(bytes) : bytes.toString('utf8');
     return { status: answer.statusCode, headers: answer.headers, text };
   }
 

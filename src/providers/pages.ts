@@ -58,16 +58,42 @@ async function once<T>(
     if (total !== undefined && !Number.isInteger(total)) throw cut();
     if (at.page > 1 && total !== announced) return null;
     announced = total;
+    const known = all.size;
     for (const entry of entries) all.set(idOf(entry), entry);
     at.offset += entries.length;
     const complete = total === undefined || all.size >= total;
     const last = next !== undefined ? next === null : total !== undefined ? complete : entries.length < perPage;
     if (last && !complete) throw cut();
     if (last) return [...all.values()];
-    if (entries.length === 0 || next === '' || (next && seen.has(next))) throw cut();
+    // a vendor that answers the same page again and again would be asked for ever
+    if (all.size === known || next === '' || (next && seen.has(next))) throw cut();
     if (next) seen.add(next);
     at.next = next ?? null;
   }
+}
+
+/** entries that are read at once: they wait for their turn no longer than one call may */
+const AT_ONCE = 6;
+
+/**
+ * The entries of a list that the vendor gives as ids, each of which is a call.
+ * @throws ProviderError `unavailable` when it is no list of ids, or one of them is gone when its entry is read
+ */
+export async function eachOf<I extends string | number, T>(
+  ids: readonly I[] | undefined,
+  read: (id: I) => Promise<T>,
+): Promise<T[]> {
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string' || Number.isSafeInteger(id))) throw cut();
+  const found: T[] = [];
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const some = ids.slice(at, at + AT_ONCE).map((id: I) => read(id));
+    const entries = await Promise.all(some).catch((error: unknown) => {
+      // what went after it was listed says nothing of the list
+      throw error instanceof ProviderError && error.kind === 'not_found' ? cut() : error;
+    });
+    found.push(...entries);
+  }
+  return found;
 }
 
 /** The address of the next page in a `Link` header (RFC 8288); null after the last. */
@@ -81,4 +107,30 @@ export function nextLink(header: string | string[] | undefined): string | null {
       return match[1] ?? null;
   }
   return null;
+}
+
+/**
+ * All entries of a list with an `offset` of which nobody says what it counts: entries, or pages from 0 or 1. When the
+ * first page is full, the answer to 1 tells by where its first entry stands in it.
+ * @param read the page at an offset; without one, the first
+ * @throws ProviderError `unavailable` as `allPages`
+ */
+export function offsetPages<T>(
+  idOf: (entry: T) => string,
+  read: (offset?: number) => Promise<readonly T[]>,
+  perPage: number,
+): Promise<T[]> {
+  let first: readonly T[] = [];
+  let offsetOf: ((at: PageRequest) => number) | null = null;
+  return allPages(idOf, async (at) => {
+    if (at.page === 1) first = await read();
+    if (at.page > 1 && !offsetOf) {
+      const [probe] = await read(1);
+      const place = probe === undefined ? -1 : first.findIndex((entry) => idOf(entry) === idOf(probe));
+      if (place > 1) throw cut();
+      offsetOf = place === 1 ? ({ offset }) => offset : ({ page }) => page + place;
+    }
+    const entries = offsetOf ? await read(offsetOf(at)) : first;
+    return { entries, next: entries.length < perPage ? null : at.page + 1 };
+  });
 }

@@ -13,6 +13,8 @@ export interface PlainSet {
   ttl: number;
   /** rdata in presentation form; enabled unless said otherwise */
   values: readonly { rdata: string; enabled?: boolean; raw?: unknown }[];
+  /** the values are shown, not edited: an alias, a routing policy; the texts stand for them as they are */
+  readOnly?: boolean;
   line?: string;
   raw?: unknown;
 }
@@ -45,11 +47,11 @@ export function withSoa(sets: PlainSet[], zone: string): PlainSet[] {
  */
 function membersOf(sets: Iterable<PlainSet>, zone: string): { record: RemoteRecord; own: SetMember }[] {
   const all = new Map<string, { record: RemoteRecord; own: SetMember }>();
-  for (const { name, type, ttl, values, line = 'default' } of sets) {
+  for (const { name, type, ttl, values, readOnly, line = 'default' } of sets) {
     for (const { rdata, enabled = true, raw } of values) {
       const read = fromRdata(name, type, rdata, ttl, zone);
       if (!read) continue;
-      const record = { ...read, enabled, line };
+      const record = { ...read, enabled, line, ...(readOnly && { value: rdata, priority: null, readOnly }) };
       const remoteId = derivedId(record);
       if (all.has(remoteId) && !enabled) continue;
       const own = { remoteId, rdata, enabled, ...(raw === undefined ? {} : { raw }) };

@@ -42,6 +42,15 @@ export async function reading<T>(body: () => Promise<T>): Promise<T> {
   }
 }
 
+/** What has to follow a write that was carried out: where it fails, something was changed. @throws ProviderError */
+export async function following<T>(body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    throw asProviderError(error).applied(true);
+  }
+}
+
 /** Whether the time for the work is over: what has not begun is not begun any more. */
 export const timeIsOver = (): boolean => Date.now() >= (current.getStore()?.deadline ?? Number.POSITIVE_INFINITY);
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../src/dns/record.js';
+import { NotBegun } from '../../src/providers/errors.js';
 import { typedFields } from '../../src/providers/fields.js';
 import { allPages, nextLink, type Page, type PageRequest } from '../../src/providers/pages.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
-import { fromRecords, type RecordVerbs } from '../../src/providers/records.js';
+import { fromRecords, inPlace, orGone, type RecordVerbs } from '../../src/providers/records.js';
 
 const zone = { id: 'z', name: 'example.com' };
 const a = (host: string, value: string, more: Partial<LooseRecord> = {}): DnsRecord =>
@@ -248,6 +249,12 @@ describe('lists that come in pages', () => {
     await assert.rejects(list(() => ({ entries: [`${total}`], total: total++ })).all(), cut);
   });
 
+  it('are not read for ever where the same page comes again and again', async () => {
+    for (const page of [{ entries: ['a'], total: 2 }, { entries: ['a', 'b'] }]) {
+      await assert.rejects(list(() => page, 2).all(), { kind: 'unavailable' });
+    }
+  });
+
   it('that lack a page, or a part of one, are none', async () => {
     for (const pages of [
       [
@@ -324,5 +331,91 @@ describe('fields of rdata', () => {
   it('are none of types that are one value', () => {
     assert.equal(own.of({ type: 'A', value: '192.0.2.1', priority: null }), null);
     assert.equal(own.rdata('A', { value: '192.0.2.1' }), null);
+  });
+});
+
+describe('a record that was refused before anything was sent', () => {
+  it('is not looked for', async () => {
+    const all = verbs({
+      createRecord: async () => {
+        throw new NotBegun('rejected', 'no');
+      },
+      findRecords: async () => assert.fail('it is not there'),
+    });
+    assert.deepEqual(short(await fromRecords(all)(zone, [create(a('www', '192.0.2.1'))])), ['rejected not tried']);
+  });
+
+  it('is not looked for either where a part of it was carried out', async () => {
+    const all = verbs({
+      createRecord: async () => refuse('rejected', true),
+      findRecords: async () => assert.fail('what is there is that part'),
+    });
+    assert.deepEqual(short(await fromRecords(all)(zone, [create(a('www', '192.0.2.1'))])), ['rejected?']);
+  });
+});
+
+describe('a record in the place of another', () => {
+  const before = remote('r1', a('www', '192.0.2.1'));
+  const text = dnsRecord({ host: 'www', type: 'TXT', value: 'x' }, zone.name);
+  const cname = dnsRecord({ host: 'www', type: 'CNAME', value: 'a.example' }, zone.name);
+
+  it('is made before that one goes, unless one is a CNAME', async () => {
+    const all = verbs();
+    assert.equal(await inPlace(all, zone, before, text), 'new-www');
+    assert.deepEqual(all.calls.splice(0), ['create www', 'delete www']);
+    assert.equal(await inPlace(all, zone, before, cname), 'new-www');
+    assert.deepEqual(all.calls.splice(0), ['delete www', 'create www']);
+    assert.equal(await inPlace(all, zone, before, text, true), 'new-www');
+    assert.deepEqual(all.calls, ['delete www', 'create www']);
+  });
+
+  it('leaves things as they were when a part of it is refused, and says so when it could not', async () => {
+    const same = a('new', '192.0.2.1');
+    const stays = verbs({
+      deleteRecord: async (_zone, { remoteId }) => (remoteId === 'r1' ? refuse('not_found') : undefined),
+    });
+    await assert.rejects(inPlace(stays, zone, before, same), { kind: 'not_found', mayHaveApplied: false });
+    assert.deepEqual(stays.calls, ['create new', 'delete www', 'delete new']);
+    const never = verbs({ deleteRecord: async () => refuse('rejected') });
+    await assert.rejects(inPlace(never, zone, before, same), { kind: 'rejected', mayHaveApplied: true });
+    const unclear = verbs({ deleteRecord: async () => refuse('unavailable') });
+    await assert.rejects(inPlace(unclear, zone, before, same), { kind: 'unavailable', mayHaveApplied: true });
+    assert.deepEqual(unclear.calls, ['create new', 'delete www'], 'the new one stays where the old one may be gone');
+    const refused = verbs({
+      createRecord: async (_zone, { type }) => (type === 'CNAME' ? refuse('rejected') : 'again'),
+    });
+    await assert.rejects(inPlace(refused, zone, before, cname), { kind: 'rejected', mayHaveApplied: true });
+    assert.deepEqual(refused.calls, ['delete www', 'create www', 'create www']);
+  });
+
+  it('is gone where it was refused and is not found', async () => {
+    const look = (found: unknown) =>
+      orGone(
+        async () => refuse('rejected'),
+        async () => found,
+      );
+    await assert.rejects(look(null), { kind: 'not_found' });
+    await assert.rejects(look(before), { kind: 'rejected' });
+    await assert.rejects(
+      orGone(
+        async () => refuse('rejected'),
+        async () => refuse('unavailable'),
+      ),
+      { kind: 'rejected' },
+    );
+    await assert.rejects(
+      orGone(
+        async () => refuse('auth'),
+        async () => null,
+      ),
+      { kind: 'auth' },
+    );
+    assert.equal(
+      await orGone(
+        async () => 'done',
+        async () => null,
+      ),
+      'done',
+    );
   });
 });

@@ -1,0 +1,44 @@
+import type { DnsRecord } from '../dns/record.js';
+import { asProviderError, NotBegun } from './errors.js';
+import type { Change, DnsProvider, Outcome } from './provider.js';
+import { failed, notTried } from './work.js';
+
+/**
+ * `apply` of a vendor of sets, before which those changes fail whose record it cannot hold: nothing is read or sent for
+ * them, and the others of their set are carried out.
+ * @param judge throws for what the vendor cannot hold, best `NotBegun`
+ */
+export const refusing =
+  (judge: (record: DnsRecord) => void, apply: DnsProvider['apply']): DnsProvider['apply'] =>
+  async (zone, changes, options) => {
+    const outcomes: (Outcome | null)[] = changes.map((change) => {
+      try {
+        if (change.op !== 'delete') judge(change.after);
+        return null;
+      } catch (error) {
+        return failed(asProviderError(error));
+      }
+    });
+    const refused = outcomes.find((outcome) => outcome !== null);
+    if (refused && !refused.ok && options?.atomic) return outcomes.map((one) => one ?? notTried(refused.error));
+    const left = [...changes.keys()].filter((i) => !outcomes[i]);
+    const done = left.length
+      ? await apply(
+          zone,
+          left.map((i) => changes[i] as Change),
+          options,
+        )
+      : [];
+    for (const [at, i] of left.entries()) outcomes[i] = done[at] as Outcome;
+    return outcomes as Outcome[];
+  };
+
+/**
+ * Refuses MX and SRV whose target is the root, ".": there is no such service (RFC 7505, RFC 2782). For vendors that do
+ * not take them, or of which nobody knows.
+ * @throws NotBegun `rejected`: nothing was sent
+ */
+export function refuseRoot({ type, value }: Pick<DnsRecord, 'type' | 'value'>, label: string): void {
+  if (!/^(MX|SRV)$/.test(type) || !/(^| )\.$/.test(value)) return;
+  throw new NotBegun('rejected', `An ${type} record whose target is the root, ".", cannot be written at ${label}`);
+}
