@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { dnsRecord } from '../../src/dns/record.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
-import { connectProvider } from '../../src/providers/connect.js';
+import { type Connected, connectProvider } from '../../src/providers/connect.js';
 import type {
   Change,
   Credentials,
@@ -31,7 +31,7 @@ export interface Received {
 export interface Answer {
   status?: number;
   headers?: Record<string, string>;
-  /** objects become JSON, texts stay */
+  /** objects become JSON, texts and bytes stay */
   body?: unknown;
   breakAfter?: number;
   /** it is a fault that a test put in the place of what the stand-in answers */
@@ -68,10 +68,11 @@ export async function startStandIn(handler: Handler = () => ({ status: 501 })): 
     standIn.requests.push(received);
     const answer = await standIn.handler(received);
     standIn.exchanges.push({ request: received, answer });
-    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? '');
+    const asItIs = typeof answer.body === 'string' || Buffer.isBuffer(answer.body);
+    const text = asItIs ? (answer.body as string | Buffer) : JSON.stringify(answer.body ?? '');
     const body = answer.body === undefined ? '' : text;
     response.writeHead(answer.status ?? 200, {
-      'content-type': typeof answer.body === 'string' ? 'text/plain' : 'application/json',
+      'content-type': asItIs ? 'text/plain' : 'application/json',
       'content-length': Buffer.byteLength(body),
       ...answer.headers,
     });
@@ -100,14 +101,25 @@ const parsed = (text: string): unknown => {
   }
 };
 
+const again = new WeakMap<DnsProvider, (definition: ProviderDefinition) => Connected>();
+
 /** A provider connected as the service does it, with outbound rules that deny nothing. */
-export const connectTo = (definition: ProviderDefinition, credentials: Credentials, timeoutMs = 10_000): DnsProvider =>
-  connectProvider(definition, credentials, {
+export function connectTo(definition: ProviderDefinition, credentials: Credentials, timeoutMs = 10_000): Connected {
+  const provider = connectProvider(definition, credentials, {
     agent: outboundAgent([], timeoutMs),
     deny: [],
     timeoutMs,
     installation: {},
   });
+  again.set(provider, (other) => connectTo(other, credentials, timeoutMs));
+  return provider;
+}
+
+/**
+ * The same account under another declaration, of which only the limits differ; null for what `connectTo` has not made.
+ */
+export const connectedAgain = (provider: DnsProvider, definition: ProviderDefinition): Connected | null =>
+  again.get(provider)?.(definition) ?? null;
 
 /** Recorded traffic of one provider (dns-lexicon's recordings as JSON; kept outside of the repository). */
 export interface Recording {
@@ -153,8 +165,8 @@ export const recording = (provider: string): Recording =>
 export type Essence = (request: Pick<Received, 'method' | 'path' | 'query' | 'body'>) => unknown;
 
 /**
- * A handler that plays a scenario: among the recorded requests with the same essence the first one not yet served, else
- * the last.
+ * A handler that plays a scenario: among the recorded requests with the same essence the first one not yet served,
+ * else the last.
  * @param base the part of recorded paths that the endpoint stands for
  * @param misses receives every request that matched nothing; a test fails when it is not empty
  */
