@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import type { DnsProvider } from '../../src/providers/provider.js';
+import type { DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
 import { route53 } from '../../src/providers/route53/declaration.js';
 import { type Answer, connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
@@ -46,17 +46,34 @@ describe('Route 53', () => {
 
   it('shows aliases and routed sets read-only, and leaves them alone', async () => {
     const name = 'special.contract.example.';
-    const more = '<SetIdentifier>eu</SetIdentifier><Weight>10</Weight>';
-    standIn.sets.set(`${name} A`, { name, type: 'A', ttl: '60', values: ['192.0.2.1'], more });
-    const found = (await provider.listRecords(zone)).filter((r) => r.host === 'special');
-    assert.deepEqual(
-      found.map((r) => [r.readOnly, r.value]),
-      [[true, '192.0.2.1 of set "eu"']],
-    );
-    const after = dnsRecord({ host: 'special', type: 'A', value: '192.0.2.2' }, zone.name);
-    const [outcome] = await provider.apply(zone, [{ op: 'create', after }]);
-    assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
-    standIn.sets.delete(`${name} A`);
+    const routed = '<SetIdentifier>eu</SetIdentifier><Weight>10</Weight>';
+    const alias = '<AliasTarget><HostedZoneId>Z2</HostedZoneId><DNSName>lb.example.net.</DNSName></AliasTarget>';
+    for (const [type, value, more, shown] of [
+      ['A', '192.0.2.1', routed, '192.0.2.1 of set "eu"'],
+      // a text would be read as one, whatever stands after it
+      ['TXT', '"a text"', routed, '"a text" of set "eu"'],
+      ['CNAME', 'a.example.net.', routed, 'a.example.net. of set "eu"'],
+      ['A', null, alias, 'ALIAS lb.example.net.'],
+      ['A', null, routed + alias, 'ALIAS lb.example.net. of set "eu"'],
+    ] as const) {
+      standIn.sets.set(`${name} ${type}`, { name, type, ttl: '60', values: value ? [value] : [], more });
+      const found = (await provider.listRecords(zone)).filter((r) => r.host === 'special');
+      assert.deepEqual(
+        found.map((r) => [r.type, r.readOnly, r.value]),
+        [[type, true, shown]],
+      );
+      const after = dnsRecord({ host: 'special', type, value: type === 'A' ? '192.0.2.2' : 'other' }, zone.name);
+      const before = found[0] as RemoteRecord;
+      for (const change of [
+        { op: 'create', after },
+        { op: 'update', before, after },
+        { op: 'delete', before },
+      ] as const) {
+        const [outcome] = await provider.apply(zone, [change]);
+        assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected', change.op);
+      }
+      assert.ok(standIn.sets.delete(`${name} ${type}`));
+    }
   });
 
   it('waits when it asks too often, which is a status of 400', async () => {

@@ -65,9 +65,8 @@ export const connect: Connect = ({ access_key_id: id = '', secret_access_key: se
         const action = (set: RecordSet) => (sets.includes(set) ? 'UPSERT' : 'DELETE');
         const Change = batch.map((set) => ({ Action: action(set), ResourceRecordSet: toApi(set, zone) }));
         const ChangeBatch = { Changes: { Change: Change.sort((a, b) => (a.Action < b.Action ? -1 : 1)) } };
-        const xml = {
-          ChangeResourceRecordSetsRequest: { '@xmlns': 'https://route53.amazonaws.com/doc/2013-04-01/', ChangeBatch },
-        };
+        const xmlns = 'https://route53.amazonaws.com/doc/2013-04-01/';
+        const xml = { ChangeResourceRecordSetsRequest: { '@xmlns': xmlns, ChangeBatch } };
         await http.post(`${pathOf(zone)}/`, { xml, idempotent: true });
         return true;
       },
@@ -78,13 +77,14 @@ export const connect: Connect = ({ access_key_id: id = '', secret_access_key: se
 const getId = (zone: ApiZone): string => zone.Id;
 const pathOf = (zone: RemoteZone): string => `${ZONES}/${encodeURIComponent(zone.id)}/rrset`;
 
-/** Sets that are an alias, or one of several of their name by a policy, are shown with what makes them read-only. */
+/** Sets that are an alias, or one of several of their name by a policy, are shown with what makes them so. */
 function plain({ Name, Type, TTL = '0', SetIdentifier, AliasTarget, ResourceRecords }: ApiSet): PlainSet {
   const set = { name: recoded(Name, 8, 0), type: Type, ttl: Number(TTL) };
   const values = listOf(ResourceRecords?.ResourceRecord).map(({ Value }) => ({ rdata: recoded(Value, 8, 10) }));
-  if (AliasTarget) return { ...set, raw: true, values: [{ rdata: `ALIAS ${AliasTarget.DNSName}` }] };
-  if (!SetIdentifier) return { ...set, values };
-  return { ...set, raw: true, values: values.map(({ rdata }) => ({ rdata: `${rdata} of set "${SetIdentifier}"` })) };
+  if (!AliasTarget && !SetIdentifier) return { ...set, values };
+  const shown = AliasTarget ? [{ rdata: `ALIAS ${AliasTarget.DNSName}` }] : values;
+  const told = SetIdentifier ? ` of set "${SetIdentifier}"` : '';
+  return { ...set, raw: true, readOnly: true, values: shown.map(({ rdata }) => ({ rdata: rdata + told })) };
 }
 
 function toApi({ host, type, ttl, members }: RecordSet, zone: RemoteZone) {
