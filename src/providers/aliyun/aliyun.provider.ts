@@ -1,0 +1,112 @@
+import { fullName, toAscii } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
+import { txtPresentation } from '../../dns/text.js';
+import { NotBegun } from '../errors.js';
+import { inParts } from '../parts.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { fromRecords } from '../records.js';
+import { alibaba } from '../signing/alibaba.js';
+import { refuseRoot, refuseText } from '../texts.js';
+
+/** As the API has it (recorded 2019; official model): ids of 17 digits as text, names relative, targets without dot. */
+type Text = 'RecordId' | 'RR' | 'Type' | 'Value' | 'Line' | 'Status';
+type ApiRecord = Record<Text, string> & { TTL: number; Priority?: number; Locked?: boolean; Remark?: string };
+type ApiZone = { DomainName: string; PunyCode?: string };
+type Line = { LineCode: string; LineName?: string; LineDisplayName?: string; FatherCode?: string };
+type Info = { RecordLines?: { RecordLine?: Line[] }; MinTtl?: number; VersionName?: string };
+type Records = { DomainRecords?: { Record?: ApiRecord[] } };
+type Zones = { Domains?: { Domain?: ApiZone[] } };
+
+// the first recorded 2019, the others documented: the zone, or the record, is none of this account
+const GONE = ['InvalidDomainName.NoExist', 'IncorrectDomainUser', 'DomainRecordNotBelongToUser'];
+const LABEL = 'Alibaba Cloud DNS';
+const DUPLICATE = '(code DomainRecordDuplicate)';
+/** The length is documented; the rest is what dnscontrol saw refused. */
+const TEXTS = {
+  bytes: 512,
+  never: [[/^$|["\\]|^ | $/, 'quotes, a backslash, a blank at an end, or nothing in it']],
+} as const;
+
+export const connect: Connect = ({ access_key_id: accessKeyId = '', access_key_secret = '' }, context) => {
+  const key = { accessKeyId, accessKeySecret: access_key_secret };
+  const { read, write, list } = alibaba(context.http, { key, version: '2015-01-09', style: 'rpc', gone: GONE });
+  const records = async ({ id: DomainName, name }: RemoteZone, filter = {}): Promise<RemoteRecord[]> => {
+    const asked = { DomainName, ...filter, PageSize: 500 };
+    const all = await list('DescribeDomainRecords', asked, getId, (answer: Records) => answer.DomainRecords?.Record);
+    return all.flatMap((record) => fromApi(record, name) ?? []);
+  };
+  const readRecord = async (zone: RemoteZone, { remoteId: RecordId }: RemoteRecord) =>
+    fromApi(await read<ApiRecord>('DescribeDomainRecordInfo', { RecordId }), zone.name);
+  const zones = async (filter = {}): Promise<RemoteZone[]> => {
+    const asked = { ...filter, PageSize: 100 };
+    const all = await list('DescribeDomains', asked, getName, (answer: Zones) => answer.Domains?.Domain);
+    return all.map(({ DomainName: id, PunyCode }) => ({ id, name: toAscii(PunyCode || id) }));
+  };
+
+  return {
+    check: () => read('DescribeDomains', { PageSize: 1 }),
+    listZones: () => zones(),
+    async findZone(name) {
+      // a Chinese name is known in Unicode: who asks for its A-labels would hear that there is none
+      const filter = name.includes('xn--') ? {} : { KeyWord: name, SearchMode: 'EXACT' };
+      return (await zones(filter)).find((zone) => zone.name === name) ?? null;
+    },
+    async zoneInfo({ id: DomainName }) {
+      const info = await read<Info>('DescribeDomainInfo', { DomainName, NeedDetailAttributes: true });
+      const { MinTtl: minTtl = null, VersionName: plan = null, RecordLines } = info;
+      const line = ({ LineCode: id, LineName = id, LineDisplayName: name = LineName, FatherCode: parent }: Line) =>
+        parent ? { id, name, parent } : { id, name };
+      return { lines: (RecordLines?.RecordLine ?? []).map(line), minTtl, expiresAt: null, plan };
+    },
+    listRecords: (zone) => records(zone),
+    apply: fromRecords({
+      ...inParts({
+        create: async ({ id: DomainName }, record) =>
+          (await write<ApiRecord>('AddDomainRecord', { DomainName, ...toApi(record) }, false)).RecordId,
+        async update(zone, before, after) {
+          await write('UpdateDomainRecord', { RecordId: before.remoteId, ...toApi(after) }).catch(
+            async (error: Error) => {
+              // what is like that already, as after an answer that was lost, is refused
+              const held = error.message.includes(DUPLICATE) ? await readRecord(zone, before) : null;
+              if (!held || !sameRecord(held, after) || held.ttl !== after.ttl) throw error;
+            },
+          );
+          return before.remoteId;
+        },
+        turn: (_zone, RecordId, on) => write('SetDomainRecordStatus', { RecordId, Status: on ? 'Enable' : 'Disable' }),
+        note: (_zone, RecordId, Remark) => write('UpdateDomainRecordRemark', { RecordId, Remark }),
+      }),
+      deleteRecord: (_zone, { remoteId: RecordId }) => write('DeleteDomainRecord', { RecordId }),
+      readRecord,
+      // the keyword matches parts of names, too: the kit takes the record that is the same
+      findRecords: (zone, { type, host }) => records(zone, { RRKeyWord: host, TypeKeyWord: type }),
+      isDuplicate: (error) => error.message.includes(DUPLICATE),
+    }),
+  };
+};
+
+const getId = (record: ApiRecord): string => record.RecordId;
+const getName = (zone: ApiZone): string => zone.DomainName;
+
+function fromApi(r: ApiRecord, zone: string): RemoteRecord | null {
+  const { RecordId: remoteId, Type, Value, Line: line, Remark: remark = '' } = r;
+  const rdata = Type === 'TXT' ? txtPresentation(Value) : Type === 'MX' ? `${r.Priority ?? 0} ${Value}` : Value;
+  const read = fromRdata(fullName(r.RR, zone), Type, rdata, r.TTL, zone);
+  // "ENABLE" in lists (recorded 2019), "Enable" elsewhere (official model)
+  const enabled = r.Status.toUpperCase() !== 'DISABLE';
+  return read && { ...read, remoteId, line, enabled, remark, readOnly: read.readOnly || r.Locked === true };
+}
+
+/** SRV is one text that begins with the priority. Without line it would be the default one. */
+function toApi(record: DnsRecord) {
+  const { host: RR, type: Type, value, priority, ttl: TTL, line: Line } = record;
+  refuseText(record, LABEL, TEXTS);
+  // seen refused by dnscontrol, 2025; priorities: official model
+  refuseRoot(record, LABEL);
+  const preference = Number(priority);
+  if (Type === 'MX' && !(preference >= 1 && preference <= 50)) {
+    throw new NotBegun('rejected', `${LABEL} takes MX priorities of 1 to 50`);
+  }
+  const Value = Type === 'SRV' ? `${priority} ${value}` : value;
+  return { RR, Type, Value, TTL, Line, Priority: Type === 'MX' ? preference : undefined };
+}

@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { dnsRecord } from '../../src/dns/record.js';
+import { aliyun } from '../../src/providers/aliyun/declaration.js';
+import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
+import { describeUnless } from '../support/suites.js';
+import {
+  connectTo,
+  type Essence,
+  noRecordings,
+  playSteps,
+  recording,
+  replay,
+  type Scenario,
+  type StandIn,
+  startStandIn,
+} from '../support/vendor.js';
+import { providerContract } from './contract.js';
+import { type AliyunRecord, KEY, startAliyun } from './stand-ins/aliyun.js';
+
+const open = ({ url: endpoint }: StandIn, access_key_secret = KEY.secret, access_key_id = KEY.id): DnsProvider =>
+  connectTo(aliyun, { access_key_id, access_key_secret, endpoint });
+const zone = { id: 'contract.example', name: 'contract.example' };
+const held = (RecordId: string, more: Partial<AliyunRecord>): AliyunRecord => ({
+  ...{ RecordId, RR: 'www', Type: 'A', Value: '192.0.2.1', TTL: 600, Line: 'default', Status: 'ENABLE' },
+  ...{ Locked: false, Weight: 1, ...more },
+});
+
+providerContract('Alibaba Cloud DNS (stand-in)', async () => {
+  const standIn = await startAliyun();
+  standIn.records.push(held('16606200807154688', { RR: '@', Type: 'NS', Value: 'dns9.hichina.com', TTL: 86400 }));
+  standIn.most.page = 4;
+  return {
+    ...{ provider: open(standIn), stranger: open(standIn, 'wrong'), definition: aliyun, zone, standIn },
+    ...{
+      stop: standIn.stop,
+      refuses: ({ type, value }) => type === 'TXT' && (value === '' || value.length > 512 || /["\\]|^ | $/.test(value)),
+      values: { TXT: [{ value: 'v=spf1 include:example.net -all' }, { value: "changed; 'others' + 100% & more" }] },
+      cannot: {
+        'MX with the root': 'the vendor refuses it (seen by dnscontrol, 2025)',
+        'SRV with the root': 'the vendor refuses it (seen by dnscontrol, 2025)',
+        'a preference of 0': 'priorities are 1 to 50 (official model)',
+      },
+    },
+  };
+});
+
+describeUnless(noRecordings)('Alibaba Cloud DNS: recorded traffic of 2019', () => {
+  if (noRecordings) return;
+  const { zone: zoneName, scenarios } = recording('aliyun');
+  const OWN = /^(AccessKeyId|Signature.*|Timestamp|Format|Version)$/;
+  const asked = (url: string) => Object.fromEntries(new URL(url).searchParams);
+
+  // The recording client wrote by GET, named the zone at every write and left the default line out; it listed by name,
+  // in pages of 20. None of that matters.
+  const essence: Essence = ({ query }) => {
+    const { Action, DomainName: _, Line: __, ...more } = query;
+    if (Action === 'DescribeDomainRecords') return { Action, page: query.PageNumber ?? '1' };
+    return { Action, ...Object.fromEntries(Object.entries(more).filter(([name]) => !OWN.test(name))) };
+  };
+  type Listed = { DomainRecords: { Record: AliyunRecord[] } };
+  const short = ({ remoteId, type, host, value, ttl, line }: RemoteRecord) =>
+    ({ remoteId, type, host, value, ttl, line }) as const;
+
+  /** What the client asked only to learn that a record, or the name that one goes to, is free. */
+  const isProbe = ({ steps }: Scenario, { request, response }: Scenario['interactions'][number]) => {
+    const { Action, ValueKeyWord, RRKeyWord } = asked(request.url);
+    const empty = Action === 'DescribeDomainRecords' && (response.body as Listed).DomainRecords.Record.length === 0;
+    return empty && (ValueKeyWord !== undefined || steps?.some((step) => step.from && step.host === RRKeyWord));
+  };
+
+  const lastListed = ({ interactions, ...rest }: Scenario) => {
+    const lists = interactions.filter(
+      (i) => asked(i.request.url).Action === 'DescribeDomainRecords' && !isProbe({ interactions, ...rest }, i),
+    );
+    const listed = lists.at(-1)?.response.body as Listed;
+    return listed.DomainRecords.Record.map((r) => ({
+      ...{ remoteId: r.RecordId, type: r.Type, host: r.RR, value: r.Value, ttl: r.TTL, line: r.Line },
+    }));
+  };
+
+  const rest = ['1', '2'].map((id) => held(id, { RR: id, Type: 'PTR', Value: 'host.example' }));
+  let standIn: StandIn;
+  beforeAll(async () => {
+    standIn = await startStandIn();
+  });
+  afterAll(() => standIn.stop());
+  for (const scenario of scenarios) {
+    it(scenario.name, async () => {
+      const misses: string[] = [];
+      const interactions = scenario.interactions.filter((i) => !isProbe(scenario, i));
+      const played = replay({ ...scenario, interactions }, '', essence, misses);
+      const inForm = (query: Record<string, string>) => essence({ method: 'POST', path: '/', query, body: undefined });
+      const writes = interactions
+        .map((i) => asked(i.request.url))
+        .filter(({ Action }) => /^(Add|Upd|Del)/.test(`${Action}`));
+      const left = writes.map(inForm);
+      standIn.handler = (request) => {
+        const { Action, PageNumber, KeyWord } = request.query;
+        // the client asked for zones by name alone
+        if (Action === 'DescribeDomains') {
+          const all = [zoneName].filter((name) => !KeyWord || name === KeyWord).map((DomainName) => ({ DomainName }));
+          return { body: { Domains: { Domain: all }, TotalCount: all.length } };
+        }
+        // of 22 records it read the first page
+        if (Action === 'DescribeDomainRecords' && PageNumber === '2') {
+          return { body: { DomainRecords: { Record: rest }, TotalCount: 22 } };
+        }
+        const mine = inForm(request.query);
+        // where it had found a record before, it made none
+        if (Action === 'AddDomainRecord' && !left.some((write) => isDeepStrictEqual(write, mine))) {
+          return { status: 400, body: { Code: 'DomainRecordDuplicate', Message: 'The domain record is duplicated.' } };
+        }
+        if (Action === 'UpdateDomainRecord' && !left.some((write) => isDeepStrictEqual(write, mine))) {
+          return { body: { RecordId: request.query.RecordId } };
+        }
+        const at = left.findIndex((write) => isDeepStrictEqual(write, mine));
+        if (at >= 0) left.splice(at, 1);
+        return played(request);
+      };
+      try {
+        await playSteps(open(standIn), zoneName, scenario, {
+          created: (step, id) => assert.ok(id, step.host),
+          updated: (step, id) => assert.ok(id, step.host),
+          listed: (records) =>
+            assert.deepEqual(records.filter((r) => r.type !== 'PTR').map(short), lastListed(scenario)),
+        });
+        assert.deepEqual(left, [], 'what was written then is written now');
+        const step = scenario.steps?.[0];
+        if (step?.op === 'find-zone') {
+          const found = await open(standIn).findZone?.(step.zone ?? zoneName);
+          assert.equal(found !== null, step.expect !== 'error');
+        }
+      } finally {
+        assert.deepEqual(misses, []);
+      }
+    });
+  }
+});
+
+describe('Alibaba Cloud DNS', () => {
+  let standIn: Awaited<ReturnType<typeof startAliyun>>;
+  let provider: DnsProvider;
+  beforeAll(async () => {
+    standIn = await startAliyun();
+    provider = open(standIn);
+  });
+  afterAll(() => standIn.stop());
+  beforeEach(() => {
+    standIn.records.length = 0;
+    standIn.requests.length = 0;
+  });
+  const record = (type: string, value: string, more = {}) =>
+    ({ ...dnsRecord({ host: 'www', type, value, ttl: 600 }, zone.name), remark: '', ...more }) as const;
+  const apply = async (change: Change) => (await provider.apply(zone, [change]))[0];
+  const sent = () => standIn.requests.map(({ query }) => query.Action);
+  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
+  const failing = (action: string, Code: string, status = 400) => {
+    const { handler } = standIn;
+    standIn.handler = (request) =>
+      request.query.Action === action
+        ? { status, body: { Code, Message: `${Code} of ${KEY.secret}` } }
+        : handler(request);
+    return () => {
+      standIn.handler = handler;
+    };
+  };
+
+  it('says in its words what is refused', async () => {
+    await assert.rejects(open(standIn, 'wrong').listZones(), { kind: 'auth', message: /Specified signature is not/ });
+    await assert.rejects(open(standIn, KEY.secret, 'other').check(), {
+      kind: 'auth',
+      message: /access key is not found/,
+    });
+    const missing = { id: 'none.example', name: 'none.example' };
+    await assert.rejects(provider.listRecords(missing), { kind: 'not_found', message: /does not exist.*NoExist/ });
+    const [outcome] = await provider.apply({ id: 'other.example', name: 'other.example' }, [
+      { op: 'create', after: record('A', '192.0.2.1') },
+    ]);
+    assert.equal(outcome?.ok === false && outcome.error.kind, 'not_found');
+    for (const [code, kind] of [
+      ['Forbidden.RAM', 'auth'],
+      ['DomainRecordLocked', 'rejected'],
+      ['ServiceUnavailable', 'unavailable'],
+    ] as const) {
+      const undo = failing('DescribeDomainRecords', code);
+      await assert.rejects(provider.listRecords(zone), (error: Error & { kind: string }) => {
+        assert.equal(error.kind, kind);
+        assert.match(error.message, new RegExp(`${code} of \\*\\*\\*`));
+        return true;
+      });
+      undo();
+    }
+  });
+
+  it('finds a zone by its exact name, a Chinese one by its A-labels', async () => {
+    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
+    assert.equal(await provider.findZone?.('tract.example'), null);
+    assert.deepEqual(await provider.findZone?.('xn--fsqu00a.example'), {
+      id: '例子.example',
+      name: 'xn--fsqu00a.example',
+    });
+  });
+
+  it('tells lines, the least TTL and the plan of a zone', async () => {
+    assert.deepEqual(await provider.zoneInfo?.(zone), {
+      lines: [
+        { id: 'default', name: 'Default' },
+        { id: 'telecom', name: 'China Telecom' },
+        { id: 'cn_telecom_beijing', name: 'Beijing', parent: 'telecom' },
+      ],
+      ...{ minTtl: 600, expiresAt: null, plan: 'Free' },
+    });
+  });
+
+  it('keeps lines apart: the same name and value on two of them is two records', async () => {
+    const [one, two] = [record('A', '192.0.2.1'), record('A', '192.0.2.1', { line: 'telecom' })];
+    for (const after of [one, two]) assert.ok((await apply({ op: 'create', after }))?.ok);
+    const list = await provider.listRecords(zone);
+    assert.deepEqual(list.map((r) => r.line).sort(), ['default', 'telecom']);
+    const before = list.find((r) => r.line === 'telecom') as RemoteRecord;
+    assert.ok((await apply({ op: 'update', before, after: { ...two, value: '192.0.2.2' } }))?.ok);
+    assert.deepEqual(
+      standIn.records.map((r) => `${r.Line} ${r.Value}`),
+      ['default 192.0.2.1', 'telecom 192.0.2.2'],
+    );
+  });
+
+  it('keeps remarks and the state, each by a call of its own', async () => {
+    await apply({ op: 'create', after: record('A', '192.0.2.1', { remark: '官网', enabled: false }) });
+    let before = await only();
+    assert.deepEqual([before.remark, before.enabled, before.remoteId.length], ['官网', false, 17]);
+    standIn.requests.length = 0;
+    const { remoteId: _, readOnly: __, ...plain } = before;
+    await apply({ op: 'update', before, after: { ...plain, remark: '' } });
+    before = await only();
+    await apply({ op: 'update', before, after: { ...plain, remark: '', enabled: true } });
+    assert.deepEqual(sent(), ['UpdateDomainRecordRemark', 'DescribeDomainRecords', 'SetDomainRecordStatus']);
+    assert.deepEqual(await only(), { ...before, enabled: true });
+    const undo = failing('SetDomainRecordStatus', 'OperationDenied');
+    const outcome = await apply({ op: 'create', after: record('AAAA', '2001:db8::1', { enabled: false }) });
+    assert.equal(outcome?.ok === false && outcome.error.mayHaveApplied, true);
+    undo();
+  });
+
+  it('sends values as the API wants them', async () => {
+    for (const [type, value, priority, expected] of [
+      ['MX', 'mx.example.net', 10, { Value: 'mx.example.net', Priority: '10' }],
+      ['SRV', '5 5060 sip.example.net', 1, { Value: '1 5 5060 sip.example.net' }],
+      ['CAA', '0 issue "ca.example.net"', null, { Value: '0 issue "ca.example.net"' }],
+    ] as const) {
+      const after = { ...dnsRecord({ host: '@', type, value, priority, ttl: 600 }, zone.name) };
+      assert.ok((await apply({ op: 'create', after }))?.ok);
+      const { Value, Priority, RR } = standIn.requests.at(-1)?.query ?? {};
+      assert.deepEqual({ Value, ...(Priority && { Priority }), RR }, { ...expected, RR: '@' });
+    }
+  });
+
+  it('refuses MX priorities other than 1 to 50 before anything is sent', async () => {
+    for (const priority of [0, 51]) {
+      const outcome = await apply({ op: 'create', after: record('MX', 'mx.example.net', { priority }) });
+      assert.match(outcome?.ok === false ? outcome.error.message : '', /priorities of 1 to 50/);
+    }
+    assert.equal(standIn.requests.length, 0);
+    for (const priority of [1, 50]) {
+      assert.ok((await apply({ op: 'create', after: record('MX', 'mx.example.net', { priority }) }))?.ok);
+    }
+  });
+
+  it('takes a change that was carried out, but whose answer was lost, for done; that of another record is not', async () => {
+    await apply({ op: 'create', after: record('A', '192.0.2.1') });
+    const before = await only();
+    const after = record('A', '192.0.2.2');
+    (standIn.records[0] as AliyunRecord).Value = after.value;
+    assert.deepEqual(await apply({ op: 'update', before, after }), { ok: true, remoteId: before.remoteId });
+    standIn.records.push(held('9', { Value: '192.0.2.3' }));
+    const outcome = await apply({ op: 'update', before, after: record('A', '192.0.2.3') });
+    assert.equal(outcome?.ok === false && outcome.error.kind, 'rejected');
+  });
+
+  it('shows what is locked, and types of its own, read-only', async () => {
+    standIn.records.push(held('1', { Locked: true }), held('2', { Type: 'REDIRECT_URL', Value: 'http://a.example/' }));
+    const list = await provider.listRecords(zone);
+    assert.deepEqual(
+      list.map((r) => [r.type, r.value, r.readOnly]),
+      [
+        ['REDIRECT_URL', 'http://a.example/', true],
+        ['A', '192.0.2.1', true],
+      ],
+    );
+  });
+
+  it('refuses a guarded change of what was changed there', async () => {
+    await apply({ op: 'create', after: record('A', '192.0.2.1') });
+    const before = await only();
+    (standIn.records[0] as AliyunRecord).TTL = 900;
+    const outcome = await apply({ op: 'delete', before, guarded: true });
+    assert.equal(outcome?.ok === false && outcome.error.kind, 'changed');
+    assert.equal(standIn.records.length, 1);
+  });
+
+  it('takes a page that is missing for an error', async () => {
+    standIn.records.push(...Array.from({ length: 5 }, (_, i) => held(`${i}`, { Value: `192.0.2.${i}` })));
+    standIn.most.page = 2;
+    const { handler } = standIn;
+    standIn.handler = (request) =>
+      request.query.PageNumber === '3' ? { body: { DomainRecords: { Record: [] }, TotalCount: 5 } } : handler(request);
+    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+    standIn.handler = () => ({ body: { RequestId: 'R' } });
+    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+    standIn.handler = handler;
+    assert.equal((await provider.listRecords(zone)).length, 5);
+    standIn.most.page = 500;
+  });
+});
