@@ -1,0 +1,82 @@
+import { toAscii } from '../../dns/names.js';
+import { cutShort } from '../errors.js';
+import { allPages, nextLink } from '../pages.js';
+import { type PlainSet, plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
+
+/** As the API has them (recorded 2025): `name` absolute with final dot, `subname` relative, '' at the apex. */
+type ApiSet = { name: string; subname: string; type: string; ttl: number; records: string[] };
+type ApiDomain = { name: string; minimum_ttl?: number };
+
+/** Up to so many sets are read one by one; more are read with the whole zone: an account reads 50 times a minute. */
+const FEW_SETS = 2;
+
+export const connect: Connect = ({ token }, context) => {
+  const http = context.http.extend({ headers: { authorization: `Token ${token}` }, errorMessage });
+  // lists of more than 500 are refused where no page is asked for (documented): the cursor of the first one is empty
+  const list = <T>(path: string, idOf: (entry: T) => string): Promise<T[]> =>
+    allPages(idOf, async ({ next }) => {
+      const { body, headers } = await http.exchange<T[]>('GET', path, { query: { cursor: next ?? '' } });
+      const link = nextLink(headers.link);
+      return { entries: body, next: link && (new URL(link, 'https://desec.io').searchParams.get('cursor') ?? '') };
+    });
+  const domains = async (): Promise<ApiDomain[]> => list('/domains/', ({ name }) => name);
+  const whole = async (zone: RemoteZone): Promise<PlainSet[]> =>
+    plainSets(await list<ApiSet>(pathOf(zone), (set) => `${set?.subname} ${set?.type}`), plain);
+  const single = async (zone: RemoteZone, { host, type }: SetKey): Promise<PlainSet[]> =>
+    plainSets(await http.get<ApiSet[]>(pathOf(zone), { query: { subname: subnameOf(host), type } }), plain);
+
+  return {
+    check: async () => void (await domains()),
+    listZones: async () => (await domains()).map(remoteZone),
+    async findZone(name) {
+      // the domain that the name is in (documented): this one, one above it, or none
+      const found = await http.get<ApiDomain[]>('/domains/', { query: { owns_qname: name } });
+      if (!Array.isArray(found)) throw cutShort('list of domains');
+      return found.map(remoteZone).find((zone) => zone.name === name) ?? null;
+    },
+    async zoneInfo(zone) {
+      const { minimum_ttl: minTtl = null } = await http.get<ApiDomain>(`/domains/${encodeURIComponent(zone.id)}/`);
+      return { lines: [], minTtl, expiresAt: null, plan: null };
+    },
+    listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
+    apply: fromRrsets({
+      async readSets(zone, keys) {
+        const few = keys.length <= FEW_SETS && (await Promise.all(keys.map((key) => single(zone, key)))).flat();
+        return setsAt(keys, few || (await whole(zone)), zone.name);
+      },
+      // carried out whole or not at all; a set without records is removed (documented)
+      replaceSets: (zone, sets) => http.put(pathOf(zone), { json: sets.map(toApi) }).then(() => true),
+    }),
+  };
+};
+
+const pathOf = (zone: RemoteZone): string => `/domains/${encodeURIComponent(zone.id)}/rrsets/`;
+const remoteZone = ({ name }: ApiDomain): RemoteZone => ({ id: name, name: toAscii(name) });
+const subnameOf = (host: string): string => (host === '@' ? '' : host);
+
+const plain = ({ name, type, ttl, records }: ApiSet): PlainSet => ({
+  ...{ name, type, ttl },
+  values: records.map((rdata) => ({ rdata })),
+});
+
+const toApi = ({ host, type, ttl, members }: RecordSet) => ({
+  ...{ subname: subnameOf(host), type, ttl },
+  records: members.map((member) => member.rdata),
+});
+
+/**
+ * What is wrong is said under `detail`, or under the fields that it is of; of several sets in a list, with {} for those
+ * that are right (documented).
+ */
+function errorMessage(body: unknown): string | undefined {
+  if (typeof body === 'string') return undefined;
+  const words = (node: unknown): string[] =>
+    typeof node === 'string'
+      ? [node]
+      : Object.entries(node ?? {}).flatMap(([key, inner]) =>
+          words(inner).map((text) => (/^(\d+|detail|non_field_errors)$/.test(key) ? text : `${key}: ${text}`)),
+        );
+  return words(body).join('; ') || undefined;
+}
