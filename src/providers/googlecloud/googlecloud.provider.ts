@@ -1,0 +1,121 @@
+import { createPrivateKey } from 'node:crypto';
+import { fullName, toAscii } from '../../dns/names.js';
+import { errorHooks, ProviderError, type VendorError } from '../errors.js';
+import { oauth2 } from '../oauth2.js';
+import { allPages } from '../pages.js';
+import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../plain-sets.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { fromRrsets, type RecordSet } from '../rrset.js';
+import { rs256 } from '../signing/rs256.js';
+
+/** As the API answers (discovery document 2021): names absolute, rdata as in zone files; a routed set has no rdata. */
+type ApiSet = { name: string; type: string; ttl?: number; rrdatas?: string[]; routingPolicy?: object };
+type ApiZone = { id: string; dnsName: string; visibility?: string };
+type List = { managedZones?: ApiZone[]; rrsets?: ApiSet[]; nextPageToken?: string; kind?: string };
+type Failure = { error?: { message?: string; status?: string; errors?: { reason?: string; message?: string }[] } };
+
+const TOKENS = 'https://oauth2.googleapis.com';
+const SCOPE = 'https://www.googleapis.com/auth/ndev.clouddns.readwrite';
+/** Seconds; the most that is allowed. */
+const HOUR = 3600;
+/** Up to so many sets are read one by one. */
+const FEW_SETS = 5;
+const KINDS = {
+  changed: ['conditionNotMet', 'alreadyExists', 'staleDeletion'],
+  rate_limit: ['rateLimitExceeded', 'userRateLimitExceeded'],
+};
+
+export const connect: Connect = ({ service_account = '', project: other, endpoint }, context) => {
+  const { project, iss, key } = accountOf(service_account);
+  const assertion = (iat = Math.floor(Date.now() / 1000)) =>
+    rs256({ iss, scope: SCOPE, aud: `${TOKENS}/token`, iat, exp: iat + HOUR }, key);
+  const form = () => ({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: assertion() });
+  // with another endpoint the token comes from there as well
+  const tokens = context.http.extend({ baseUrl: endpoint || TOKENS });
+  const http = context.http.extend(oauth2(tokens, '/token', form, errorHooks(errorsOf, KINDS)));
+  const root = `/projects/${encodeURIComponent(other || project)}/managedZones`;
+  const pathOf = (zone: RemoteZone) => `${root}/${encodeURIComponent(zone.id)}`;
+  const list = <T>(path: string, key: 'managedZones' | 'rrsets', idOf: (entry: T) => string, query = {}) =>
+    allPages(idOf, async ({ next }) => {
+      const page = { ...query, maxResults: 1000, pageToken: next ?? undefined };
+      const answer = await http.get<List | undefined>(path, { query: page });
+      // Google may leave out a list without entries; `kind` tells that answer from one that is cut
+      const entries = answer?.[key] ?? (answer?.kind?.endsWith('ListResponse') ? [] : undefined);
+      return { entries: entries as T[] | undefined, next: answer?.nextPageToken || null };
+    });
+  const sets = async (zone: RemoteZone, query = {}) =>
+    plainSets(
+      await list<ApiSet>(`${pathOf(zone)}/rrsets`, 'rrsets', ({ name, type }) => `${name} ${type}`, query),
+      plain,
+    );
+  const whole = async (zone: RemoteZone) => withSoa(await sets(zone), zone.name);
+  const zones = async (query = {}): Promise<RemoteZone[]> => {
+    const all = await list<ApiZone>(root, 'managedZones', ({ id }) => id, query);
+    // private zones may have the name of a public one (absent in 2018)
+    const shown = all.filter(({ visibility = 'public' }) => visibility === 'public');
+    return shown.map(({ id, dnsName }) => ({ id, name: toAscii(dnsName).replace(/\.$/, '') }));
+  };
+
+  return {
+    check: () => http.get(root, { query: { maxResults: 1 } }),
+    listZones: () => zones(),
+    findZone: async (name) => (await zones({ dnsName: `${name}.` })).find((zone) => zone.name === name) ?? null,
+    listRecords: async (zone) => recordsIn(await whole(zone), zone.name),
+    apply: fromRrsets({
+      async readSets(zone, keys) {
+        const at = ({ host, type }: { host: string; type: string }) =>
+          sets(zone, { name: `${fullName(host, zone.name)}.`, type });
+        const few = keys.length <= FEW_SETS && (await Promise.all(keys.map(at))).flat();
+        return setsAt(keys, few || (await whole(zone)), zone.name);
+      },
+      async replaceSets(zone, all, was) {
+        const held = was.flatMap(({ raw }) => (raw ? [raw as ApiSet] : []));
+        const routed = held.find((set) => !set.rrdatas || set.routingPolicy);
+        if (routed) throw new ProviderError('rejected', `${routed.type} ${routed.name} is routed by a policy`, false);
+        // what goes is repeated exactly: who changed it meanwhile is seen
+        const deletions = held.map(({ name, type, ttl, rrdatas }) => ({ name, type, ttl, rrdatas }));
+        const additions = all.filter((set) => set.members.length).map((set) => toApi(set, zone));
+        try {
+          await http.post(`${pathOf(zone)}/changes`, { json: { additions, deletions }, idempotent: true });
+          return true;
+        } catch (error) {
+          if ((error as ProviderError).kind === 'changed') return false;
+          throw error;
+        }
+      },
+    }),
+  };
+};
+
+function errorsOf(body: unknown): VendorError[] {
+  const { message = '', status = '', errors } = (body as Failure | undefined)?.error ?? {};
+  const all = errors?.length ? errors : [{ reason: status, message }];
+  return all.flatMap(({ reason = status, message: words = message }) => {
+    // a 404 is of the zone, or of a set that is not there any more
+    const stale = reason === 'notFound' && words.includes('entity.change');
+    return words ? [{ code: stale ? 'staleDeletion' : reason, message: words }] : [];
+  });
+}
+
+/** @throws ProviderError for a text that is no key of a service account; nothing of it is repeated */
+function accountOf(json: string) {
+  try {
+    const { project_id = '', client_email, private_key } = JSON.parse(json) as Record<string, string | undefined>;
+    if (client_email && private_key)
+      return { project: project_id, iss: client_email, key: createPrivateKey(private_key) };
+  } catch {
+    // said below
+  }
+  throw new ProviderError('auth', 'The service account is not the JSON of a key: copy the whole file', false);
+}
+
+function plain(set: ApiSet): PlainSet {
+  const { name, type, ttl = 0, rrdatas, routingPolicy } = set;
+  const routed = routingPolicy && `routed: ${JSON.stringify(routingPolicy)}`;
+  const values = (routed || !rrdatas ? [routed ?? 'routed by a policy'] : rrdatas).map((rdata) => ({ rdata }));
+  return { name, type, ttl, values, raw: set, readOnly: !!routed || !rrdatas };
+}
+
+const toApi = ({ host, type, ttl, members }: RecordSet, zone: RemoteZone): ApiSet => ({
+  ...{ name: `${fullName(host, zone.name)}.`, type, ttl, rrdatas: members.map(({ rdata }) => rdata) },
+});
