@@ -1,0 +1,94 @@
+import { fullName, toAscii } from '../../dns/names.js';
+import { asProviderError, cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
+import { allPages } from '../pages.js';
+import { type PlainSet, plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { absoluteRdata } from '../relative.js';
+import { fromRrsets, type RecordSet, type SetMember } from '../rrset.js';
+import { untilDone } from '../until-done.js';
+
+/** As the API has them (OpenAPI 2026; recorded 2026): names relative, `@` at the apex; without a TTL, the zone's. */
+type ApiSet = { id: string; name: string; type: string; ttl: number | null; records: ApiRecord[] };
+type ApiRecord = { value: string; comment?: string };
+type ApiZone = { id: number; name: string; mode: string; ttl: number };
+type Action = { action?: { id: number; status: string; error: VendorError | null } } | undefined;
+type List<T> = { [key: string]: T[] | undefined } & { meta?: { pagination?: Record<string, number | null> } };
+
+// codes by Hetzner's documentation; with the last ones another action is at the zone, and nothing was done yet
+const AUTH = ['unauthorized', 'forbidden', 'token_readonly'];
+const KINDS = { auth: AUTH, rejected: ['protected'], rate_limit: ['rate_limit_exceeded', 'locked', 'conflict'] };
+
+export const connect: Connect = ({ api_token }, context) => {
+  const errorsOf = (body: unknown) => [(body as { error?: VendorError } | null)?.error ?? []].flat();
+  const headers = { authorization: `Bearer ${api_token}` };
+  const http = context.http.extend({ headers, ...errorHooks(errorsOf, KINDS) });
+  const list = <T extends { id: string | number }>(path: string, key: string, per_page: number, query = {}) =>
+    allPages<T>(getId, async ({ page }) => {
+      const answer = await http.get<List<T> | undefined>(path, { query: { ...query, page, per_page } });
+      const { next_page: next = '', total_entries: total = Number.NaN } = answer?.meta?.pagination ?? {};
+      return { entries: answer?.[key], next, ...(total === null ? {} : { total }) };
+    });
+  const zones = async (query = {}): Promise<RemoteZone[]> => {
+    const all = await list<ApiZone>('/zones', 'zones', 50, query);
+    // those of the mode "secondary" have no record sets here
+    return all.flatMap(({ id, name, mode }) => (mode === 'secondary' ? [] : { id: `${id}`, name: toAscii(name) }));
+  };
+  const sets = async (zone: RemoteZone, query = {}): Promise<PlainSet[]> => {
+    const all = await list<ApiSet>(`${pathOf(zone)}/rrsets`, 'rrsets', 100, query);
+    const bare = all.some((set) => set.ttl === null);
+    const whole = bare ? (await http.get<{ zone?: ApiZone } | undefined>(pathOf(zone)))?.zone : undefined;
+    return plainSets(all, ({ name, type, ttl, records }) => {
+      const values = records.map((raw) => ({ raw, rdata: absoluteRdata(type, raw.value, zone.name) }));
+      return { name: fullName(name, zone.name), type, ttl: ttl ?? whole?.ttl ?? Number.NaN, values };
+    });
+  };
+  /** Every write is an action, which is at work for seconds after its answer (recorded 2026). */
+  const act = async (path: string, json: object): Promise<void> => {
+    const running = (job: Action) => job?.action?.status === 'running';
+    const look = (job: Action) => http.get<Action>(`/zones/actions/${job?.action?.id}`);
+    const action = (await untilDone(await http.post<Action>(path, { json }), running, look))?.action;
+    if (action?.error) throw new ProviderError('rejected', `${action.error.message} (code ${action.error.code})`, true);
+    if (action?.status !== 'success') throw cutShort('action that is carried out');
+  };
+  return {
+    check: async () => void (await http.get('/zones', { query: { per_page: 1 } })),
+    listZones: () => zones(),
+    findZone: async (name) => (await zones({ name })).find((zone) => zone.name === name) ?? null,
+    listRecords: async (zone) => recordsIn(await sets(zone), zone.name),
+    apply: fromRrsets({
+      async readSets(zone, keys) {
+        const few = keys.length <= 3 && keys.map(({ host: name, type }) => sets(zone, { name, type }));
+        return setsAt(keys, few ? (await Promise.all(few)).flat() : await sets(zone), zone.name);
+      },
+      async replaceSet(zone, set, was) {
+        const path = `${pathOf(zone)}/rrsets/${encodeURIComponent(set.host)}/${set.type}/actions/`;
+        for (const [i, [verb, json]] of stepsOf(set, was).entries()) {
+          const failure = await act(path + verb, json).then(() => null, asProviderError);
+          // what was to be changed went meanwhile: it is read once more
+          if (i === 0 && failure?.kind === 'not_found' && !failure.mayHaveApplied) return false;
+          if (failure) throw failure.applied(failure.mayHaveApplied || i > 0);
+        }
+        return true;
+      },
+    }),
+  };
+};
+
+const getId = ({ id }: { id: string | number }) => id;
+const pathOf = (zone: RemoteZone): string => `/zones/${encodeURIComponent(zone.id)}`;
+
+/**
+ * The actions that make a set what it shall be. Comments stay, and what others add meanwhile where no value changes.
+ */
+function stepsOf({ ttl, members }: RecordSet, was: RecordSet): [verb: string, json: object][] {
+  const without = (all: SetMember[], others: SetMember[]) =>
+    all.filter((member) => others.every(({ remoteId }) => remoteId !== member.remoteId));
+  const record = ({ rdata, raw }: SetMember) => ({ ...(raw as ApiRecord | undefined), value: rdata });
+  const added = without(members, was.members).map(record);
+  const gone = without(was.members, members).map(({ raw }) => ({ value: (raw as ApiRecord).value }));
+  if (!was.members.length) return [['add_records', { ttl, records: added }]];
+  const verb = added.length ? (gone.length ? 'set_records' : 'add_records') : 'remove_records';
+  const records = verb === 'set_records' ? members.map(record) : [...added, ...gone];
+  const steps: [string, object][] = members.length && ttl !== was.ttl ? [['change_ttl', { ttl }]] : [];
+  return records.length ? [...steps, [verb, { records }]] : steps;
+}
