@@ -1,0 +1,26 @@
+import { RECORD_TYPES } from '../../dns/record.js';
+import { defineProvider, secret, text } from '../provider.js';
+
+const AK = 'Of an IAM user with dns:zone:list and dns:recordset:*. Console, "My Credentials".';
+const REGION = 'Such as ap-southeast-1, for keys that work in one region only. Usually left empty.';
+const sets = { ids: 'derived', ttlOf: 'set', replaces: 'set' } as const;
+
+export const huaweicloud = defineProvider({
+  ...{ kind: 'huaweicloud', aliases: ['huawei'] },
+  label: 'Huawei Cloud DNS',
+  docs: 'https://support.huaweicloud.com/intl/en-us/api-dns/dns_api_60000.html',
+  api: 'https://dns.myhuaweicloud.com',
+  credentials: [
+    [
+      text('access_key_id', 'Access key id (AK)', { help: AK }),
+      secret('secret_access_key', 'Secret access key (SK)'),
+      text('region', 'Region', { required: false, address: true, help: REGION }),
+      text('project_id', 'Project id', { required: false, help: 'Usually left empty.' }),
+    ],
+  ],
+  // of the lines the usual ones: `zoneInfo` asks for all
+  capabilities: { types: RECORD_TYPES, ...sets, lines: ['default', 'Dianxin', 'Liantong', 'Yidong'] },
+  // not documented; who goes too fast is told so
+  limits: { requests: 20, concurrency: 4 },
+  load: () => import('./huaweicloud.provider.js'),
+});
