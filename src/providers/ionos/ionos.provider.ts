@@ -1,0 +1,90 @@
+import { fullName, toAscii } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
+import { txtFromInput, txtPresentation } from '../../dns/text.js';
+import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { type AllRecordVerbs, fromRecords, inPlace } from '../records.js';
+import { refuseRoot } from '../refusing.js';
+
+/** As the API has it (recorded 2024): names absolute without final dot, `prio` of MX and SRV apart, TXT quoted. */
+type ApiRecord = { id: string; name: string; type: string; content: string; ttl: number } & {
+  prio?: number;
+  disabled?: boolean;
+};
+type ApiZone = { id: string; name: string; records?: ApiRecord[] };
+
+const KINDS = { auth: ['UNAUTHORIZED', 'FORBIDDEN'], not_found: ['ZONE_NOT_FOUND', 'RECORD_NOT_FOUND'] };
+/** texts that are sent as they are (recorded 2024); all others quoted, as they are answered */
+const PLAIN = /^(?! )[ !#-[\]-~]{1,255}(?<! )$/;
+
+export const connect: Connect = (credentials, context) => {
+  const http = context.http.extend({
+    headers: { 'x-api-key': credentials.api_key ?? '' },
+    ...errorHooks(errorsOf, KINDS),
+  });
+  const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> => {
+    const list = (await http.get<ApiZone | undefined>(pathOf(zone), { query }))?.records;
+    if (!Array.isArray(list)) throw cutShort('records');
+    return list.flatMap((record) => fromApi(record, zone.name) ?? []);
+  };
+  const verbs: AllRecordVerbs = {
+    async createRecord(zone, record) {
+      const json = [{ name: fullName(record.host, zone.name), type: record.type, ...toApi(record) }];
+      // of an identical one IONOS makes a new record and drops the old one (recorded 2024)
+      if ((await verbs.findRecords(zone, record)).some((found) => sameRecord(found, record)))
+        throw new ProviderError('rejected', 'There is such a record already', false);
+      const [made] = (await http.post<ApiRecord[] | undefined>(`${pathOf(zone)}/records`, { json })) ?? [];
+      return fromApi(made, zone.name) ?? cut('record that was made');
+    },
+    async updateRecord(zone, before, after, changed) {
+      const json = toApi(after);
+      // neither name nor type can be changed (documentation)
+      if (changed.has('host') || changed.has('type')) return inPlace(verbs, zone, before, after);
+      const now = await http.put<ApiRecord | undefined>(pathOf(zone, before), { json });
+      return now?.id ? (fromApi(now, zone.name) ?? now.id) : before.remoteId;
+    },
+    deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
+    readRecord: async (zone, before) => fromApi(await http.get<ApiRecord>(pathOf(zone, before)), zone.name),
+    findRecords: (zone, { host, type }) => records(zone, { recordName: fullName(host, zone.name), recordType: type }),
+  };
+  return {
+    check: async () => void (await http.get('/zones')),
+    async listZones() {
+      const zones = await http.get<ApiZone[] | undefined>('/zones');
+      if (!Array.isArray(zones)) throw cutShort('list of zones');
+      return zones.map(({ id, name }) => ({ id, name: toAscii(name) }));
+    },
+    listRecords: (zone) => records(zone),
+    apply: fromRecords(verbs),
+  };
+};
+
+const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
+  `/zones/${encodeURIComponent(zone.id)}${record ? `/records/${encodeURIComponent(record.remoteId)}` : ''}`;
+
+const cut = (what: string): never => {
+  throw cutShort(what);
+};
+
+/** Errors come as a list, as do answers that are none. */
+const errorsOf = (body: unknown): VendorError[] =>
+  [body].flat().flatMap((one) => {
+    const { code, message = code } = (one ?? {}) as Partial<VendorError>;
+    return typeof code === 'string' ? [{ code, message: String(message) }] : [];
+  });
+
+function fromApi(record: ApiRecord | undefined, zone: string): RemoteRecord | null {
+  if (typeof record?.id !== 'string' || typeof record.content !== 'string') return cut('complete record');
+  const { id, name, type, content, ttl, prio = 0, disabled = false } = record;
+  const text = type === 'TXT' ? txtPresentation(txtFromInput(content)) : content;
+  const read = fromRdata(name, type, type === 'MX' || type === 'SRV' ? `${prio} ${text}` : text, ttl, zone);
+  return read && { ...read, remoteId: id, enabled: !disabled };
+}
+
+function toApi(record: DnsRecord) {
+  // no recording, and no other client, tells how IONOS writes it
+  refuseRoot(record, 'IONOS');
+  const { type, value, ttl, priority, enabled } = record;
+  const content = type === 'TXT' && !PLAIN.test(value) ? txtPresentation(value) : value;
+  return { content, ttl, prio: priority ?? 0, disabled: !enabled };
+}
