@@ -1,0 +1,95 @@
+import { fullName, toAscii } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
+import { txtFromInput, txtPresentation } from '../../dns/text.js';
+import { cutShort, NotBegun } from '../errors.js';
+import { allPages } from '../pages.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { fromRecords, inPlace, type RecordVerbs } from '../records.js';
+import { refuseRoot } from '../refusing.js';
+
+/** As the API has it (the vendor's own Go client): `host` relative, empty or absent at the apex; no final dots. */
+type ApiRecord = { id: number; type: string; answer: string; ttl: number; host?: string; priority?: number };
+type Domain = { domainName: string; expireDate?: string };
+type ListAnswer<T> = { [key: string]: T[] | undefined } & { nextPage?: number };
+
+export const connect: Connect = ({ username, token }, context) => {
+  const basic = Buffer.from(`${username}:${token}`).toString('base64');
+  const http = context.http.extend({
+    headers: { authorization: `Basic ${basic}` },
+    errorMessage: (body) => {
+      const { message, details } = (body ?? {}) as { message?: string; details?: string };
+      return details ? `${message}: ${details}` : message;
+    },
+  });
+  /** The number of the next page is there only where there is one. A list that is missing is no empty list. */
+  const list = <T>(path: string, key: string, idOf: (entry: T) => string | number) =>
+    allPages<T>(idOf, async ({ next }) => {
+      const answer = await http.get<ListAnswer<T> | undefined>(path, { query: { page: next ?? 1, perPage: 1000 } });
+      return { entries: answer?.[key], next: answer?.nextPage || null };
+    });
+  const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
+    (await list<ApiRecord>(pathOf(zone), 'records', (r) => r.id)).flatMap((r) => fromApi(r, zone.name) ?? []);
+  const one = (record: ApiRecord | undefined, zone: RemoteZone): RemoteRecord => {
+    const read = record?.id && record.type ? fromApi(record, zone.name) : null;
+    if (!read) throw cutShort('record');
+    return read;
+  };
+
+  const verbs: RecordVerbs = {
+    createRecord: async (zone, record) => one(await http.post(pathOf(zone), { json: toApi(record) }), zone),
+    async updateRecord(zone, before, after, changed) {
+      const json = toApi(after);
+      if (changed.has('type')) return inPlace(verbs, zone, before, after);
+      return one(await http.put(pathOf(zone, before), { json }), zone);
+    },
+    deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
+    readRecord: async (zone, before) => one(await http.get(pathOf(zone, before)), zone),
+    findRecords: records,
+    // recorded 2020, with a status of 400
+    isDuplicate: (error) => /Duplicate Record/i.test(error.message),
+  };
+  return {
+    check: async () => void (await http.get('/domains', { query: { perPage: 1 } })),
+    listZones: async () => (await list<Domain>('/domains', 'domains', (d) => d.domainName)).map(toZone),
+    async zoneInfo({ id }) {
+      const { expireDate } = (await http.get<Domain | undefined>(`/domains/${encodeURIComponent(id)}`)) ?? {};
+      return { lines: [], minTtl: null, expiresAt: expireDate ?? null, plan: null };
+    },
+    listRecords: records,
+    apply: fromRecords(verbs),
+  };
+};
+
+const toZone = ({ domainName: id }: Domain): RemoteZone => ({ id, name: toAscii(id) });
+const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
+  `/domains/${encodeURIComponent(zone.id)}/records${record ? `/${record.remoteId}` : ''}`;
+
+function fromApi({ id, type, host, answer, ttl, priority = 0 }: ApiRecord, zone: string): RemoteRecord | null {
+  // texts that were sent quoted come so (dnscontrol)
+  const text = type === 'TXT' ? txtPresentation(txtFromInput(answer)) : answer;
+  const rdata = type === 'MX' || type === 'SRV' ? `${priority} ${text}` : text;
+  const read = fromRdata(fullName(host || '@', zone), type === 'ANAME' ? 'ALIAS' : type, rdata, ttl, zone);
+  // those of the apex follow from the domain's name servers
+  const readOnly = read?.readOnly || (type === 'NS' && read?.host === '@');
+  return read && { ...read, remoteId: String(id), readOnly };
+}
+
+function toApi(record: DnsRecord): object {
+  // "Invalid Srv Format" (dnscontrol, tried again 2026)
+  refuseRoot(record, 'Name.com');
+  const { host, type, value, ttl, priority } = record;
+  if (type === 'NS' && host === '@') throw new NotBegun('rejected', 'Name.com sets the NS of the apex by itself');
+  const more = priority === null ? {} : { priority };
+  const answer = type === 'TXT' ? textOf(value) : value;
+  return { host: host === '@' ? '' : host, type: type === 'ALIAS' ? 'ANAME' : type, answer, ttl, ...more };
+}
+
+/** Raw, as recorded 2020; quoted what is long, has quotes, or blanks at its ends, up to 512 characters (dnscontrol). */
+function textOf(value: string): string {
+  if (value && Buffer.byteLength(value) <= 255 && !/["\\]|^\s|\s$/.test(value)) return value;
+  const quoted = txtPresentation(value);
+  if (value && quoted.length <= 512 && /^[\x20-\x5b\x5d-\x7e]*$/.test(value)) return quoted;
+  const words =
+    'that is empty, has backslashes, is longer than some 500 characters, or 255 bytes where it is not ASCII';
+  throw new NotBegun('rejected', `Name.com takes no TXT value ${words}`);
+}
