@@ -1,5 +1,5 @@
 import type { DnsRecord } from '../dns/record.js';
-import { asProviderError, NotBegun } from './errors.js';
+import { asProviderError } from './errors.js';
 import type { Change, DnsProvider, Outcome } from './provider.js';
 import { failed, notTried } from './work.js';
 
@@ -32,13 +32,3 @@ export const refusing =
     for (const [at, i] of left.entries()) outcomes[i] = done[at] as Outcome;
     return outcomes as Outcome[];
   };
-
-/**
- * Refuses MX and SRV whose target is the root, ".": there is no such service (RFC 7505, RFC 2782). For vendors that do
- * not take them, or of which nobody knows.
- * @throws NotBegun `rejected`: nothing was sent
- */
-export function refuseRoot({ type, value }: Pick<DnsRecord, 'type' | 'value'>, label: string): void {
-  if (!/^(MX|SRV)$/.test(type) || !/(^| )\.$/.test(value)) return;
-  throw new NotBegun('rejected', `An ${type} record whose target is the root, ".", cannot be written at ${label}`);
-}

@@ -1,20 +1,90 @@
+import { aliyun } from './aliyun/declaration.js';
+import { azure } from './azure/declaration.js';
+import { baidu } from './baidu/declaration.js';
+import { bunny } from './bunny/declaration.js';
 import { cloudflare } from './cloudflare/declaration.js';
+import { cloudns } from './cloudns/declaration.js';
+import { desec } from './desec/declaration.js';
 import { digitalocean } from './digitalocean/declaration.js';
+import { dnsimple } from './dnsimple/declaration.js';
+import { dnsla } from './dnsla/declaration.js';
+import { dnspod } from './dnspod/declaration.js';
+import { edgeone } from './edgeone/declaration.js';
+import { gandi } from './gandi/declaration.js';
+import { godaddy } from './godaddy/declaration.js';
+import { googlecloud } from './googlecloud/declaration.js';
+import { hetzner } from './hetzner/declaration.js';
+import { huaweicloud } from './huaweicloud/declaration.js';
+import { infomaniak } from './infomaniak/declaration.js';
+import { inwx } from './inwx/declaration.js';
+import { ionos } from './ionos/declaration.js';
+import { jdcloud } from './jdcloud/declaration.js';
+import { linode } from './linode/declaration.js';
 import { namecheap } from './namecheap/declaration.js';
+import { namecom } from './namecom/declaration.js';
+import { namesilo } from './namesilo/declaration.js';
+import { netcup } from './netcup/declaration.js';
+import { ns1 } from './ns1/declaration.js';
+import { ovh } from './ovh/declaration.js';
+import { porkbun } from './porkbun/declaration.js';
 import { powerdns } from './powerdns/declaration.js';
 import type { ProviderDefinition } from './provider.js';
+import { rainyun } from './rainyun/declaration.js';
 import { rfc2136 } from './rfc2136/declaration.js';
 import { route53 } from './route53/declaration.js';
+import { scaleway } from './scaleway/declaration.js';
+import { spaceship } from './spaceship/declaration.js';
+import { technitium } from './technitium/declaration.js';
+import { tencentcloud } from './tencentcloud/declaration.js';
+import { transip } from './transip/declaration.js';
+import { volcengine } from './volcengine/declaration.js';
+import { vultr } from './vultr/declaration.js';
+import { west } from './west/declaration.js';
 import { zonefile } from './zonefile/declaration.js';
 
 /** Every provider kind. Adding one is its folder, its tests, and a line here. */
 export const PROVIDERS: readonly ProviderDefinition[] = [
+  aliyun,
+  azure,
+  baidu,
+  bunny,
   cloudflare,
+  cloudns,
+  desec,
   digitalocean,
+  dnsimple,
+  dnsla,
+  dnspod,
+  edgeone,
+  gandi,
+  godaddy,
+  googlecloud,
+  hetzner,
+  huaweicloud,
+  infomaniak,
+  inwx,
+  ionos,
+  jdcloud,
+  linode,
   namecheap,
+  namecom,
+  namesilo,
+  netcup,
+  ns1,
+  ovh,
+  porkbun,
   powerdns,
+  rainyun,
   rfc2136,
   route53,
+  scaleway,
+  spaceship,
+  technitium,
+  tencentcloud,
+  transip,
+  volcengine,
+  vultr,
+  west,
   zonefile,
 ];
 

@@ -3,7 +3,7 @@ import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
 import { NotBegun } from '../../src/providers/errors.js';
 import type { Change } from '../../src/providers/provider.js';
-import { refuseRoot, refusing } from '../../src/providers/refusing.js';
+import { refusing } from '../../src/providers/refusing.js';
 
 describe('changes that a vendor cannot hold', () => {
   const zone = { id: 'z', name: 'example.com' };
@@ -40,31 +40,5 @@ describe('changes that a vendor cannot hold', () => {
     assert.equal(no, 'never false');
     for (const other of [one, gone]) assert.match(String(other), /^Not tried.*never false$/);
     assert.deepEqual(given, []);
-  });
-});
-
-describe('the root as the target of MX and SRV', () => {
-  const refused = (type: string, value: string) => () => refuseRoot({ type, value }, 'Vendor');
-
-  it('is refused in words, before anything is sent', () => {
-    for (const [type, value] of [
-      ['MX', '.'],
-      ['SRV', '0 0 .'],
-    ] as const) {
-      assert.throws(
-        refused(type, value),
-        (error) => error instanceof NotBegun && /^An (MX|SRV) .* Vendor$/.test(error.message),
-      );
-    }
-  });
-
-  it('is no matter of other targets, nor of other types', () => {
-    for (const [type, value] of [
-      ['MX', 'mx.example.net'],
-      ['SRV', '0 5060 sip.example.net'],
-      ['TXT', '.'],
-      ['HTTPS', '1 .'],
-    ] as const)
-      refused(type, value)();
   });
 });

@@ -4,7 +4,7 @@ import { txtFromInput, txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
 import type { Connect, RemoteZone } from '../provider.js';
 import { type AllRecordVerbs, fromRecords, inPlace } from '../records.js';
-import { refuseRoot } from '../refusing.js';
+import { refuseRoot } from '../texts.js';
 
 /** As the API has it (recorded 2024): names absolute without final dot, `prio` of MX and SRV apart, TXT quoted. */
 type ApiRecord = { id: string; name: string; type: string; content: string; ttl: number } & {

@@ -5,7 +5,7 @@ import { cutShort, NotBegun } from '../errors.js';
 import { allPages } from '../pages.js';
 import type { Connect, RemoteZone } from '../provider.js';
 import { fromRecords, inPlace, type RecordVerbs } from '../records.js';
-import { refuseRoot } from '../refusing.js';
+import { refuseRoot } from '../texts.js';
 
 /** As the API has it (the vendor's own Go client): `host` relative, empty or absent at the apex; no final dots. */
 type ApiRecord = { id: number; type: string; answer: string; ttl: number; host?: string; priority?: number };

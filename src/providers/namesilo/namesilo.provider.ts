@@ -6,8 +6,7 @@ import { listIn, listOf } from '../http-body.js';
 import { allPages } from '../pages.js';
 import type { Connect, RemoteZone } from '../provider.js';
 import { fromRecords, inPlace, orGone, type RecordVerbs } from '../records.js';
-import { refuseRoot } from '../refusing.js';
-import { refuseText } from '../texts.js';
+import { refuseRoot, refuseText } from '../texts.js';
 
 /** Elements of an answer (recorded 2016 to 2018): full names without final dot, texts raw. */
 type Row = Record<'record_id' | 'type' | 'host' | 'value' | 'ttl' | 'distance', string>;

@@ -7,8 +7,7 @@ import { allPages } from '../pages.js';
 import type { Connect, RemoteZone } from '../provider.js';
 import { derivedId } from '../record-set.js';
 import { fromRecords, inPlace, type RecordVerbs } from '../records.js';
-import { refuseRoot } from '../refusing.js';
-import { refuseText } from '../texts.js';
+import { refuseRoot, refuseText } from '../texts.js';
 
 /** As the API has it (the vendor's Terraform provider): names relative, `@`; of SRV without the first two labels. */
 type Item = { type: string; name: string; ttl: number; group?: { type: string } } & Record<string, unknown>;
