@@ -10,9 +10,8 @@ import { fromZone, type RecordSet } from '../whole-zone.js';
 type Host = Record<'Name' | 'Type' | 'Address' | 'MXPref' | 'TTL', string>;
 type Hosts = { '@EmailType'?: string; '@IsUsingOurDNS'?: string; host?: object | object[] };
 type Domain = { '@Name': string; '@IsOurDNS'?: string };
-type Domains = { DomainGetListResult?: { Domain?: Domain[] } | ''; Paging?: { TotalItems?: string } };
+type Domains = { DomainGetListResult?: object | ''; Paging?: { TotalItems?: string } };
 type Answer<T> = { ApiResponse?: { '@Status': string; Errors?: object; CommandResponse?: T } };
-
 const errorsOf = (body: unknown): VendorError[] => {
   const list = listIn((body as Answer<unknown> | undefined)?.ApiResponse?.Errors, 'Error') ?? [];
   return list.map(({ '@Number': code, '#text': message }) => ({ code, message }));
@@ -42,8 +41,8 @@ export const connect: Connect = ({ api_user, api_key, client_ip, username }, con
         return { entries: listIn(list, 'Domain') as Domain[] | undefined, total: Number(Paging?.TotalItems) };
       });
       // of a domain with name servers elsewhere there is no zone here
-      const ours = domains.filter((domain) => domain['@IsOurDNS'] !== 'false');
-      return ours.map(({ '@Name': name }) => ({ id: name, name: toAscii(name) }));
+      const ours = domains.filter((domain) => domain['@IsOurDNS'] !== 'false').map(getName);
+      return ours.map((name) => ({ id: name, name: toAscii(name) }));
     },
     ...fromZone({
       async readZone(zone) {
