@@ -259,7 +259,9 @@ for (const { kind, skip } of databases()) {
       const both = await Promise.all([1, 2].map(() => admin.post(`/api/tokens/${id}/rotate`, {})));
       const winners = both.filter((answer) => answer.status === 200);
       assert.ok(winners.length >= 1);
-      done(await service.server.as(winners.at(-1)?.data.token ?? '').get(records()));
+      // the one that was carried out last, whichever was answered last
+      const good = await Promise.all(winners.map(({ data }) => service.server.as(data.token).get(records())));
+      assert.equal(good.filter(({ status }) => status === 200).length, 1);
     });
 
     it('is told what it may do, and its uses are counted by day and network', async () => {

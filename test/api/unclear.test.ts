@@ -187,7 +187,8 @@ describe('a change whose answer is lost', () => {
     const { id } = made(await site.admin.post(site.records, { ...body, remark: 'second' }));
     arrive();
     await refresh();
-    assert.deepEqual([(await states(site.db))[1], (await one(id)).remark], ['done applied', 'second']);
+    // which of the two is seen, only time tells
+    assert.deepEqual([(await states(site.db))[1], (await one(id)).remark], ['unknown unknown', 'second']);
   });
 
   it('an update of a record that is gone for a moment keeps its row', async () => {
