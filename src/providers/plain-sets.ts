@@ -112,7 +112,7 @@ const PROOF_MS = 60_000;
 /**
  * Reads names of a zone by a search whose empty answer proves nothing: where nothing is found at a name, the SOA of the
  * zone has to be found by the same search.
- * @param find all records at an absolute name, final dot, of the zone; null where the answer may be cut
+ * @param search all records at an absolute name, final dot, of the zone; null where the answer may be cut
  * @returns null when the search cannot be trusted for these names
  */
 export function provenSearch(search: (zone: string, name: string) => Promise<PlainSet[] | null>) {

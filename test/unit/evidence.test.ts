@@ -42,6 +42,12 @@ describe('what a list proves of an unclear change', () => {
     assert.deepEqual(proofs(create, []), ['unknown', 'failed']);
   });
 
+  it('a creation of a disabled record: not the record, live', () => {
+    const create = change({ record_id: null, after: { ...NEW, enabled: false } });
+    assert.deepEqual(proofs(create, [remote('n', '192.0.2.2')]), ['unknown', 'failed']);
+    assert.deepEqual(proofs(create, [remote('n', '192.0.2.2', { enabled: false })]), ['applied n', 'applied n']);
+  });
+
   it('one that may be carried out once more: nothing, until it no longer can be', () => {
     const create = change({ record_id: null, after: NEW, late: 'again' });
     assert.deepEqual(proofs(create, [remote('n', '192.0.2.2')]), ['unknown', 'applied n']);

@@ -122,7 +122,9 @@ export function judge(
     // an id that is derived from the content, and a new one, is there because the change was applied
     if (expected !== null && !known.includes(expected) && byId.has(expected)) return { remoteId: expected };
     if (!after) return undefined;
-    if (!before || before.remote_id === null) return there.find((record) => sameRecord(record, after));
+    // one that is live is not the disabled one that was to be made: a later step of it failed
+    const isMade = (record: RemoteRecord) => sameRecord(record, after) && record.enabled === after.enabled;
+    if (!before || before.remote_id === null) return there.find(isMade);
     const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
     return [...own, ...there].find((record) => record !== undefined && says(record, change));
   };
