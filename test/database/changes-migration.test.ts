@@ -39,7 +39,8 @@ for (const { kind, skip } of databases()) {
         const migration = new Changes1763980000000();
         const runner = db.source.createQueryRunner();
         await migration.down(runner);
-        await db.run("DELETE FROM migrations WHERE name = 'Changes1763980000000'");
+        // with those that build on its tables
+        await db.run("DELETE FROM migrations WHERE name IN ('Changes1763980000000', 'LateChanges1763985000000')");
         const remote = (await db.row<{ remote_id: string }>('SELECT remote_id FROM dns_records WHERE id = ?', [kept]))
           ?.remote_id;
         const intent = (id: number, op: string, state: string, hosts: string[], expected: unknown) =>

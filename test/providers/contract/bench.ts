@@ -12,7 +12,6 @@ import type {
   RemoteZone,
 } from '../../../src/providers/provider.js';
 import { PROVIDERS } from '../../../src/providers/registry.js';
-import { itUnless } from '../../support/suites.js';
 import type { Handler, StandIn } from '../../support/vendor.js';
 import type { ContractTarget } from './target.js';
 import { COMMON, type Given, VALUES } from './values.js';
@@ -148,7 +147,8 @@ export class Bench {
    * @param unless why it is not for a kind that declares so; told beside its name
    */
   check(name: string, body: () => Promise<void>, unless?: string | false): void {
-    itUnless(unless && `contract: declares ${unless}`)(name, async () => {
+    if (unless) return this.tell(name, `declares ${unless}`);
+    it(name, async () => {
       if (this.leavesOut(name)) return;
       const found = await this.state();
       await body();
