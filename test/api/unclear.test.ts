@@ -13,7 +13,16 @@ const ZONE = 'example.com';
 const TIMEOUT_MS = 1000;
 
 /** A record as a change keeps it. */
-const PLAIN = { type: 'A', ttl: 600, line: 'default', proxied: false, priority: null, weight: null, remark: '' };
+const PLAIN = {
+  type: 'A',
+  ttl: 600,
+  line: 'default',
+  enabled: true,
+  proxied: false,
+  priority: null,
+  weight: null,
+  remark: '',
+};
 
 /** Something that is waited for. */
 function gate() {
