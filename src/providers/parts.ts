@@ -1,7 +1,7 @@
 import type { DnsRecord, RemoteRecord } from '../dns/record.js';
-import { asProviderError } from './errors.js';
 import type { RemoteZone } from './provider.js';
 import type { Difference, RecordVerbs } from './records.js';
+import { following } from './work.js';
 
 /** The writes of a vendor that turns records on and off, or keeps their remarks, by calls of their own. */
 export interface PartVerbs {
@@ -23,8 +23,8 @@ export function inParts(verbs: PartVerbs): Pick<RecordVerbs, 'createRecord' | 'u
     async createRecord(zone, record) {
       const { enabled, remark = '' } = record;
       const id = await verbs.create(zone, record);
-      if (!enabled) await later(async () => turn?.(zone, id, false));
-      if (remark) await later(async () => note?.(zone, id, remark));
+      if (!enabled) await following(async () => turn?.(zone, id, false));
+      if (remark) await following(async () => note?.(zone, id, remark));
       return id;
     },
     async updateRecord(zone, before, after, changed) {
@@ -35,7 +35,7 @@ export function inParts(verbs: PartVerbs): Pick<RecordVerbs, 'createRecord' | 'u
       let id = before.remoteId;
       let begun = false;
       const step = async (body: () => Promise<unknown>) => {
-        await (begun ? later(body) : body());
+        await (begun ? following(body) : body());
         begun = true;
       };
       if (turned && !enabled) await step(() => turn(zone, id, false));
@@ -49,13 +49,4 @@ export function inParts(verbs: PartVerbs): Pick<RecordVerbs, 'createRecord' | 'u
       return id;
     },
   };
-}
-
-/** What follows a write that was carried out. */
-async function later<T>(body: () => Promise<T>): Promise<T> {
-  try {
-    return await body();
-  } catch (error) {
-    throw asProviderError(error).applied(true);
-  }
 }

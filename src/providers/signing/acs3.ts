@@ -1,14 +1,12 @@
-import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { OutgoingRequest } from '../http.js';
-import { signedQuery } from './rfc3986.js';
+import { canonicalHeaders, canonicalQuery, hash, hmac } from './canonical.js';
 
 /** Whose signature. */
 export interface AlibabaKey {
   accessKeyId: string;
   accessKeySecret: string;
 }
-
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
  * A request with the headers of Alibaba Cloud's signature version 3, ACS3-HMAC-SHA256 (checked with the published
@@ -28,16 +26,15 @@ export function signAcs3(
     'x-acs-signature-nonce': nonce,
     'x-acs-content-sha256': hash(body),
   };
-  const signed = Object.entries({ ...headers, host: url.host })
-    .map(([name, value]): [string, string] => [name.toLowerCase(), value.trim()])
-    .filter(([name]) => /^(host|content-type|x-acs-.*)$/.test(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const signed = canonicalHeaders({ ...headers, host: url.host }, (name) =>
+    /^(host|content-type|x-acs-.*)$/.test(name),
+  );
   const names = signed.map(([name]) => name).join(';');
-  const query = signedQuery(url.searchParams);
+  const query = canonicalQuery(url.searchParams);
   const lines = signed.map(([name, value]) => `${name}:${value}`);
   const canonical = [method, url.pathname, query, ...lines, '', names, hash(body)].join('\n');
   const toSign = `ACS3-HMAC-SHA256\n${hash(canonical)}`;
-  const signature = createHmac('sha256', key.accessKeySecret).update(toSign).digest('hex');
+  const signature = hmac(key.accessKeySecret, toSign).toString('hex');
   const credential = `Credential=${key.accessKeyId},SignedHeaders=${names},Signature=${signature}`;
   const sent = new URL(url);
   // as it was signed, byte by byte

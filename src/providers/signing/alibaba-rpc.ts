@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { OutgoingRequest } from '../http.js';
 import type { AlibabaKey } from './acs3.js';
-import { rfc3986, signedQuery } from './rfc3986.js';
+import { canonicalQuery, encoded } from './canonical.js';
 
 /**
  * A request with all its parameters in the query, signed as Alibaba Cloud's RPC APIs want it (HMAC-SHA1, signature
@@ -22,10 +22,10 @@ export function signAlibabaRpc(
     SignatureNonce: nonce,
     Timestamp: now.toISOString().replace(/\.\d{3}/, ''),
   };
-  const query = signedQuery(Object.entries(all));
-  const toSign = `${request.method}&%2F&${rfc3986(query)}`;
+  const query = canonicalQuery(Object.entries(all));
+  const toSign = `${request.method}&%2F&${encoded(query)}`;
   const signature = createHmac('sha1', `${key.accessKeySecret}&`).update(toSign).digest('base64');
   const url = new URL(request.url);
-  url.search = `${query}&Signature=${rfc3986(signature)}`;
+  url.search = `${query}&Signature=${encoded(signature)}`;
   return { ...request, url };
 }

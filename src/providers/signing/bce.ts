@@ -25,7 +25,7 @@ export function bceAuthorization(
   // sorted once encoded
   const lines = signed.map(([name, value]) => `${encoded(name)}:${encoded(value)}`).sort();
   const prefix = `bce-auth-v1/${accessKeyId}/${timestamp}/${EXPIRES}`;
-  const canonical = [method, canonicalPath(url), canonicalQuery(url), ...lines].join('\n');
+  const canonical = [method, canonicalPath(url), canonicalQuery(url.searchParams), ...lines].join('\n');
   const signature = hmac(hmac(secretAccessKey, prefix).toString('hex'), canonical).toString('hex');
   return `${prefix}/${signed.map(([name]) => name).join(';')}/${signature}`;
 }

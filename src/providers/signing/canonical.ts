@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** What the signatures of the Chinese clouds, all of the family of AWS Signature Version 4, have in common. */
+/** What the signatures of AWS and of the clouds that follow it have in common. */
 
 export const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 export const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
@@ -9,12 +9,12 @@ export const hmac = (key: string | Buffer, text: string): Buffer => createHmac('
 export const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-export const canonicalPath = ({ pathname }: URL): string =>
+export const canonicalPath = ({ pathname }: Pick<URL, 'pathname'>): string =>
   pathname.split('/').map(decodeURIComponent).map(encoded).join('/');
 
-/** The query by its encoded names, then values. */
-export const canonicalQuery = ({ searchParams }: URL): string =>
-  [...searchParams]
+/** Parameters of a query by their encoded names, then values. */
+export const canonicalQuery = (parameters: Iterable<[name: string, value: string]>): string =>
+  [...parameters]
     .map(([name, value]) => [encoded(name), encoded(value)] as const)
     .sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1))
     .map((pair) => pair.join('='))

@@ -23,7 +23,7 @@ export function signHuawei(request: OutgoingRequest, key: HuaweiKey, now = new D
   const names = signed.map(([name]) => name).join(';');
   const path = canonicalPath(url).replace(/\/?$/, '/');
   const lines = signed.map(([name, value]) => `${name}:${value}`);
-  const canonical = [method, path, canonicalQuery(url), ...lines, '', names, hash(body)].join('\n');
+  const canonical = [method, path, canonicalQuery(url.searchParams), ...lines, '', names, hash(body)].join('\n');
   const signature = hmac(key.secretAccessKey, `SDK-HMAC-SHA256\n${date}\n${hash(canonical)}`).toString('hex');
   headers.authorization = `SDK-HMAC-SHA256 Access=${key.accessKeyId}, SignedHeaders=${names}, Signature=${signature}`;
   return { ...request, headers };

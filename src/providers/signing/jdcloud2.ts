@@ -32,7 +32,15 @@ export function signJdcloud2(
   const signed = canonicalHeaders({ ...headers, host: url.host }, (name) => SIGNED.has(name));
   const names = signed.map(([name]) => name).join(';');
   const lines = signed.map(([name, value]) => `${name}:${value}`);
-  const canonical = [method, canonicalPath(url), canonicalQuery(url), ...lines, '', names, hash(body)].join('\n');
+  const canonical = [
+    method,
+    canonicalPath(url),
+    canonicalQuery(url.searchParams),
+    ...lines,
+    '',
+    names,
+    hash(body),
+  ].join('\n');
   const toSign = ['JDCLOUD2-HMAC-SHA256', date, scope, hash(canonical)].join('\n');
   const derived = scope.split('/').reduce<string | Buffer>(hmac, `JDCLOUD2${key.secretAccessKey}`);
   const credential = `Credential=${key.accessKeyId}/${scope}`;

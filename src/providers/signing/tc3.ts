@@ -1,5 +1,5 @@
-import { createHash, createHmac } from 'node:crypto';
 import type { OutgoingRequest } from '../http.js';
+import { hash, hmac } from './canonical.js';
 
 /** Whose signature, and for which service. */
 export interface Tc3Key {
@@ -8,9 +8,6 @@ export interface Tc3Key {
   /** the first label of the API's host */
   service: string;
 }
-
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 /**
  * A request with the headers of Tencent Cloud's signature version 3, TC3-HMAC-SHA256 (checked with the published

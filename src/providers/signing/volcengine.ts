@@ -27,7 +27,15 @@ export function signVolcengine(request: OutgoingRequest, key: VolcengineKey, now
   const signed = canonicalHeaders({ ...headers, host: url.host }, (name) => name === 'host' || name.startsWith('x-'));
   const names = signed.map(([name]) => name).join(';');
   const lines = signed.map(([name, value]) => `${name}:${value}`);
-  const canonical = [method, canonicalPath(url), canonicalQuery(url), ...lines, '', names, hash(body ?? '')];
+  const canonical = [
+    method,
+    canonicalPath(url),
+    canonicalQuery(url.searchParams),
+    ...lines,
+    '',
+    names,
+    hash(body ?? ''),
+  ];
   const toSign = ['HMAC-SHA256', date, scope, hash(canonical.join('\n'))].join('\n');
   const derived = scope.split('/').reduce<string | Buffer>(hmac, key.secretAccessKey);
   const credential = `Credential=${key.accessKeyId}/${scope}`;
