@@ -13,6 +13,7 @@ import { Role } from './common/access.js';
 import { AppError } from './common/errors.js';
 import { randomHex } from './common/hash.js';
 import { configureLogger } from './common/logger.js';
+import { StartRefused } from './common/start-refused.js';
 import { parseConfig, readEnvironment } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -131,7 +132,8 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const words = error instanceof UsageError || error instanceof AppError ? error.message : String(error);
+  const plain = [UsageError, AppError, StartRefused].some((kind) => error instanceof kind);
+  const words = plain ? (error as Error).message : String(error);
   process.stderr.write(`${words}\n`);
   process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { configureLogger, log } from './common/logger.js';
+import { StartRefused } from './common/start-refused.js';
 import { ConfigError, parseConfig, readEnvironment } from './config/config.js';
 import { createApp } from './create-app.js';
 import { DatabaseService } from './database/database.service.js';
@@ -10,12 +11,14 @@ async function main(): Promise<void> {
   const config = parseConfig(readEnvironment(process.cwd()));
   configureLogger(config.logLevel);
   const app = await createApp(config);
+  // 0 after an orderly end, instead of dying of the signal; from here on, since as the first process of a container
+  // the service would not die of it, however long a database lets it wait
+  app.enableShutdownHooks(undefined, { useProcessExit: true });
   const database = app.get(DatabaseService);
+  database.whenRefused = () => process.exit(1);
   await database.start();
   const { presetProblem } = app.get(InitService);
   if (presetProblem) throw presetProblem;
-  // 0 after an orderly end, instead of dying of the signal
-  app.enableShutdownHooks(undefined, { useProcessExit: true });
   await app.listen(config.port, config.host);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = config.baseUrl ?? `http://localhost:${port}`;
@@ -28,6 +31,7 @@ try {
   await main();
 } catch (error) {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else if (error instanceof StartRefused) log().fatal(error.message);
   else log().fatal({ err: error }, 'the start failed');
   process.exit(1);
 }

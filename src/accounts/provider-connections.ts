@@ -5,6 +5,7 @@ import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
+import { SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
 import { outboundAgent } from '../outbound/agent.js';
 import { type Connected, connectProvider } from '../providers/connect.js';
 import type { Credentials, ProviderDefinition } from '../providers/provider.js';
@@ -33,7 +34,9 @@ export class ProviderConnections implements OnApplicationShutdown {
     private readonly db: Db,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
+    sealed: SealedValues,
   ) {
+    sealed.keep('credentials of accounts', () => this.sealedHeads());
     this.agent = outboundAgent(config.outboundDeny, config.providerTimeoutMs);
   }
 
@@ -73,6 +76,11 @@ export class ProviderConnections implements OnApplicationShutdown {
 
   open(sealed: string): Credentials {
     return JSON.parse(this.box.decrypt(sealed, CONTEXT)) as Credentials;
+  }
+
+  private async sealedHeads(): Promise<string[]> {
+    const sql = `SELECT SUBSTR(credentials, 1, ${SEALED_HEAD}) AS head FROM dns_accounts`;
+    return (await this.db.rows<{ head: string }>(sql)).map(({ head }) => head);
   }
 
   forget(accountId: number): void {

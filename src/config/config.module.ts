@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Config } from './config.js';
-import { loadKeys, type SecretBox, secretBox } from './secret-box.js';
+import { loadKeys, readKeys, type SecretBox, secretBox } from './secret-box.js';
 
 export const CONFIG = Symbol('CONFIG');
 export const SECRET_BOX = Symbol('SECRET_BOX');
@@ -15,7 +15,14 @@ export class ConfigModule {
       global: true,
       providers: [
         { provide: CONFIG, useValue: config },
-        { provide: SECRET_BOX, useFactory: (): SecretBox => secretBox(loadKeys(config.secretKeys, config.dataDir)) },
+        {
+          provide: SECRET_BOX,
+          useFactory: (): SecretBox =>
+            secretBox(
+              () => readKeys(config.secretKeys, config.dataDir),
+              () => loadKeys(config.secretKeys, config.dataDir),
+            ),
+        },
       ],
       exports: [CONFIG, SECRET_BOX],
     };

@@ -33,6 +33,8 @@ export interface Config {
   dataDir: string;
   /** preset by the environment; null leaves the choice to the setup flow */
   database: DatabaseChoice | null;
+  /** ms that a statement may take */
+  databaseTimeoutMs: number;
   redisUrl: string | null;
   /** first one encrypts, all decrypt; empty = a key file in the data directory */
   secretKeys: string[];
@@ -137,6 +139,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     basePath: baseUrl ? new URL(baseUrl).pathname.replace(/\/+$/, '') : '',
     dataDir,
     database: read<DatabaseChoice | null>('DATABASE_URL', null, (value) => parseDatabaseUrl(value, dataDir)),
+    databaseTimeoutMs: read('DATABASE_TIMEOUT_MS', 30_000, whole(1000, 3_600_000)),
     redisUrl: read<string | null>('REDIS_URL', null, (value) => {
       if (!/^rediss?:\/\/[^/]/.test(value)) throw new Error('must be a redis:// or rediss:// URL');
       return value;

@@ -1,16 +1,24 @@
 import type { Client } from 'pg';
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { DriverFactory } from 'typeorm/driver/DriverFactory.js';
+import { StartRefused } from '../common/start-refused.js';
 import type { DatabaseChoice } from '../config/config.js';
+import { lockMigrations, type Tell } from './migration-lock.js';
 import { MIGRATIONS } from './migrations/index.js';
 import { gate, sqliteDriver } from './sqlite.js';
+import {
+  limitMysql,
+  limitPostgres,
+  type MysqlPool,
+  mysqlLimit,
+  type PostgresClient,
+  postgresLimit,
+} from './time-limits.js';
 
 /** ms that a connection attempt may take */
 const CONNECT_MS = 5000;
 /** ms after which an unused connection is closed */
 const IDLE_MS = 600_000;
-/** any constant, the same in every replica: one of them migrates, the others wait */
-const MIGRATION_LOCK = 748_113_901;
 
 /** what PostgreSQL's manual advises for a database that is cached in full */
 const IN_MEMORY = 'SET seq_page_cost = 0.1; SET random_page_cost = 0.1';
@@ -20,11 +28,20 @@ const ISOLATION = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL RE
 type Entities = NonNullable<DataSourceOptions['entities']>;
 type Flavour = 'better-sqlite3' | 'postgres' | 'mysql' | 'mariadb';
 
+/** What is done with each new connection of PostgreSQL, before it is used. */
+type OnConnect = (client: Client) => Promise<unknown>;
+const tuned: OnConnect = (client) => client.query(`${IN_MEMORY}; ${ISOLATION}`);
+
 /**
  * TypeORM's options for a choice. `flavour` tells MariaDB from MySQL, which answer the same protocol with different
  * catalogues.
  */
-export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: Flavour): DataSourceOptions {
+export function toOptions(
+  choice: DatabaseChoice,
+  entities: Entities,
+  flavour: Flavour,
+  onConnect: OnConnect = tuned,
+): DataSourceOptions {
   const common = { entities, migrations: MIGRATIONS, migrationsTransactionMode: 'each' as const, logging: false };
   if (choice.type === 'sqlite') {
     return {
@@ -57,7 +74,7 @@ export function toOptions(choice: DatabaseChoice, entities: Entities, flavour: F
       extra: {
         max: 20,
         idleTimeoutMillis: IDLE_MS,
-        onConnect: (client: Client) => client.query(`${IN_MEMORY}; ${ISOLATION}`),
+        onConnect,
       },
     };
   }
@@ -97,26 +114,35 @@ export class AppDataSource extends DataSource {
    */
   prepares = true;
   private migrated = false;
+  /** a migration runs, which may take any time */
+  private migrating = false;
 
   /** Connected, and its schema up to date: connected it is before that. */
   get ready(): boolean {
     return this.isInitialized && this.migrated;
   }
 
-  constructor(private readonly schema: Entities) {
+  /** @param limitMs that a statement may take, migrations excepted */
+  constructor(
+    private readonly schema: Entities,
+    private readonly limitMs = 30_000,
+  ) {
     super(toOptions({ type: 'sqlite', path: ':memory:' }, schema, 'better-sqlite3')); // a placeholder, never opened
   }
 
   /**
    * Connects and migrates; after a failure nothing is open and another choice can follow.
-   * @throws the driver's error
+   * @throws the driver's error, StartRefused
    */
-  async open(choice: DatabaseChoice): Promise<void> {
+  async open(choice: DatabaseChoice, tell: Tell = () => undefined): Promise<void> {
     await this.prepare(choice);
     this.migrated = false;
     await this.initialize();
+    const { type } = this.options;
+    if (type === 'mysql' || type === 'mariadb')
+      limitMysql(this.pool() as MysqlPool, this.limitMs, () => this.migrating, type === 'mariadb');
     try {
-      await this.migrate();
+      await this.migrate(tell);
       this.migrated = true;
     } catch (error) {
       await this.destroy();
@@ -126,7 +152,11 @@ export class AppDataSource extends DataSource {
 
   /** Takes the choice's options and driver without connecting (TypeORM's command line connects by itself). */
   async prepare(choice: DatabaseChoice): Promise<void> {
-    const options = toOptions(choice, this.schema, await flavourOf(choice));
+    const options = toOptions(choice, this.schema, await flavourOf(choice), async (client) => {
+      limitPostgres(client as unknown as PostgresClient, this.limitMs, () => this.migrating);
+      await tuned(client);
+      await client.query(postgresLimit(this.limitMs));
+    });
     Object.assign(this, { options });
     Object.assign(this, { driver: new DriverFactory().create(this) }); // setOptions would keep the old driver
     this.prepares = choice.type === 'sqlite' || choice.prepared !== false;
@@ -140,23 +170,58 @@ export class AppDataSource extends DataSource {
     return master ?? pool;
   }
 
-  /** Several replicas may start at once: only one of them changes the schema. */
-  private async migrate(): Promise<void> {
-    const [lock, unlock] = {
-      postgres: [`SELECT pg_advisory_lock(${MIGRATION_LOCK})`, `SELECT pg_advisory_unlock(${MIGRATION_LOCK})`],
-      mysql: [`SELECT GET_LOCK('zoneward-migrations', 60)`, `SELECT RELEASE_LOCK('zoneward-migrations')`],
-    }[this.options.type === 'mariadb' ? 'mysql' : (this.options.type as string)] ?? [null, null];
-    if (!lock) {
-      await this.runMigrations();
-      return;
-    }
-    const runner = this.createQueryRunner();
+  /**
+   * Several processes may start at once: one of them changes the schema, the others wait.
+   * @throws StartRefused when a newer program has changed it already
+   */
+  private async migrate(tell: Tell): Promise<void> {
+    const unlock = await lockMigrations(this, tell);
     try {
-      await runner.query(lock);
-      await this.runMigrations();
+      // one connection, on which statements may take any time
+      const runner = this.createQueryRunner();
+      try {
+        await this.migrateWith(runner, tell);
+      } finally {
+        await runner.release();
+      }
     } finally {
-      await runner.query(unlock as string).catch(() => undefined);
-      await runner.release();
+      await unlock();
     }
   }
+
+  private async migrateWith(runner: QueryRunner, tell: Tell): Promise<void> {
+    const executor = new MigrationExecutor(this, runner);
+    executor.transaction = 'each';
+    const names = async () => (await executor.getExecutedMigrations()).map(({ name }) => name);
+    const before = await names();
+    const unknown = before.filter((name) => !MIGRATIONS.some((migration) => migration.name === name));
+    if (unknown.length) throw newerSchema(unknown);
+    await this.limitStatements(runner, 0);
+    this.migrating = true;
+    try {
+      await executor.executePendingMigrations();
+    } finally {
+      this.migrating = false;
+      // also those before one that failed
+      const after = await names();
+      for (const { name } of MIGRATIONS)
+        if (after.includes(name) && !before.includes(name)) tell({ migration: name }, 'migration applied');
+      await this.limitStatements(runner, this.limitMs);
+    }
+  }
+
+  private async limitStatements(runner: QueryRunner, ms: number): Promise<void> {
+    const { type } = this.options;
+    if (type === 'postgres') await runner.query(postgresLimit(ms));
+    if (type === 'mariadb' || type === 'mysql') await runner.query(mysqlLimit(ms, type === 'mariadb'));
+  }
+}
+
+function newerSchema(unknown: string[]): StartRefused {
+  const which = unknown.length > 1 ? `the migrations ${unknown.join(', ')}` : `the migration ${unknown[0]}`;
+  return new StartRefused(
+    `The schema of the database is newer than this program, which does not know ${which}. Start the version that ` +
+      'made it, or a newer one; to go back, restore the backup of before the upgrade. Nothing was changed',
+    'The database was written by a newer version of this program',
+  );
 }

@@ -1,10 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { AppDataSource } from './app-data-source.js';
 import { DatabaseService } from './database.service.js';
 import { Db } from './db.js';
 import { Leases } from './leases.js';
+import { SealedValues } from './sealed-values.js';
 
 /** An entity, as TypeORM and its tokens take it. */
 type EntityClass = new () => object;
@@ -25,14 +28,19 @@ export class DatabaseModule {
       global: true,
       imports: [EventsModule],
       providers: [
-        { provide: AppDataSource, useFactory: () => new AppDataSource(entities) },
+        {
+          provide: AppDataSource,
+          inject: [CONFIG],
+          useFactory: ({ databaseTimeoutMs }: Config) => new AppDataSource(entities, databaseTimeoutMs),
+        },
         { provide: getDataSourceToken(), useExisting: AppDataSource },
         ...repositories,
         Db,
         Leases,
+        SealedValues,
         DatabaseService,
       ],
-      exports: [AppDataSource, Db, Leases, DatabaseService, ...repositories.map((r) => r.provide)],
+      exports: [AppDataSource, Db, Leases, SealedValues, DatabaseService, ...repositories.map((r) => r.provide)],
     };
   }
 }

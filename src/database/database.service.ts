@@ -1,12 +1,17 @@
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { within } from '../common/clock.js';
 import { log } from '../common/logger.js';
+import { StartRefused } from '../common/start-refused.js';
 import { readChoice, writeChoice } from '../config/choice-file.js';
 import type { Config, DatabaseChoice } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { Events } from '../events/events.js';
 import { AppDataSource } from './app-data-source.js';
+import { SealedValues } from './sealed-values.js';
 
 const RETRY_MS = 2000;
+/** ms that the end of the process waits for the database */
+const STOP_WAIT_MS = 3000;
 
 /** Opens the database of the environment or of the setup flow, and keeps trying while it is down. */
 @Injectable()
@@ -15,11 +20,15 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private opening: Promise<void> | null = null;
   private stopped = false;
+  private accepted = false;
+  /** what ends the process when a database that was down at the start turns out to be one to refuse */
+  whenRefused: () => void = () => undefined;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly source: AppDataSource,
     private readonly events: Events,
+    private readonly sealed: SealedValues,
   ) {}
 
   /** A database was named, by the environment or by the setup flow; it may be down. */
@@ -27,9 +36,9 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     return this.choice !== null;
   }
 
-  /** Connected and migrated. */
+  /** Connected and migrated, and its secrets can be decrypted. */
   get open(): boolean {
-    return this.source.ready;
+    return this.source.ready && this.accepted;
   }
 
   onModuleInit(): void {
@@ -42,12 +51,16 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** First attempt at start, before the service listens; later ones in the background. */
+  /**
+   * First attempt at start, before the service listens; later ones in the background.
+   * @throws StartRefused
+   */
   async start(): Promise<void> {
     if (!this.choice) return;
     try {
       await this.openOnce(this.choice);
     } catch (error) {
+      if (error instanceof StartRefused) throw error;
       log().error({ err: (error as Error).message }, 'the database cannot be opened; trying again');
       this.retry();
     }
@@ -55,7 +68,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Opens and keeps a choice of the setup flow. Two calls at once: the second waits and finds it open.
-   * @throws the driver's error
+   * @throws the driver's error, StartRefused
    */
   async choose(choice: DatabaseChoice): Promise<void> {
     await this.openOnce(choice);
@@ -66,13 +79,19 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    if (this.source.isInitialized) await this.source.destroy();
+    // a server that does not answer takes no leave
+    if (this.source.isInitialized) await within(this.source.destroy(), STOP_WAIT_MS);
   }
 
   private retry(): void {
     if (this.stopped) return;
     this.timer = setTimeout(() => {
       this.openOnce(this.choice as DatabaseChoice).catch((error: Error) => {
+        if (error instanceof StartRefused) {
+          log().fatal(error.message);
+          this.whenRefused();
+          return;
+        }
         log().warn({ err: error.message }, 'the database is still down');
         this.retry();
       });
@@ -80,7 +99,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async openOnce(choice: DatabaseChoice): Promise<void> {
-    if (this.source.ready) return;
+    if (this.open) return;
     this.opening ??= this.openAndPrepare(choice).finally(() => {
       this.opening = null;
     });
@@ -88,7 +107,15 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async openAndPrepare(choice: DatabaseChoice): Promise<void> {
-    await this.source.open(choice);
+    this.accepted = false;
+    await this.source.open(choice, (fields, words) => log().info(fields, words));
+    try {
+      await this.sealed.check();
+      this.accepted = true;
+    } catch (error) {
+      await this.source.destroy();
+      throw error;
+    }
     log().info({ type: this.source.options.type }, 'database open, schema up to date');
     await this.events.emit('database.opened');
   }

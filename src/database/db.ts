@@ -58,7 +58,7 @@ const DOWN =
 
 /** The driver's own error behind TypeORM's. */
 const driverError = (error: unknown) =>
-  ((error as { driverError?: unknown }).driverError ?? error) as { code?: string; message?: string };
+  ((error as { driverError?: unknown }).driverError ?? error) as { code?: string; errno?: number; message?: string };
 
 /** Whether an error says that the database cannot be reached, rather than that a statement was wrong. */
 export function isDatabaseDown(error: unknown): boolean {
@@ -69,6 +69,15 @@ export function isDatabaseDown(error: unknown): boolean {
       message ?? '',
     )
   );
+}
+
+/** Limits of time, of statements and of waiting for a row; 1969 is MariaDB's, which the driver has no name for. */
+const SLOW = new Set(['57014', '55P03', '1969', 'ER_QUERY_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT']);
+
+/** Whether the database ended a statement that took too long. */
+export function isDatabaseSlow(error: unknown): boolean {
+  const { code, errno } = driverError(error);
+  return SLOW.has(String(code ?? errno ?? ''));
 }
 
 /** Whether an error is the violation of a unique index. */

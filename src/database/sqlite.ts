@@ -54,8 +54,9 @@ export function sqliteDriver(path: string, { DatabaseSync } = sqlite()) {
   };
   const close = () => {
     try {
-      // the backport leaves the log to the next start while statements are prepared; this waits for no other process
-      db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      // the file alone is whole then: the backport leaves the log to the next start while statements are prepared.
+      // This waits for no other process, and empties the log when none is in its way
+      db.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
       db.close();
     }

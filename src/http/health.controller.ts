@@ -1,20 +1,29 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { SigningKey } from '../auth/sessions/signing-key.js';
 import { Access, Fails } from '../common/access.js';
+import { within } from '../common/clock.js';
 import { errors } from '../common/errors.js';
+import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
-import { Db } from '../database/db.js';
+import { Db, isDatabaseDown } from '../database/db.js';
 import { UsersService } from '../users/users.service.js';
 import { Health } from './health.dto.js';
+
+/** ms that a probe is kept waiting */
+const LOOK_MS = 3000;
 
 @ApiTags('Health')
 @Access({ public: true, beforeSetup: true })
 @Controller('health')
 export class HealthController {
+  private look: Promise<Health> | null = null;
+
   constructor(
     private readonly database: DatabaseService,
     private readonly db: Db,
     private readonly users: UsersService,
+    private readonly key: SigningKey,
   ) {}
 
   /** The process answers. */
@@ -24,15 +33,36 @@ export class HealthController {
   }
 
   /**
-   * The service can work: its database answers. Also ready while it waits for the setup flow. 503001 when the database
-   * is down.
+   * The service can work: its database answers, and its key fits to what was encrypted there. Also ready while it waits
+   * for the setup flow. 503001 when the database is down, or does not answer within seconds.
    */
   @Get('ready')
   @Fails('notReady')
   async ready(): Promise<Health> {
     if (!this.database.configured) return { status: 'setup' };
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    // one look for all who ask: at a server that does not answer each would hold a connection
+    this.look ??= this.state().finally(() => {
+      this.look = null;
+    });
+    const found: { state?: Health } = {};
+    const seen = this.look.then((state) => {
+      found.state = state;
+    });
+    seen.catch(() => undefined); // when nobody waits for it any more
+    await within(seen, LOOK_MS);
+    if (!found.state) throw errors.notReady('The database does not answer; trying again', 5);
+    return found.state;
+  }
+
+  private async state(): Promise<Health> {
     await this.db.rows('SELECT 1 AS one');
-    return { status: (await this.users.someExist()) ? 'ok' : 'setup' };
+    if (!(await this.users.someExist())) return { status: 'setup' };
+    await this.key.get().catch((error: Error) => {
+      if (isDatabaseDown(error)) throw error;
+      log().error({ err: error.message }, 'the secret that signs logins cannot be decrypted');
+      throw errors.notReady('The secret that signs logins cannot be decrypted; the log says why', 60);
+    });
+    return { status: 'ok' };
   }
 }

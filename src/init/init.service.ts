@@ -1,15 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
-import { SigningKey } from '../auth/sessions/signing-key.js';
 import { type Caller, Role } from '../common/access.js';
 import { AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
+import { StartRefused } from '../common/start-refused.js';
 import { alsoJudge } from '../common/validation.js';
 import { type Config, ConfigError } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
+import { SealedValues } from '../database/sealed-values.js';
 import { Events } from '../events/events.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { UsersService } from '../users/users.service.js';
@@ -26,8 +27,10 @@ export class InitService implements OnModuleInit {
   /** the choice of a database that is being opened */
   private choosing: Promise<void> = Promise.resolve();
   private readonly tries = new SetupTries();
-  /** what is wrong with ADMIN_USERNAME or ADMIN_PASSWORD, as was found out when the database was opened */
-  presetProblem: ConfigError | null = null;
+  /**
+   * what is wrong with ADMIN_USERNAME or ADMIN_PASSWORD, or with the key, as was found out when the database was opened
+   */
+  presetProblem: ConfigError | StartRefused | null = null;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -36,7 +39,7 @@ export class InitService implements OnModuleInit {
     private readonly db: Db,
     private readonly users: UsersService,
     private readonly first: FirstAdministrator,
-    private readonly key: SigningKey,
+    private readonly sealed: SealedValues,
     private readonly audit: AuditService,
   ) {
     alsoJudge(AdminInput, (input) => users.problems(input, Role.Super));
@@ -44,11 +47,7 @@ export class InitService implements OnModuleInit {
 
   onModuleInit(): void {
     this.events.on('database.opened', async () => {
-      if (!(await this.users.someExist())) return this.presetAdmin();
-      // a wrong SECRET_KEY must be found now, not at the first login
-      await this.key
-        .get()
-        .catch((error: Error) => log().fatal({ err: error.message }, 'the signing secret cannot be decrypted'));
+      if (!(await this.users.someExist())) await this.presetAdmin();
     });
   }
 
@@ -88,6 +87,10 @@ export class InitService implements OnModuleInit {
       await this.database.choose(choice);
     } catch (error) {
       if (error instanceof AppError && !(error instanceof OutboundError)) throw error;
+      if (error instanceof StartRefused) {
+        log().error(error.message);
+        throw errors.field(input.type, error.shown, 'conflict');
+      }
       log().warn({ err: (error as Error).message }, 'the chosen database cannot be opened');
       throw errors.field(input.type, failureWords(error));
     }
@@ -115,6 +118,14 @@ export class InitService implements OnModuleInit {
     }
   }
 
+  /** Another replica was faster, after it was looked whether there is anything to decrypt. */
+  private async sameKey(): Promise<void> {
+    await this.sealed.check().catch((error: Error) => {
+      if (!(error instanceof StartRefused)) throw error;
+      this.presetProblem = error;
+    });
+  }
+
   /** Unattended installs: `ADMIN_USERNAME` and `ADMIN_PASSWORD`. */
   private async presetAdmin(): Promise<void> {
     if (!this.config.admin) return;
@@ -122,7 +133,7 @@ export class InitService implements OnModuleInit {
       await this.first.create(this.config.admin, 'system');
       log().info({ username: this.config.admin.username }, 'created the first administrator from the environment');
     } catch (error) {
-      if (error instanceof AppError && error.status === 403) return; // another replica was faster
+      if (error instanceof AppError && error.status === 403) return this.sameKey();
       if (error instanceof AppError) {
         const words = error.message.replace(/^username/, 'ADMIN_USERNAME').replace(/password: /, 'ADMIN_PASSWORD: ');
         // at the start it ends the process; a database that comes later finds it running, so it is logged, too

@@ -10,6 +10,7 @@ import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
+import { SealedValues } from '../database/sealed-values.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, nulls, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
@@ -48,7 +49,17 @@ export class SettingsService {
     private readonly http: HttpAdapterHost,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
-  ) {}
+    sealed: SealedValues,
+  ) {
+    sealed.keep('the secret that signs logins', async () => [await this.signingSecret()]);
+    sealed.keep('the password of the mail server', async () => {
+      const row = await this.row('smtp');
+      return [row?.values.password, row?.confirmed?.password] as (string | null | undefined)[];
+    });
+    sealed.keep('secrets of OAuth providers', async () =>
+      (await this.read('oauth')).providers.map((provider) => provider.client_secret),
+    );
+  }
 
   /** A document as stored, defaults filled in; also what waits for a super administrator. */
   async read<N extends DocumentName>(name: N, manager?: EntityManager): Promise<Documents[N]> {

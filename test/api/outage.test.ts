@@ -3,16 +3,23 @@ import { rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { freePort } from '../support/bind.js';
+import { openDatabase } from '../support/database.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { ADMIN, LocalServer, type Server, ServerProcess } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, made, refused, until } from '../support/world.js';
 
-/** A door in front of a database server that can be shut. */
+/** A door in front of a database server that can be shut, or left open with nobody behind it. */
 async function door(target: number) {
   const port = await freePort();
   const open = new Set<Socket>();
+  let frozen = false;
   const server = createServer((client) => {
+    if (frozen) {
+      open.add(client.resume());
+      client.on('error', () => undefined);
+      return;
+    }
     const upstream = connect(target, '127.0.0.1');
     for (const [socket, other] of [
       [client, upstream],
@@ -30,6 +37,16 @@ async function door(target: number) {
   return {
     port,
     open: () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve)),
+    /** Takes connections and what comes over them, and answers nothing any more. */
+    freeze() {
+      frozen = true;
+      for (const socket of open) socket.unpipe().resume();
+    },
+    /** The server starts again: whoever waits for an answer loses the connection. */
+    thaw() {
+      frozen = false;
+      for (const socket of open) socket.destroy();
+    },
     shut: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -74,7 +91,13 @@ for (const { kind, skip } of databases()) {
       gate = await door(Number(url.port));
       url.port = String(gate.port);
       await gate.open();
-      env = { DATABASE_URL: url.href, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password };
+      env = {
+        DATABASE_URL: url.href,
+        DATABASE_TIMEOUT_MS: '5000',
+        SECRET_KEY: 'k'.repeat(32),
+        ADMIN_USERNAME: ADMIN.username,
+        ADMIN_PASSWORD: ADMIN.password,
+      };
       server = await LocalServer.start(env);
       token = await server.login();
       svc = made(await server.call('POST', '/api/tokens', { name: 'ci' }, token)).token;
@@ -102,6 +125,44 @@ for (const { kind, skip } of databases()) {
       );
     });
 
+    it('takes connections and answers nothing: 503, readiness before all others', async () => {
+      gate.freeze();
+      const order: string[] = [];
+      const asked = async (method: string, path: string, credential?: string, body?: unknown) => {
+        await down(method, path, credential, body);
+        order.push(path);
+      };
+      await Promise.all([
+        asked('GET', '/api/auth/me', token),
+        asked('GET', '/api/init/status'),
+        ...Array.from({ length: 30 }, () => asked('GET', '/api/domains', token)),
+        asked('GET', '/api/domains', svc),
+        asked('POST', '/api/auth/login', undefined, ADMIN),
+        asked('POST', '/api/tokens', token, { name: 'x' }),
+        asked('GET', '/health/ready'),
+      ]);
+      assert.equal(order[0], '/health/ready');
+      assert.deepEqual(done(await server.call('GET', '/health/live')), { status: 'ok' });
+      gate.thaw();
+      await isBack();
+    });
+
+    it('lets a statement that takes too long end with 503, and goes on', async () => {
+      const side = await openDatabase(database.url, server.dataDir);
+      try {
+        // whoever changes settings waits for this row
+        await side.db.transaction(async (manager) => {
+          await side.db.lock(manager, 'settings', { name: 'signing_secret' });
+          const body = { site_name: 'Slow' };
+          const answer = refused(await server.call('PUT', '/api/settings', body, token), 503, 503001);
+          assert.match(answer.msg, /takes too long/);
+        });
+      } finally {
+        await side.close();
+      }
+      done(await server.call('PUT', '/api/settings', { site_name: 'Quick' }, token));
+    });
+
     it('at the start means 503, never the setup flow, until it is back', async () => {
       await gate.shut();
       await server.stop();
@@ -119,10 +180,23 @@ for (const { kind, skip } of databases()) {
       await isBack();
     });
 
-    it('does not hinder a shutdown', async () => {
+    it('does not hinder a shutdown, away or frozen', async () => {
       await gate.shut();
       assert.equal(await server.stop(), 0);
       await gate.open();
+      server = await ServerProcess.start(env, server.dataDir);
+      done(await server.call('GET', '/api/auth/me', undefined, token));
+      gate.freeze();
+      assert.equal(await server.stop(), 0);
+      gate.thaw();
+    });
+
+    it('that comes later, with secrets that the key does not open, ends the process', async () => {
+      await gate.shut();
+      server = await ServerProcess.start({ ...env, SECRET_KEY: 'x'.repeat(32) }, server.dataDir);
+      await gate.open();
+      await until('it is refused', async () => server.log.includes('encrypted with the key'));
+      assert.equal(await server.stop(), 1);
     });
   });
 }

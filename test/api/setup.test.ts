@@ -117,7 +117,8 @@ for (const { kind, skip } of databases()) {
     if (kind === 'sqlite') return;
 
     it('finds existing data, and keeps it', async () => {
-      const other = await LocalServer.start();
+      const SECRET_KEY = readFileSync(join(server.dataDir, 'secret.key'), 'utf8').trim();
+      const other = await LocalServer.start({ SECRET_KEY });
       try {
         const result = done(await other.call('POST', '/api/init/test-db', body()));
         assert.deepEqual([result.success, result.hasExistingData], [true, true]);

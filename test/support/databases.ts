@@ -43,6 +43,8 @@ const SUITES: Record<string, Kind[]> = {
   // the setup flow tries each kind; a server can go away
   setup: ALL,
   outage: SERVERS,
+  'start-key': ALL,
+  'start-schema': ALL,
   // SQL of lists, filters and searches: collations, dates, numbers and plans differ
   'accounts-sync': ALL,
   audit: ALL,

@@ -73,6 +73,7 @@ describe('configuration', () => {
       basePath: '',
       dataDir: resolve('data'),
       database: null,
+      databaseTimeoutMs: 30_000,
       redisUrl: null,
       secretKeys: [],
       setupCode: null,

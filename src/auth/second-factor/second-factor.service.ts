@@ -10,6 +10,7 @@ import { randomHex, sha256 } from '../../common/hash.js';
 import { SECRET_BOX } from '../../config/config.module.js';
 import type { SecretBox } from '../../config/secret-box.js';
 import { Db } from '../../database/db.js';
+import { SEALED_HEAD, SealedValues } from '../../database/sealed-values.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { UsersService } from '../../users/users.service.js';
 import { PasswordService } from '../password/password.service.js';
@@ -41,7 +42,13 @@ export class SecondFactorService {
     private readonly users: UsersService,
     private readonly passwords: PasswordService,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
-  ) {}
+    sealed: SealedValues,
+  ) {
+    sealed.keep('seeds of authenticator apps', async () => {
+      const sql = `SELECT SUBSTR(secret, 1, ${SEALED_HEAD}) AS head FROM second_factors WHERE secret IS NOT NULL`;
+      return (await this.db.rows<{ head: string }>(sql)).map(({ head }) => head);
+    });
+  }
 
   /** A fresh seed that waits for its first code. @throws AppError 409001 when the second factor is on */
   async setup(caller: Caller): Promise<TotpSetup> {
