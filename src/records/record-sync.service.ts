@@ -13,6 +13,7 @@ import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { ProviderError } from '../providers/errors.js';
 import { expectations, hostsOf, judge, type UnclearChange } from './changes/evidence.js';
+import { KeptHere } from './changes/kept-here.service.js';
 import { Unclear } from './changes/unclear.js';
 import { type CacheRow, difference, suspiciousLoss } from './reconcile.js';
 import { RecordCache } from './record-cache.js';
@@ -69,6 +70,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     private readonly domains: DomainsService,
     private readonly cache: RecordCache,
     private readonly unclear: Unclear,
+    private readonly keptHere: KeptHere,
     private readonly audit: AuditService,
   ) {}
 
@@ -141,7 +143,8 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       const { revision } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
       const begun = now();
-      const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name });
+      const settles = await this.unclear.isAt(domain.id, null);
+      const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name }, { settles });
       const known = { revision: (await this.domains.reload(domain.id)).revision, rows: [] as CacheRow[] };
       known.rows = await this.cache.following(domain.id);
       return this.db.transaction(async (manager) => {
@@ -158,7 +161,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
         const loss = suspiciousLoss(rows, changes, new Set([...busy, ...unclear.flatMap(hostsOf)]));
         if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
         const touched = await this.cache.apply(manager, domain.id, changes, busy);
-        const settled = await this.settleBy(manager, domain.id, judge(free, remote, begun, remoteIdsOf(rows)));
+        const settled = await this.settleBy(manager, domain.id, free, judge(free, remote, begun, remoteIdsOf(rows)));
         if (loss) {
           const after = { touched, confirmed: loss.lost.length, of: loss.of };
           await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
@@ -169,14 +172,21 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   }
 
   /** What was proved of unclear changes, in the transaction that brought the cache up to date. */
-  private async settleBy(manager: EntityManager, domainId: number, verdicts: Verdicts): Promise<Settled> {
+  private async settleBy(
+    manager: EntityManager,
+    domainId: number,
+    free: readonly UnclearChange[],
+    verdicts: Verdicts,
+  ): Promise<Settled> {
     const remoteIds = [...verdicts.values()].flatMap((verdict) => (verdict.applied && verdict.remoteId) || []);
     const ids = await this.cache.idsOf(manager, domainId, remoteIds);
     const applied = new Map<UnclearChange, number | null>();
     const failed: UnclearChange[] = [];
+    const gone = new Set<number>();
     for (const [change, verdict] of verdicts) {
       if (!verdict.applied) {
         failed.push(change);
+        if (verdict.gone) gone.add(change.id);
         continue;
       }
       const id = verdict.remoteId === null ? change.record_id : (ids.get(verdict.remoteId) ?? change.record_id);
@@ -184,8 +194,10 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       // the one part of a record that no list of a provider tells
       if (id !== null && change.remark) await this.cache.remark(manager, domainId, id, change.remark);
     }
-    if (verdicts.size) await this.unclear.settle(manager, domainId, applied, failed);
-    return { applied: applied.size, failed: failed.length };
+    if (verdicts.size) await this.unclear.settle(manager, domainId, applied, failed, gone);
+    const here = await this.keptHere.settle(manager, domainId, free);
+    if (here.applied.size + here.failed.length) await this.unclear.settle(manager, domainId, here.applied, here.failed);
+    return { applied: applied.size + here.applied.size, failed: failed.length + here.failed.length };
   }
 
   /**

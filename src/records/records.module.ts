@@ -9,6 +9,7 @@ import { ChangeSets } from './changes/change-sets.js';
 import { ChangesController } from './changes/changes.controller.js';
 import { ChangeEngine } from './changes/engine.service.js';
 import { Execution } from './changes/execution.service.js';
+import { KeptHere } from './changes/kept-here.service.js';
 import { LateChanges } from './changes/late.service.js';
 import { Places } from './changes/places.js';
 import { ResumeService } from './changes/resume.service.js';
@@ -31,6 +32,7 @@ import { SyncController } from './sync.controller.js';
     Execution,
     ChangeSets,
     ResumeService,
+    KeptHere,
     LateChanges,
     Unclear,
     ChangeReader,

@@ -268,21 +268,31 @@ describe('a change that was not applied', () => {
   });
 
   /** Leaves a change set as a process does that dies. */
-  const plant = async (background: boolean, changes: { host: string; tried: boolean }[]): Promise<number> => {
+  const plant = async (
+    background: boolean,
+    changes: { host: string; tried: boolean; here?: boolean }[],
+    atomic = false,
+  ): Promise<number> => {
     const { db, domain } = site;
     const at = '2026-01-01T00:00:00.000Z';
     await db.run(
       `INSERT INTO change_sets (domain_id, domain, door, actor_type, request_id, comment, atomic, background, whole, owner, state, total, created_at)
        VALUES (?, ?, 'api', 'user', '', '', ?, ?, ?, ?, 'open', ?, ?)`,
-      [domain, ZONE, false, background, false, PROCESS, changes.length, at],
+      [domain, ZONE, atomic, background, false, PROCESS, changes.length, at],
     );
     const id = Number((await db.row<{ id: number }>('SELECT MAX(id) AS id FROM change_sets'))?.id);
-    for (const [i, { host, tried }] of changes.entries())
+    for (const [i, { host, tried, here = false }] of changes.entries()) {
+      const after = {
+        ...PLAIN,
+        host,
+        ...(here && { enabled: false, remark: 'here', remote_id: null, read_only: false }),
+      };
       await db.run(
-        `INSERT INTO record_changes (change_set_id, position, op, host, type, state_after, value_after, state, tried_at)
-         VALUES (?, ?, 'create', ?, 'A', ?, '192.0.2.5', 'pending', ?)`,
-        [id, i, host, JSON.stringify({ ...PLAIN, host }), tried ? at : null],
+        `INSERT INTO record_changes (change_set_id, position, op, host, type, state_after, value_after, expected, state, tried_at)
+         VALUES (?, ?, 'create', ?, 'A', ?, '192.0.2.5', ?, 'pending', ?)`,
+        [id, i, host, JSON.stringify(after), here ? '' : null, tried ? at : null],
       );
+    }
     return id;
   };
   const of = async (id: number) => {
@@ -314,6 +324,32 @@ describe('a change that was not applied', () => {
     await new Promise((resolve) => setTimeout(resolve, 400));
     done(await admin.get(`${records}?refresh=true`));
     assert.deepEqual(await of(id), ['done', 'applied', 'failed', 'not_tried']);
+  });
+
+  it('of an atomic list that was carried out takes those with it that exist only here', async () => {
+    const { admin, records, kept } = site;
+    const list = ['h1', 'h2', 'h3'].map((host, i) => ({ host, tried: true, here: i === 2 }));
+    const [done1, undone] = [await plant(false, list, true), await plant(false, [...list].reverse(), true)];
+    for (const host of ['h1', 'h2'])
+      kept().push({ id: `made-${host}`, name: `${host}.${ZONE}`, type: 'A', content: '192.0.2.5', ttl: 600 });
+    done(await admin.get(`${records}?refresh=true`));
+    assert.deepEqual(await of(done1), ['done', 'applied', 'applied', 'applied']);
+    const { list: here } = done(await admin.get(`${records}?host=h3`));
+    assert.deepEqual(
+      here.map(({ enabled, remark, pending, value }) => [enabled, remark, pending, value]),
+      [[false, 'here', false, '192.0.2.5']],
+    );
+    // the same again, of which one finds its place taken
+    assert.deepEqual(await of(undone), ['done', 'failed', 'applied', 'applied']);
+    const half = await plant(false, [...list.slice(1).map((one) => ({ ...one, host: `half-${one.host}` }))], true);
+    done(await admin.get(`${records}?refresh=true`));
+    assert.deepEqual(await of(half), ['unknown', 'unknown', 'unknown']);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    done(await admin.get(`${records}?refresh=true`));
+    assert.deepEqual(await of(half), ['done', 'failed', 'failed']);
+    assert.deepEqual(done(await admin.get(`${records}?host=half-h3`)).list, []);
+    const { total, list: all } = done(await admin.get(records));
+    assert.equal(total, all.length, 'the stored count is exact');
   });
 
   it('of a list in the background waits for whoever takes it up', async () => {

@@ -59,8 +59,8 @@ function typeOf(dice: Dice, { types }: Soil): string {
 }
 
 function hostFor(dice: Dice, type: string): string {
-  // a DS at the apex is the parent's: BIND leaves it out of an update and takes the rest
-  if (type === 'DS') return dice.of(['deleg', 'deleg2']);
+  // mostly where a delegation is, or may be
+  if (type === 'DS') return dice.of(['deleg', 'deleg', 'deleg2', 'deleg2', '@']);
   if (type === 'NS') return dice.chance(0.8) ? dice.of(['deleg', 'deleg2']) : '@';
   if (type === 'SRV') return dice.of(['_sip._tcp', '_sip._tcp', 'www']);
   if (type === 'CNAME') return dice.of(['c1', 'c2', 'c3', 'www', 'a']);

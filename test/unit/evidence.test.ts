@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import type { RemoteRecord } from '../../src/dns/record.js';
-import { expectations, hostsOf, judge, type UnclearChange } from '../../src/records/changes/evidence.js';
+import { expectations, hostsOf, judge, keptHere, type UnclearChange } from '../../src/records/changes/evidence.js';
 import { remote, rowValues as row } from '../support/rows.js';
 
 const SENT = '2026-01-01T00:00:00.000Z';
@@ -13,6 +13,7 @@ const LATE = '2026-01-01T00:01:00.001Z';
 const change = (more: Partial<UnclearChange>): UnclearChange => ({
   id: 1,
   change_set_id: 1,
+  atomic: false,
   record_id: 7,
   host: 'www',
   host_before: null,
@@ -116,6 +117,18 @@ describe('what a list proves of an unclear change', () => {
     ])
       for (const list of [[], [remote('a', '192.0.2.1')]])
         assert.deepEqual([verdict(one, list, EARLY, null), verdict(one, list, LATE, null)], ['failed', 'failed']);
+  });
+
+  it('of one that is kept here, in a list that is done whole: nothing, it shares the end of the rest', () => {
+    const here = row('192.0.2.1', { remote_id: null, enabled: false });
+    const parked = change({ atomic: true, record_id: null, after: here, expected: '' });
+    assert.equal(verdict(parked, [], LATE, null), 'unknown');
+    const [moved, removed] = [
+      change({ atomic: true, before: here, after: here }),
+      change({ atomic: true, before: here }),
+    ];
+    const live = change({ atomic: true, record_id: 8, before: OLD });
+    assert.deepEqual(keptHere([parked, moved, removed, live]), [parked, moved, removed]);
   });
 
   it('enabling what was kept here: its content', () => {

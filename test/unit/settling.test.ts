@@ -75,6 +75,7 @@ class Model {
     this.unclear.push({
       id: ++this.next,
       change_set_id: 1,
+      atomic: false,
       record_id: was?.id ?? null,
       host: (after ?? was)?.host ?? '',
       host_before: was?.host ?? null,

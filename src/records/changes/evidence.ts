@@ -6,6 +6,8 @@ import { distinct, type Expectation, type RowValues } from '../reconcile.js';
 export interface UnclearChange {
   id: number;
   change_set_id: number;
+  /** of a list that is done whole or not at all */
+  atomic: boolean;
   /** of the cached record; null for a creation */
   record_id: number | null;
   host: string;
@@ -37,10 +39,14 @@ const takesAway = ({ before, after, expected }: UnclearChange): boolean =>
 
 /**
  * It is of a record that exists only here, before and after: nothing was asked of the provider, and what has no end was
- * not written here.
+ * not written here. Of a list that may be done in part it has failed; else see `keptHere`.
  */
 const isOurs = ({ before, after, expected }: UnclearChange): boolean =>
   after === null ? before?.remote_id === null : expected === '' && (before?.remote_id ?? null) === null;
+
+/** Those of lists that are done whole which exist only here: they share the end of the rest (see `KeptHere`). */
+export const keptHere = (changes: readonly UnclearChange[]): UnclearChange[] =>
+  asSent(changes).flatMap(({ change, parts }) => (change.atomic && isOurs(change) ? parts : []));
 
 /** What a change gives a row; what it leaves alone may be something else by now. */
 function changed(before: RowValues | null, after: RowValues | null): Partial<RowValues> {
@@ -106,7 +112,7 @@ export function judge(
   remote: readonly RemoteRecord[],
   begun: string,
   remoteIdOf: (recordId: number) => string | null,
-): Map<UnclearChange, { applied: true; remoteId: string | null } | { applied: false }> {
+): Map<UnclearChange, { applied: true; remoteId: string | null } | { applied: false; gone?: boolean }> {
   const verdicts: ReturnType<typeof judge> = new Map();
   if (!changes.length) return verdicts;
   const byId = new Map(distinct(remote).map((record) => [record.remoteId, record]));
@@ -128,14 +134,17 @@ export function judge(
     const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
     return [...own, ...there].find((record) => record !== undefined && says(record, change));
   };
+  const isGone = ({ before, after }: UnclearChange): boolean =>
+    !!before?.remote_id && after !== null && !byId.has(before.remote_id);
   for (const { change, parts } of asSent(changes)) {
     const here = isOurs(change);
+    if (here && change.atomic) continue;
     // what is there may be of an attempt before the one that may still be carried out
     if (change.late === 'again' && isEarly(change, begun)) continue;
     const found = here ? undefined : find(change);
     for (const part of parts) {
       if (found) verdicts.set(part, { applied: true, remoteId: found.remoteId });
-      else if (here || !isEarly(change, begun)) verdicts.set(part, { applied: false });
+      else if (here || !isEarly(change, begun)) verdicts.set(part, { applied: false, gone: isGone(change) });
     }
   }
   return verdicts;

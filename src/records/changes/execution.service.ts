@@ -14,7 +14,7 @@ import { RecordSyncService } from '../record-sync.service.js';
 import { recordView } from '../record-view.js';
 import { ChangeSets, type Ended, type ListOptions } from './change-sets.js';
 import { type Applied, commitApplied } from './commit.js';
-import type { Net, Planned } from './plan.js';
+import { isIdle, type Net, type Planned } from './plan.js';
 import { listEntry, singleEntries } from './results.js';
 import { Unclear } from './unclear.js';
 
@@ -117,11 +117,17 @@ export class Execution {
     const applied: Applied[] = [];
     const failures = new Map<Net, Pick<Ended, 'state' | 'error'>>();
     const refusal = run.options.atomic ? refusalOf(outcomes.values()) : null;
+    // done whole or not at all: what exists only here waits for what is asked of the provider (see `KeptHere`)
+    const doubt = run.options.atomic && !refusal ? doubtOf(outcomes.values()) : null;
     for (const [net, outcome] of outcomes) {
       if (outcome.ok) applied.push({ net, remoteId: outcome.remoteId, held: outcome.held });
       else failures.set(net, { state: stateOf(outcome), error: errorOf(outcome, net, run) });
     }
     for (const net of chunk.filter((one) => !outcomes.has(one))) {
+      if (doubt && !isIdle(net)) {
+        failures.set(net, { state: 'unknown', error: doubt });
+        continue;
+      }
       const error = refusal ?? inTheWay(net, failures);
       // without a change a record keeps the id that it has; disabled here, it has none
       if (error) failures.set(net, { state: 'not_tried', error });
@@ -181,6 +187,12 @@ function inTheWay({ after }: Net, failures: ReadonlyMap<Net, Pick<Ended, 'error'
 /** Why a piece was certainly not carried out as a whole, if so. */
 function refusalOf(outcomes: Iterable<Outcome>): AppError | null {
   for (const outcome of outcomes) if (!outcome.ok && !outcome.error.mayHaveApplied) return outcome.error;
+  return null;
+}
+
+/** Why nobody knows whether a piece was carried out, if so. */
+function doubtOf(outcomes: Iterable<Outcome>): AppError | null {
+  for (const outcome of outcomes) if (!outcome.ok && outcome.error.mayHaveApplied) return outcome.error;
   return null;
 }
 

@@ -16,6 +16,8 @@ import { actorOf, WHO } from './who.js';
 /** ids that one statement names */
 const CHUNK = 200;
 const NOT_THERE = 'The provider gave no clear answer; what it holds shows that the change was not applied';
+const NEITHER =
+  'The provider gave no clear answer, and holds neither the record as it was nor as it was to be; make it again';
 /** of one from before it was kept what it was to make */
 const NOT_KNOWN = 'The provider gave no clear answer; whether it applied the change is not known any more';
 
@@ -43,6 +45,7 @@ interface ChangeRow {
   expected: string | null;
   settle_after: string | null;
   late: UnclearChange['late'];
+  atomic: boolean | number;
 }
 
 /**
@@ -189,7 +192,7 @@ export class Unclear {
   async of(domainId: number, manager?: EntityManager): Promise<UnclearChange[]> {
     const rows = await this.db.rows<ChangeRow>(
       `SELECT c.id, c.change_set_id, c.record_id, c.host, c.host_before, c.state_before, c.value_before, c.state_after,
-              c.value_after, c.expected, c.settle_after, c.late
+              c.value_after, c.expected, c.settle_after, c.late, s.atomic
          FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
         WHERE s.state = 'unknown' AND s.domain_id = ? AND c.state = 'unknown' ORDER BY c.id`,
       [domainId],
@@ -199,7 +202,8 @@ export class Unclear {
       const before = state(state_before, value_before);
       const after = state(state_after, value_after);
       const remark = after && { from: before?.remark ?? '', to: after.remark };
-      return { ...row, before: before?.values ?? null, after: after?.values ?? null, remark };
+      const states = { before: before?.values ?? null, after: after?.values ?? null };
+      return { ...row, ...states, remark, atomic: Boolean(row.atomic) };
     });
   }
 
@@ -231,6 +235,7 @@ export class Unclear {
 
   /**
    * Writes down what came of unclear changes, and takes the mark from rows that no other one touches.
+   * @param gone those of `failed` of whose record neither the old nor the new state is there
    * @param applied with the id of the row that each made or changed, null where there is none any more
    */
   async settle(
@@ -238,6 +243,7 @@ export class Unclear {
     domainId: number,
     applied: ReadonlyMap<UnclearChange, number | null>,
     failed: readonly UnclearChange[],
+    gone: ReadonlySet<number> = new Set(),
   ): Promise<void> {
     for (const [{ id, record_id }, row] of applied)
       await this.db.run(
@@ -246,7 +252,8 @@ export class Unclear {
         manager,
       );
     for (const { id, before, after, expected } of failed) {
-      const msg = before || after || expected !== null ? NOT_THERE : NOT_KNOWN;
+      const known = before || after || expected !== null;
+      const msg = gone.has(id) ? NEITHER : known ? NOT_THERE : NOT_KNOWN;
       const error = JSON.stringify({ code: CODES.provider.code, msg });
       await this.db.run(`UPDATE record_changes SET state = 'failed', error = ? WHERE id = ?`, [error, id], manager);
     }
