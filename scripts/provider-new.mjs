@@ -44,5 +44,5 @@ add(`  ${kind},`, /^ {2}\w+,$/);
 writeFileSync(registry, lines.join('\n'));
 
 process.stdout.write(`${[...Object.values(files), 'src/providers/registry.ts'].map((file) => `  ${file}`).join('\n')}
-Next: npx jest test/providers/${kind}; then docs/writing-a-provider.md
+Next: npx jest test/providers/${kind} and npx tsc -p test; then docs/writing-a-provider.md, whose table says what the kit has
 `);

@@ -68,8 +68,10 @@ export function connectProvider(
   return {
     check: () => saying(true, (provider) => provider.check()),
     listZones: () => saying(true, (provider) => provider.listZones()),
-    listRecords: (zone) =>
-      saying(true, async (provider) => (await provider.listRecords(zone)).map((record) => shown(record, writable))),
+    listRecords: (zone, more) =>
+      saying(true, async (provider) =>
+        (await provider.listRecords(zone, more)).map((record) => shown(record, writable)),
+      ),
     apply: (zone, changes, more) =>
       saying(false, async () => {
         const outcomes = await apply(zone, changes, more);
@@ -126,7 +128,8 @@ export async function connectAdapter(
   const secretKeys = new Set(fields.filter((f) => f.secret).map((f) => f.key));
   const secrets = Object.entries(credentials)
     .filter(([key, value]) => secretKeys.has(key) && value.length >= 4)
-    .map(([, value]) => value);
+    // as vendors repeat them, too: in an address, in JSON, in the header that they came in
+    .flatMap(([, value]) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]);
   const redact = (text: string) => secrets.reduce((t, s) => t.replaceAll(s, '***'), text);
   const { requests, perSeconds, more, concurrency } = definition.limits;
   const http = new Http({

@@ -22,9 +22,13 @@ const PARTS: Record<string, string> = {
 export interface FieldOptions {
   /** the vendor's names of parts, where they are others than in the RFCs: `{target: 'data', value: 'data'}` */
   names?: Record<string, string>;
+  /** parts without a name of the vendor's own are written so: `MatchingType` */
+  pascal?: boolean;
   /** names are sent absolute, with their final dot */
   dots?: boolean;
 }
+
+const toPascal = (name: string) => name.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 
 type Fields = Record<string, string | number>;
 
@@ -33,14 +37,14 @@ type Fields = Record<string, string | number>;
  * @example typedFields().of({type: 'SRV', priority: 10, value: '5 5060 sip.example.net'})
  *   // {priority: 10, weight: 5, port: 5060, target: 'sip.example.net'}
  */
-export function typedFields({ names = {}, dots = false }: FieldOptions = {}) {
+export function typedFields({ names = {}, pascal = false, dots = false }: FieldOptions = {}) {
   const parts = (type: string) =>
     (PARTS[type] ?? '')
       .split(' ')
       .filter(Boolean)
       .map((part) => {
         const [, kind, name] = /^([#".*]?)(.*)$/.exec(part) as unknown as [string, string, string];
-        return { kind, name: names[name] ?? name };
+        return { kind, name: names[name] ?? (pascal ? toPascal(name) : name) };
       });
   return {
     /** The fields of a record; null for types that are one value. */

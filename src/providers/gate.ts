@@ -12,7 +12,8 @@ interface Waiter {
   refuse(): void;
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A timer that is set for longer goes off at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** A provider that wants a longer pause is asked again after this one: it may have meant another unit. */
 const LONGEST_PAUSE_MS = 3_600_000;
 

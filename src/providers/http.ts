@@ -57,9 +57,11 @@ export interface HttpOptions {
   errorMessage?: (body: unknown) => string | undefined;
   /** for errors that the status alone does not tell; undefined leaves the usual mapping */
   errorKind?: (status: number, body: unknown) => ProviderError['kind'] | undefined;
+  /** whether a refusal is that of a token which is dropped now: the call is made once more, with another one */
+  renews?: (status: number, body: unknown) => boolean;
 }
 
-type Hooks = 'beforeRequest' | 'sign' | 'failed' | 'errorMessage' | 'errorKind';
+type Hooks = 'beforeRequest' | 'sign' | 'failed' | 'errorMessage' | 'errorKind' | 'renews';
 
 export interface CallOptions extends RequestBody {
   query?: Record<string, string | number | boolean | undefined>;
@@ -78,11 +80,18 @@ export interface HttpAnswer<T> {
   body: T;
 }
 
+/** The header of a user with a password (RFC 7617). */
+export const basicAuth = (user = '', password = '') => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+});
+
 /** An answer larger than this is refused: no provider's page is near it. */
 const MAX_BODY_MIB = 64;
 /** a proxy in between has waited in vain: the provider may still be at it */
 const GATEWAY_TIMEOUT = [504, 524];
 const BUSY = [502, 503, 504];
+/** headers that hold nothing secret */
+const PUBLIC = /^(accept|user-agent|content-.*|host|if-.*|.*date)$/i;
 
 /**
  * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504
@@ -135,20 +144,25 @@ export class Http {
     const tooLate = () => {
       if (!reads) late = unclear ? 'again' : 'once';
     };
+    const doubtful = () => unclear && !reads;
     const doubt = (may: boolean) => {
       unclear ||= may;
       if (doing && unclear && !reads) doing.unclear = true;
     };
     let turns = 0;
+    let renewed = false;
+    let redact = this.options.redact;
     for (let attempt = 0; ; ) {
       const last = attempt >= retries;
       let answer: Received;
       try {
         if (Date.now() >= deadline) throw new NotBegun('unavailable', 'The time for the call is over');
         const outgoing = await this.outgoing(method, path, options);
+        redact = this.redacting(outgoing);
         answer = await gate.run(() => this.send(outgoing), end, turns++ > 0);
       } catch (error) {
-        if (error instanceof ProviderError) throw unclear ? error.applied(true).lateBy(late) : error;
+        if (error instanceof ProviderError) throw doubtful() ? error.applied(true).lateBy(late) : error;
+        if ((error as { code?: string }).code === 'UND_ERR_INVALID_ARG') throw new NotBegun('auth', UNSENDABLE);
         const certain = neverSent(error);
         // a provider that is too slow is not asked again: the caller has waited long enough, and it has enough to do
         const slow = (error as Error).name === 'TimeoutError';
@@ -160,17 +174,24 @@ export class Http {
           continue;
         }
         const words = connectionWords(error, this.options.timeoutMs);
-        throw new ProviderError('unavailable', this.options.redact(words), unclear).lateBy(late);
+        throw new ProviderError('unavailable', redact(words), doubtful()).lateBy(late);
       }
       const { status, headers, text } = answer;
       const success = status >= 200 && status < 300;
       if (success) {
         const body = this.parse<T>(text, headers, reads, doubt);
-        if (!this.options.failed?.(body)) return { status, headers, body };
+        if (!this.options.failed?.(body)) {
+          if (doing && !reads) doing.written = true;
+          return { status, headers, body };
+        }
       }
       if (GATEWAY_TIMEOUT.includes(status)) tooLate();
       doubt(status >= 500);
-      const failure = this.failure(status, text, unclear).lateBy(late);
+      const failure = this.failure(status, text, { reads, unclear: doubtful(), redact }).lateBy(late);
+      if (!renewed && this.options.renews?.(status, this.body(text))) {
+        renewed = true;
+        continue;
+      }
       const asked = retryAfter(headers['retry-after']);
       const limited = failure.kind === 'rate_limit';
       const wait = asked ?? backoff(attempt);
@@ -206,6 +227,13 @@ export class Http {
     return { status: answer.statusCode, headers: answer.headers, text };
   }
 
+  /** Takes out what a request itself is authorised by as well: a token that was fetched is no credential. */
+  private redacting({ headers }: OutgoingRequest): (text: string) => string {
+    const values = Object.entries(headers).flatMap(([name, value]) => (PUBLIC.test(name) ? [] : value.split(/[ ;,]+/)));
+    const secrets = values.filter((value) => value.length >= 8);
+    return (text) => secrets.reduce((all, secret) => all.replaceAll(secret, '***'), this.options.redact(text));
+  }
+
   private parse<T>(text: string, headers: Received['headers'], reads: boolean, doubt: (may: boolean) => void): T {
     const { answers = 'json', redact } = this.options;
     try {
@@ -214,21 +242,29 @@ export class Http {
       const type = clipped(redact(String(headers['content-type'] ?? 'no content type')), FOREIGN_CHARACTERS);
       doubt(!reads);
       const form = answers.toUpperCase();
-      throw new ProviderError('unavailable', `The provider's answer was cut off or is not ${form} (${type})`);
+      throw new ProviderError('unavailable', `The provider's answer was cut off or is not ${form} (${type})`, !reads);
     }
   }
 
-  private failure(status: number, text: string, unclear: boolean): ProviderError {
-    let body: unknown = text;
+  private body(text: string): unknown {
     try {
-      body = decode(text, this.options.answers ?? 'json') ?? text;
+      return decode(text, this.options.answers ?? 'json') ?? text;
     } catch {
       // many gateways answer errors in plain text or HTML
+      return text;
     }
-    const own = this.options.errorMessage?.(body) ?? plainWords(this.options.redact(text));
+  }
+
+  private failure(
+    status: number,
+    text: string,
+    { reads, unclear, redact }: { reads: boolean; unclear: boolean; redact: (text: string) => string },
+  ): ProviderError {
+    const body = this.body(text);
+    const own = this.options.errorMessage?.(body) ?? plainWords(redact(text));
     const kind = this.options.errorKind?.(status, body) ?? kindOf(status);
     const words = own ? `${own} (HTTP ${status})` : `HTTP ${status}`;
-    return new ProviderError(kind, this.options.redact(words), unclear || kind === 'unavailable');
+    return new ProviderError(kind, redact(words), unclear || (!reads && kind === 'unavailable'));
   }
 }
 
@@ -269,6 +305,9 @@ function neverSent(error: unknown): boolean {
     'EOUTBOUND',
   ].includes(code ?? '');
 }
+
+const UNSENDABLE =
+  'A credential holds a character that no request can carry, such as a line break or a typographic quote';
 
 function connectionWords(error: unknown, timeoutMs: number): string {
   const e = error as { name?: string; code?: string; message?: string };

@@ -1,7 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { LONGEST_TIMER_MS } from './gate.js';
 import type { DnsProvider } from './provider.js';
-
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * `apply` for vendors whose lists come in pages that shift when something is written, and who have to be read for each

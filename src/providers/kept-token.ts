@@ -1,3 +1,4 @@
+import type { HttpOptions, OutgoingRequest } from './http.js';
 import { reading } from './work.js';
 
 /** A token as a vendor answers it. */
@@ -41,3 +42,22 @@ export function keptToken(fetch: () => Promise<FetchedToken>) {
     },
   };
 }
+
+/**
+ * Options of a client whose calls carry such a token, until the API refuses it with HTTP 401: then another one.
+ * @param hooks the others of the client
+ */
+export const bearing = <H extends Pick<HttpOptions, 'errorKind' | 'errorMessage'>>(
+  token: ReturnType<typeof keptToken>,
+  hooks: H,
+) => ({
+  ...hooks,
+  beforeRequest: async (request: OutgoingRequest): Promise<OutgoingRequest> => ({
+    ...request,
+    headers: { ...request.headers, authorization: `Bearer ${await token.get()}` },
+  }),
+  renews: (status: number) => {
+    if (status === 401) token.forget();
+    return status === 401;
+  },
+});

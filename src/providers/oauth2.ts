@@ -1,6 +1,6 @@
 import { cutShort, type errorHooks } from './errors.js';
-import type { Http, OutgoingRequest } from './http.js';
-import { keptToken } from './kept-token.js';
+import type { Http } from './http.js';
+import { bearing, keptToken } from './kept-token.js';
 
 /** The answer of a token server (RFC 6749 section 5); some write the seconds as text. */
 interface TokenAnswer {
@@ -30,15 +30,5 @@ export function oauth2(
     if (!answer?.access_token) throw cutShort('token');
     return { token: answer.access_token, seconds: Number(answer.expires_in) || 0 };
   });
-  return {
-    ...hooks,
-    beforeRequest: async (request: OutgoingRequest): Promise<OutgoingRequest> => ({
-      ...request,
-      headers: { ...request.headers, authorization: `Bearer ${await token.get()}` },
-    }),
-    errorKind: (status: number, body: unknown) => {
-      if (status === 401) token.forget();
-      return hooks.errorKind(status, body);
-    },
-  };
+  return bearing(token, hooks);
 }

@@ -1,6 +1,9 @@
 import { ProviderError } from './errors.js';
 
-/** One page of a list. What a vendor does not say is left out; of `total` and `next` it has to say one, or neither. */
+/**
+ * One page of a list. What a vendor does not say is left out; but of `total` and `next` it has to say one, unless it is
+ * by the length of the page that the end is known.
+ */
 export interface Page<T> {
   entries: readonly T[] | undefined;
   /** of all pages */
@@ -20,21 +23,30 @@ export interface PageRequest {
 
 /** A list that changes while it is read is read again from the start, so often at most. */
 const ATTEMPTS = 3;
+/** No list that anybody keeps has so many pages: the vendor gives another one for ever. */
+const MOST_PAGES = 5000;
+/** So many pages are looked at once more. */
+const LOOKED_AT_AGAIN = 5;
 
 const cut = () =>
   new ProviderError('unavailable', "The provider's list is cut short: a page or a part of it is missing");
 
 /**
  * All entries of a list that comes in pages, each once by its id: pages shift when something is added meanwhile. When
- * something is taken away, one may be missed; so a list whose announced length changes is read again.
+ * something is taken away, one may be missed; so a list whose announced length changes is read again. Where something
+ * is taken away and something else added, the length stays: so of a list by numbers or offsets (a cursor holds its
+ * place) the pages before the last are looked at once more, the first five at most, and where there is an entry that
+ * was not read, all is read again. That costs a list of two pages one call, a list of six or more five, one of one page
+ * nothing; behind the sixth page one may still be missed until the next reading.
  * @param perPage entries that were asked for: a vendor that says neither `total` nor `next` has a next page after a
- * full one
- * @throws ProviderError `unavailable` when a page is missing, the list is shorter than announced, or keeps changing
+ * full one. Left out: an answer that says neither is cut, since nobody knows where the list ends
+ * @throws ProviderError `unavailable` when a page is missing, the list is shorter than announced, keeps changing, or
+ * does not end
  */
 export async function allPages<T>(
   idOf: (entry: T) => string | number,
   read: (at: PageRequest) => Promise<Page<T>>,
-  perPage = Number.POSITIVE_INFINITY,
+  perPage?: number,
 ): Promise<T[]> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const all = await once(idOf, read, perPage);
@@ -46,31 +58,69 @@ export async function allPages<T>(
 async function once<T>(
   idOf: (entry: T) => string | number,
   read: (at: PageRequest) => Promise<Page<T>>,
-  perPage: number,
+  perPage: number | undefined,
 ): Promise<T[] | null> {
   const all = new Map<string | number, T>();
   const seen = new Set<string | number>();
   const at: PageRequest = { page: 1, offset: 0, next: null };
+  const numbered: PageRequest[] = [];
   let announced: number | undefined;
   for (; ; at.page++) {
     const { entries, total, count, next } = await read({ ...at });
     if (!Array.isArray(entries) || (count !== undefined && count !== entries.length)) throw cut();
     if (total !== undefined && !Number.isInteger(total)) throw cut();
+    if (total === undefined && next === undefined && perPage === undefined) throw cut();
     if (at.page > 1 && total !== announced) return null;
     announced = total;
     const known = all.size;
-    for (const entry of entries) all.set(idOf(entry), entry);
+    for (const entry of entries) {
+      // two without an id would be one
+      if (idOf(entry) === undefined || idOf(entry) === null) throw cut();
+      all.set(idOf(entry), entry);
+    }
     at.offset += entries.length;
     const complete = total === undefined || all.size >= total;
-    const last = next !== undefined ? next === null : total !== undefined ? complete : entries.length < perPage;
+    const last = next !== undefined ? next === null : total !== undefined ? complete : entries.length < (perPage ?? 0);
     if (last && !complete) throw cut();
-    if (last) return [...all.values()];
+    if (last) return (await missed(numbered, all, idOf, read)) ? null : [...all.values()];
+    if (at.page >= MOST_PAGES) {
+      throw new ProviderError('unavailable', `The provider's list does not end: it has more than ${MOST_PAGES} pages`);
+    }
+    if (typeof at.next !== 'string' && typeof next !== 'string')
+      numbered.push({ ...at, offset: at.offset - entries.length });
     // a vendor that answers the same page again and again would be asked for ever
     if (all.size === known || next === '' || (next && seen.has(next))) throw cut();
     if (next) seen.add(next);
     at.next = next ?? null;
   }
 }
+
+/** Whether there is an entry, on one of the first pages as they are now, that was not read: one moved to there. */
+async function missed<T>(
+  pages: readonly PageRequest[],
+  all: ReadonlyMap<string | number, T>,
+  idOf: (entry: T) => string | number,
+  read: (at: PageRequest) => Promise<Page<T>>,
+): Promise<boolean> {
+  for (const at of pages.slice(0, LOOKED_AT_AGAIN)) {
+    const { entries } = await read({ ...at });
+    if (!Array.isArray(entries)) throw cut();
+    if (entries.some((entry) => !all.has(idOf(entry)))) return true;
+  }
+  return false;
+}
+
+/**
+ * A page of a vendor that says how many entries all pages have. Where these are none, the list may be null, or left out
+ * (as many answers have it); else what is missing is cut.
+ */
+export const counted = <T>(entries: readonly T[] | null | undefined, total: number | string | undefined): Page<T> => ({
+  entries: entries ?? (numberOf(total) === 0 ? [] : undefined),
+  total: numberOf(total),
+});
+
+const numberOf = (total: unknown): number =>
+  typeof total === 'number' || (typeof total === 'string' && /^\d+$/.test(total)) ? Number(total) : Number.NaN;
 
 /** entries that are read at once: they wait for their turn no longer than one call may */
 const AT_ONCE = 6;

@@ -3,6 +3,7 @@ import { DEFAULT_TTL, fromRdata, type RemoteRecord } from '../dns/record.js';
 import { cutShort } from './errors.js';
 import type { RemoteZone } from './provider.js';
 import { derivedId, keyText, type RecordSet, type SetKey, type SetMember } from './record-set.js';
+import type { RrsetVerbs } from './rrset.js';
 
 /** A record set, or a part of one, as name servers hold it. */
 export interface PlainSet {
@@ -79,6 +80,21 @@ export function setsAt(keys: readonly SetKey[], sets: Iterable<PlainSet>, zone: 
     return { ...key, ttl: live?.ttl ?? DEFAULT_TTL, members, ...(live?.raw === undefined ? {} : { raw: live.raw }) };
   });
 }
+
+/**
+ * `readSets` of a vendor that answers one set, or the whole zone.
+ * @param few up to so many sets are read one by one
+ */
+export const fewOrAll =
+  (
+    few: number,
+    single: (zone: RemoteZone, key: SetKey) => Promise<PlainSet[]>,
+    whole: (zone: RemoteZone) => Promise<PlainSet[]>,
+  ): RrsetVerbs['readSets'] =>
+  async (zone, keys) => {
+    const some = keys.length <= few && (await Promise.all(keys.map((key) => single(zone, key)))).flat();
+    return setsAt(keys, some || (await whole(zone)), zone.name);
+  };
 
 /** So many sets of a whole zone take a server about as long as a call for a single name (seen on PowerDNS 4.7.3). */
 const SETS_PER_CALL = 500;

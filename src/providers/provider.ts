@@ -62,6 +62,11 @@ export interface ZoneInfo {
   plan: string | null;
 }
 
+export interface ListOptions {
+  /** the list decides what became of writes without a clear answer, be they of another process */
+  settles?: boolean;
+}
+
 export interface DnsProvider {
   /** Proves the credentials with the cheapest authenticated read. @throws ProviderError */
   check(): Promise<void>;
@@ -71,7 +76,7 @@ export interface DnsProvider {
    * All records of a zone (types that the server manages itself left out), or an error: never a part.
    * @throws ProviderError
    */
-  listRecords(zone: RemoteZone): Promise<RemoteRecord[]>;
+  listRecords(zone: RemoteZone, options?: ListOptions): Promise<RemoteRecord[]>;
   /**
    * Carries the changes out, one outcome per change, in their order; deletions may be carried out first. No two of them
    * are of one record. Siblings of a record set are kept, disabled ones too. Creating what exists and deleting what is
@@ -131,7 +136,7 @@ export interface Capabilities {
    * name, `zone` (stores that are written as a whole) by that of the zone
    */
   replaces: 'record' | 'set' | 'zone';
-  /** what can be disabled at the provider; elsewhere the service removes and recreates records */
+  /** what can be disabled at the provider; where no single record can be, the service removes and recreates them */
   toggle: 'record' | 'set' | false;
   /** remarks are kept by the provider, in `DnsRecord.remark`; elsewhere here */
   remark: boolean;

@@ -1,7 +1,9 @@
+import type { DnsRecord } from '../dns/record.js';
 import { tied } from './chunks.js';
 import { asProviderError, ProviderError } from './errors.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
 import { keyText, type RecordSet, type SetKey } from './record-set.js';
+import { refusing } from './refusing.js';
 import { keysOf, SetEdit } from './set-edit.js';
 import { partOf, type SetResult, writeEach } from './set-write.js';
 import { endsList, failed, notTried, reading, timeIsOver, work } from './work.js';
@@ -23,6 +25,8 @@ export interface RrsetVerbs {
   replaceSets?(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean | RecordSet[]>;
   /** Replaces one set: where the vendor has no write of several that is carried out whole. @throws ProviderError */
   replaceSet?(zone: RemoteZone, set: RecordSet, was: RecordSet): Promise<boolean>;
+  /** Throws for what the vendor cannot hold (see `refusing`), best `NotBegun`. */
+  judge?(record: DnsRecord): void;
 }
 
 const ATTEMPTS = 5;
@@ -82,8 +86,9 @@ export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
     }
   }
 
-  return (zone, changes, { deadline, atomic = false } = {}) =>
+  const apply: DnsProvider['apply'] = (zone, changes, { deadline, atomic = false } = {}) =>
     work(deadline, async () => (timeIsOver() ? changes.map(() => notTried()) : halving(zone, changes, atomic, false)));
+  return verbs.judge ? refusing((record) => verbs.judge?.(record), apply) : apply;
 }
 
 /** What is left of a list, and what became of it so far. */
@@ -105,9 +110,16 @@ async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], { le
     return new Map<string, SetResult>();
   }
   const writes = edit.changed();
+  if (writes.length && timeIsOver()) {
+    for (const i of left) outcomes[i] = notTried();
+    return new Map<string, SetResult>();
+  }
   const { replaceSet } = verbs;
   if (!writes.length) return new Map<string, SetResult>();
-  if (replaceSet) return writeEach(writes, list, (set, was) => replaceSet.call(verbs, zone, set, was), atomic);
+  if (replaceSet) {
+    const read = async (key: SetKey) => (await verbs.readSets(zone, [key]))[0];
+    return writeEach(writes, list, (set, was) => replaceSet.call(verbs, zone, set, was), { atomic, read });
+  }
   const [sets, was] = [writes.map((w) => w.set), writes.map((w) => w.was)];
   const done = await verbs.replaceSets?.(zone, sets, was);
   const result = (set: RecordSet): SetResult => {

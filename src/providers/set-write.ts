@@ -1,6 +1,6 @@
 import { asProviderError, ProviderError } from './errors.js';
 import type { Change, Outcome } from './provider.js';
-import { keyText, type RecordSet, type SetWrite } from './record-set.js';
+import { keyText, type RecordSet, type SetKey, type SetWrite } from './record-set.js';
 import { keysOf } from './set-edit.js';
 import { endsList, failed, notTried, timeIsOver, work } from './work.js';
 
@@ -19,7 +19,7 @@ export async function writeEach(
   writes: SetWrite[],
   changes: readonly Change[],
   replaceSet: (set: RecordSet, was: RecordSet) => Promise<boolean>,
-  atomic = false,
+  { atomic = false, read }: { atomic?: boolean; read(key: SetKey): Promise<RecordSet | undefined> },
 ): Promise<Map<string, SetResult>> {
   const results = new Map<string, SetResult>();
   let stop: Failure | undefined;
@@ -32,11 +32,44 @@ export async function writeEach(
       // those after a set that changed meanwhile are read and tried once more with it
       if (result === 'changed') blocked ??= result;
       if (typeof result === 'string') continue;
+      if (result.tried && set.members.length)
+        await putBack(together, results, set, result.error, { replaceSet, read }).catch((error: unknown) => {
+          const words = `${result.error.message}; what it was to replace is gone and was not put back: ${asProviderError(error).message}`;
+          const { kind, late } = result.error;
+          results.set(keyText(set), failed(new ProviderError(kind, words, true).lateBy(late)));
+        });
       blocked ??= notTried(result.error);
       if (atomic || endsList(result.error)) stop ??= notTried(result.error);
     }
   }
   return results;
+}
+
+/** ms for putting a set back, however little time is left */
+const BACK_MS = 30_000;
+
+/** Writes again what has made room at a host for a set that was not written, unless that may be there. */
+async function putBack(
+  together: readonly SetWrite[],
+  results: Map<string, SetResult>,
+  failing: RecordSet,
+  failure: ProviderError,
+  { replaceSet, read }: Pick<Parameters<typeof writeEach>[3], 'read'> & { replaceSet: Parameters<typeof writeEach>[2] },
+): Promise<void> {
+  const made = together.filter(
+    ({ set }) => set.host === failing.host && !set.members.length && results.get(keyText(set)) === 'written',
+  );
+  if (!made.length) return;
+  if (failure.late) throw new ProviderError('unavailable', 'its successor may still be written');
+  await work(Date.now() + BACK_MS, async () => {
+    if (failure.mayHaveApplied && (await read(failing))?.members.length) return;
+    for (const { set, was } of made) {
+      const { raw: _raw, ...empty } = set;
+      const { raw: _held, ...whole } = was;
+      if (!(await replaceSet(whole, empty))) throw new ProviderError('unavailable', 'the set was changed meanwhile');
+      results.set(keyText(set), 'same');
+    }
+  });
 }
 
 async function written(body: () => Promise<boolean>): Promise<SetResult> {

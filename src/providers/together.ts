@@ -1,4 +1,5 @@
 import type { Change, DnsProvider, Outcome } from './provider.js';
+import { notTried } from './work.js';
 
 interface Waiter {
   change: Change;
@@ -23,7 +24,12 @@ export function together(apply: DnsProvider['apply'], most: number): DnsProvider
     /** Those who waited, as long as there are any. */
     const next = async (line: Waiter[]): Promise<void> => {
       while (line.length) {
-        const some = line.splice(0, most);
+        const some = line.splice(0, most).filter(({ deadline, answer }) => {
+          const isOver = Date.now() >= deadline;
+          if (isOver) answer(notTried());
+          return !isOver;
+        });
+        if (!some.length) continue;
         const deadline = Math.min(...some.map((waiter) => waiter.deadline));
         try {
           const list = some.map((waiter) => waiter.change);

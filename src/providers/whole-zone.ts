@@ -1,4 +1,5 @@
 import { relativeName } from '../dns/names.js';
+import type { DnsRecord } from '../dns/record.js';
 import { asProviderError } from './errors.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from './plain-sets.js';
 import type { DnsProvider, RemoteZone } from './provider.js';
@@ -28,6 +29,8 @@ export interface ZoneVerbs<E, Z extends { entries: readonly E[] }> {
   entry(set: RecordSet, member: SetMember): E;
   /** @param sets those that change, as they shall be; their entries are in `whole` already @throws ProviderError */
   writeZone(zone: RemoteZone, whole: Z, sets: readonly RecordSet[]): Promise<unknown>;
+  /** Throws for what the vendor cannot hold (see `refusing`), best `NotBegun`. */
+  judge?(record: DnsRecord): void;
 }
 
 const ids = (set: RecordSet | undefined): string =>
@@ -52,6 +55,7 @@ export function fromZone<E, Z extends { entries: readonly E[] }>(
   function once(): RrsetVerbs {
     let read: Z;
     return {
+      judge: (record) => verbs.judge?.(record),
       async readSets(zone, keys) {
         read = await verbs.readZone(zone);
         return at(keys, read, zone);

@@ -7,6 +7,8 @@ interface Work {
   deadline: number;
   /** a write was sent whose answer does not say whether it was carried out */
   unclear: boolean;
+  /** a write was carried out */
+  written: boolean;
 }
 
 const current = new AsyncLocalStorage<Work>();
@@ -22,15 +24,42 @@ export const currentWork = (): Work | undefined => current.getStore();
  */
 export async function work<T>(deadline: number | undefined, body: () => Promise<T>): Promise<T> {
   const outer = current.getStore();
-  const own: Work = { deadline: deadline ?? outer?.deadline ?? Number.POSITIVE_INFINITY, unclear: false };
+  const own: Work = {
+    deadline: deadline ?? outer?.deadline ?? Number.POSITIVE_INFINITY,
+    unclear: false,
+    written: false,
+  };
   try {
     return await current.run(own, body);
   } catch (error) {
     const failure = asProviderError(error);
     throw own.unclear ? failure.applied(true) : failure;
   } finally {
-    if (outer) outer.unclear ||= own.unclear;
+    if (outer) {
+      outer.unclear ||= own.unclear;
+      outer.written ||= own.written;
+    }
   }
+}
+
+/**
+ * The work for one change, or for several that go in one call. Where a write of it was carried out, something was
+ * changed, whatever fails after it. @throws ProviderError
+ */
+export const changing = <T>(body: () => Promise<T>): Promise<T> =>
+  work(undefined, async () => {
+    try {
+      return await body();
+    } catch (error) {
+      const failure = asProviderError(error);
+      throw current.getStore()?.written ? failure.applied(true) : failure;
+    }
+  });
+
+/** What was written was taken back: as if nothing had been. */
+export function takenBack(): void {
+  const doing = current.getStore();
+  if (doing) doing.written = false;
 }
 
 /** Reading, which changes nothing: a failure is certain, unless a write before it was not. @throws ProviderError */
@@ -42,7 +71,7 @@ export async function reading<T>(body: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What has to follow a write that was carried out: where it fails, something was changed. @throws ProviderError */
+/** What follows a write that is not all of a change: where it fails, something was changed. @throws ProviderError */
 export async function following<T>(body: () => Promise<T>): Promise<T> {
   try {
     return await body();

@@ -5,6 +5,7 @@ import type { Agent } from 'undici';
 import { outboundAgent } from '../../src/outbound/agent.js';
 import { Gate } from '../../src/providers/gate.js';
 import { Http, type HttpOptions } from '../../src/providers/http.js';
+import { bearing, keptToken } from '../../src/providers/kept-token.js';
 import { work } from '../../src/providers/work.js';
 import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 
@@ -58,6 +59,40 @@ describe('the HTTP client of all providers', () => {
     assert.equal(sent?.headers['content-type'], 'application/json');
   });
 
+  it('takes out of the words of a vendor what the request was authorised by', async () => {
+    answers({ status: 400, body: 'no: Basic YWRhOnNlY3JldA== and token-of-the-hour' });
+    const headers = { authorization: 'Basic YWRhOnNlY3JldA==', 'x-token': 'token-of-the-hour' };
+    await assert.rejects(client({ headers }).get('/x'), { message: 'no: Basic *** and *** (HTTP 400)' });
+  });
+
+  it('calls once more with another token where that is refused, and no oftener', async () => {
+    let fetched = 0;
+    const token = keptToken(async () => ({ token: `t${++fetched}`, seconds: 3600 }));
+    const http = client().extend(bearing(token, {}));
+    answers({ status: 401, body: {} }, good);
+    assert.deepEqual(await http.post('/x', { json: {} }), { fine: true });
+    assert.deepEqual(
+      standIn.requests.map((r) => r.headers.authorization),
+      ['Bearer t1', 'Bearer t2'],
+    );
+    standIn.requests.length = 0;
+    answers({ status: 401, body: {} });
+    await assert.rejects(http.get('/x'), { kind: 'auth' });
+    assert.equal(standIn.requests.length, 2);
+  });
+
+  it('a credential that no header can carry is said to be wrong, and nothing is sent', async () => {
+    const failure = { kind: 'auth', mayHaveApplied: false, message: /a character that no request can carry/ };
+    await assert.rejects(client({ headers: { authorization: 'Bearer \u2019x\u2019' } }).post('/x'), failure);
+    assert.equal(standIn.requests.length, 0);
+  });
+
+  it('what only reads changes nothing, however it fails', async () => {
+    answers({ status: 500, body: {} });
+    await assert.rejects(client({ retries: 0 }).get('/x'), { kind: 'unavailable', mayHaveApplied: false });
+    await assert.rejects(client({ retries: 0 }).put('/x'), { kind: 'unavailable', mayHaveApplied: true });
+  });
+
   it('gives undefined for an empty answer', async () => {
     answers({ status: 204 });
     assert.equal(await client().delete('/x'), undefined);
@@ -66,7 +101,7 @@ describe('the HTTP client of all providers', () => {
   it('waits for an answer no longer than the limit', async () => {
     standIn.handler = () => new Promise(() => {});
     const failure = { kind: 'unavailable', mayHaveApplied: true, message: 'The provider did not answer within 0.1 s' };
-    await assert.rejects(client({ timeoutMs: 100 }).get('/slow'), failure);
+    await assert.rejects(client({ timeoutMs: 100 }).get('/slow'), { ...failure, mayHaveApplied: false });
     await assert.rejects(client({ timeoutMs: 100 }).post('/slow'), failure);
     assert.equal(standIn.requests.length, 2, 'the slow are not asked again');
   });
@@ -183,12 +218,10 @@ describe('the HTTP client of all providers', () => {
   ] as const) {
     it(`answers HTTP ${status} as ${kind}`, async () => {
       answers({ status, body: 'no luck', headers: { location: `${standIn.url}/elsewhere` } });
-      await assert.rejects(client({ retries: 0 }).get('/'), {
-        kind,
-        message: `no luck (HTTP ${status})`,
-        mayHaveApplied: status >= 500,
-      });
-      assert.equal(standIn.requests.length, 1, 'redirects are not followed');
+      const failure = { kind, message: `no luck (HTTP ${status})` };
+      await assert.rejects(client({ retries: 0 }).get('/'), { ...failure, mayHaveApplied: false });
+      await assert.rejects(client({ retries: 0 }).post('/'), { ...failure, mayHaveApplied: status >= 500 });
+      assert.equal(standIn.requests.length, 2, 'redirects are not followed');
     });
   }
 

@@ -73,8 +73,6 @@ for (const [label, start, missing] of [
         definition: rfc2136,
         cannot: {
           'telling a missing zone from refused credentials': 'NOTAUTH means either (RFC 8945 and RFC 2136)',
-          'a list that is to be carried out whole is not, when one of it is refused':
-            'servers ignore a CNAME beside other data in silence (RFC 2136 3.4.2.2); the outcomes say that it may be applied',
         },
         zone: { id: ZONE, name: ZONE },
         dig: (name, type) => dig(server.port, name, type),
@@ -291,10 +289,52 @@ for (const [label, start, missing] of [
       assert.deepEqual([outcome.error.kind, outcome.error.mayHaveApplied], ['rejected', false]);
     });
 
+    it('sends no DS without a delegation, and takes no delegation from under one', async () => {
+      const ds = create('child', 'DS', `1 13 2 ${'00ff'.repeat(16)}`);
+      const ns = create('child', 'NS', 'ns1.example.net');
+      assert.deepEqual(await kinds(ds), ['rejected']);
+      assert.deepEqual(await kinds(create('@', 'DS', `1 13 2 ${'00ff'.repeat(16)}`)), ['rejected']);
+      const apply = (list: Change[]) => provider.apply(zone, list, { atomic: true });
+      const whole = async (...list: Change[]) => (await apply(list)).map((o) => (o.ok ? 'ok' : o.error.kind));
+      assert.deepEqual(await whole(create('other', 'A', '192.0.2.1'), ds), ['rejected', 'rejected']);
+      assert.deepEqual(await find('other', 'A'), []);
+      await done(ds, ns);
+      const [oldDs] = await find('child', 'DS');
+      const [oldNs] = await find('child', 'NS');
+      assert.ok(oldDs && oldNs);
+      const [outcome] = await provider.apply(zone, [{ op: 'delete', before: oldNs }]);
+      assert.match(outcome?.ok === false ? outcome.error.message : '', /has a DS/);
+      assert.deepEqual(await whole({ op: 'delete', before: oldNs }, create('other', 'A', '192.0.2.1')), [
+        'rejected',
+        'rejected',
+      ]);
+      assert.equal((await find('child', 'DS')).length, 1);
+      await done({ op: 'update', before: oldNs, after: { ...oldNs, value: 'ns2.example.net' } });
+      await done(
+        { op: 'delete', before: { ...oldNs, ...(await find('child', 'NS'))[0] } },
+        { op: 'delete', before: oldDs },
+      );
+      assert.deepEqual([...(await find('child', 'NS')), ...(await find('child', 'DS'))], []);
+    });
+
+    it('takes nothing away for a CNAME where something is that nobody here knows of', async () => {
+      await done(create('hidden', 'A', '192.0.2.1'), create('hidden', 'TXT', 'past us'));
+      const [before] = await find('hidden', 'A');
+      assert.ok(before);
+      const after = record('hidden', 'CNAME', 'target.example.net');
+      const [outcome] = await provider.apply(zone, [{ op: 'update', before, after }]);
+      assert.match(outcome?.ok === false ? outcome.error.message : '', /there is TXT as well/);
+      assert.equal((await find('hidden', 'A')).length, 1);
+    });
+
     it('says so when the server ignores a CNAME beside other data', async () => {
       await done(create('used', 'A', '192.0.2.1'), create('alias', 'CNAME', 'target.example.net'));
       assert.deepEqual(await kinds(create('used', 'CNAME', 'target.example.net')), ['rejected']);
       assert.deepEqual(await kinds(create('alias', 'A', '192.0.2.1')), ['rejected']);
+      const list = [create('free', 'A', '192.0.2.1'), create('used', 'CNAME', 'target.example.net')];
+      for (const one of await provider.apply(zone, list, { atomic: true }))
+        assert.deepEqual(one.ok ? 'ok' : [one.error.kind, one.error.mayHaveApplied], ['rejected', false]);
+      assert.deepEqual(await find('free', 'A'), []);
       const [alias] = await find('alias', 'CNAME');
       assert.ok(alias);
       await done({ op: 'delete', before: alias }, create('alias', 'A', '192.0.2.1'));

@@ -212,6 +212,8 @@ describe('lists that come in pages', () => {
     assert.deepEqual(numbered.asked, [
       { page: 1, offset: 0, next: null },
       { page: 2, offset: 2, next: null },
+      // whether anything moved there meanwhile
+      { page: 1, offset: 0, next: null },
     ]);
     const linked = list(
       [
@@ -247,6 +249,64 @@ describe('lists that come in pages', () => {
     assert.deepEqual(await moving.all(), ['b', 'c', 'd']);
     let total = 100;
     await assert.rejects(list(() => ({ entries: [`${total}`], total: total++ })).all(), cut);
+  });
+
+  /** Pages of two, of a list that is another one once so many of them were read. */
+  const shifting = (before: string[], after: string[], reads: number) => {
+    let done = 0;
+    return list(({ page, offset }) => {
+      const now = done++ < reads ? before : after;
+      assert.equal(offset, (page - 1) * 2);
+      return { entries: now.slice(offset, offset + 2), total: now.length };
+    });
+  };
+
+  it('are read again when one was taken away and another added, since one may be missed', async () => {
+    const six = ['a', 'b', 'c', 'd', 'e', 'f'];
+    // of which page it was taken away, once the pages up to it were read: the next one moved to there
+    for (const [gone, reads] of [
+      ['a', 1],
+      ['a', 2],
+      ['c', 2],
+    ] as const) {
+      const now = [...six.filter((entry) => entry !== gone), 'z'];
+      const { all, asked } = shifting(six, now, reads);
+      assert.deepEqual((await all()).sort(), now.sort());
+      assert.ok(asked.length > 5);
+    }
+    // in another order, or with one less on its last page: nothing was missed
+    assert.deepEqual((await shifting(six, ['b', 'a', 'd', 'c', 'e', 'f'], 3).all()).sort(), six);
+    const much = Array.from({ length: 20 }, (_, i) => `e${i}`);
+    const long = shifting(much, much, 0);
+    assert.deepEqual(await long.all(), much);
+    assert.equal(long.asked.length, 15);
+    const single = shifting(['a', 'b'], ['a', 'b'], 0);
+    await single.all();
+    assert.equal(single.asked.length, 1);
+    let other = 0;
+    const never = list(({ page }) => ({
+      entries: [`${other++}`, `${other++}`].slice(0, page === 1 ? 2 : 1),
+      total: 3,
+    }));
+    await assert.rejects(never.all(), { kind: 'unavailable', message: /kept changing/ });
+  });
+
+  it('are not looked at again where a cursor holds the place', async () => {
+    const pages = list([
+      { entries: ['a'], next: 'x' },
+      { entries: ['b'], next: null },
+    ]);
+    assert.deepEqual(await pages.all(), ['a', 'b']);
+    assert.equal(pages.asked.length, 2);
+  });
+
+  it('have an end: nobody knows it who is told nothing, and one that never comes is an error', async () => {
+    await assert.rejects(list([{ entries: ['a'] }]).all(), cut);
+    await assert.rejects(list([{ entries: [] }]).all(), cut);
+    assert.deepEqual(await list([{ entries: ['a'] }], 2).all(), ['a']);
+    const endless = list(({ page }) => ({ entries: [`${page}`], next: `to ${page}` }));
+    await assert.rejects(endless.all(), { kind: 'unavailable', message: /does not end/ });
+    assert.equal(endless.asked.length, 5000);
   });
 
   it('are not read for ever where the same page comes again and again', async () => {

@@ -227,6 +227,32 @@ describe('record sets that are written together', () => {
     assert.equal(vendor.calls.filter((call) => call.startsWith('write')).length, 13);
   });
 
+  it('come back where what was to take their place was not written', async () => {
+    for (const [kind, may, back] of [
+      ['rejected', false, true],
+      ['rate_limit', false, true],
+      ['unavailable', true, true],
+    ] as const) {
+      const vendor = new Vendor(false);
+      vendor.put('www', 300, ['192.0.2.1', '192.0.2.2']);
+      vendor.fault = ([set]) => (set?.type === 'CNAME' ? refuse(kind, may) : undefined);
+      const alias = dnsRecord({ host: 'www', type: 'CNAME', value: 'a.example.net', ttl: 300 }, zone.name);
+      const outcomes = await vendor.apply([remove(a('www', '192.0.2.1')), update(a('www', '192.0.2.2'), alias)]);
+      assert.ok(
+        outcomes.every((outcome) => !outcome.ok || back),
+        kind,
+      );
+      assert.deepEqual(vendor.shown(), { 'www A': [300, '192.0.2.1', '192.0.2.2'] }, kind);
+    }
+    const vendor = new Vendor(false);
+    vendor.put('www', 300, ['192.0.2.1']);
+    vendor.fault = ([set]) => (set?.type === 'CNAME' || set?.members.length ? refuse('rejected', false) : undefined);
+    const alias = dnsRecord({ host: 'www', type: 'CNAME', value: 'a.example.net', ttl: 300 }, zone.name);
+    const [outcome] = await vendor.apply([update(a('www', '192.0.2.1'), alias)]);
+    assert.ok(outcome && !outcome.ok && outcome.error.mayHaveApplied);
+    assert.match(outcome.error.message, /is gone and was not put back/);
+  });
+
   it('stay in doubt when the refused list may have been carried out before', async () => {
     const vendor = new Vendor(true);
     vendor.fault = (sets) =>

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { generateKeyPairSync, verify } from 'node:crypto';
+import { constants, generateKeyPairSync, verify } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from '@jest/globals';
-import { rs256 } from '../../src/providers/signing/rs256.js';
+import { ps256, rs256 } from '../../src/providers/signing/rs256.js';
 
 describe('RS256', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -34,6 +34,24 @@ describe('RS256', () => {
       assert.match(answer.toString(), /Verified OK/);
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('PS256', () => {
+  it('signs with a salt as long as the hash, another one each time', () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const [one, other] = [ps256({ iat: 1 }, privateKey, { kid: 'k1' }), ps256({ iat: 1 }, privateKey, { kid: 'k1' })];
+    assert.notEqual(one, other);
+    const [header, claims, signature] = one.split('.') as [string, string, string];
+    assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), { alg: 'PS256', typ: 'JWT', kid: 'k1' });
+    for (const [saltLength, good] of [
+      [32, true],
+      [20, false],
+    ] as const) {
+      const key = { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
+      const given = Buffer.from(signature, 'base64url');
+      assert.equal(verify('sha256', Buffer.from(`${header}.${claims}`), key, given), good);
     }
   });
 });

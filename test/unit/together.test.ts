@@ -32,7 +32,8 @@ const soon = () => new Promise((resolve) => setImmediate(resolve));
 describe('single changes of one zone that come at once', () => {
   it('go together behind the one that is on its way, as many as one call may have', async () => {
     const { calls, apply } = slow();
-    const all = ['a', 'b', 'c', 'd', 'e'].map((host, i) => apply(ZONE, [create(host)], { deadline: 900 - i }));
+    const until = Date.now() + 60_000;
+    const all = ['a', 'b', 'c', 'd', 'e'].map((host, i) => apply(ZONE, [create(host)], { deadline: until - i }));
     const other = apply({ id: 'b', name: 'b.example' }, [create('a')]);
     assert.deepEqual(
       calls.map((call) => call.hosts),
@@ -42,7 +43,7 @@ describe('single changes of one zone that come at once', () => {
     await soon();
     assert.deepEqual(calls[2]?.hosts, ['b', 'c', 'd']);
     // that of the one who has least time
-    assert.equal(calls[2]?.deadline, 897);
+    assert.equal(calls[2]?.deadline, until - 3);
     const error = new ProviderError('rejected', 'no', false);
     calls[2]?.end([
       { ok: true, remoteId: 'b' },
@@ -59,6 +60,19 @@ describe('single changes of one zone that come at once', () => {
     // nobody is left behind: the next one goes at once
     void apply(ZONE, [create('f')]);
     assert.deepEqual(calls.at(-1)?.hosts, ['f']);
+  });
+
+  it('that have no time left are not tried, and take nothing from the others', async () => {
+    const { calls, apply } = slow();
+    const first = apply(ZONE, [create('a')]);
+    const [over, other] = [apply(ZONE, [create('b')], { deadline: Date.now() - 1 }), apply(ZONE, [create('c')])];
+    calls[0]?.end();
+    await soon();
+    assert.deepEqual([calls[1]?.hosts, calls[1]?.deadline], [['c'], undefined]);
+    calls[1]?.end();
+    const [outcome] = await over;
+    assert.ok(outcome && !outcome.ok && !outcome.tried);
+    await Promise.all([first, other]);
   });
 
   it('leave lists of several by themselves, and hear of a failure each', async () => {

@@ -1,12 +1,11 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
-import { txtPresentation } from '../../dns/text.js';
-import { NotBegun } from '../errors.js';
+import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { inParts } from '../parts.js';
+import { plainRecord } from '../plain-record.js';
 import type { Connect, RemoteZone } from '../provider.js';
 import { fromRecords } from '../records.js';
 import { alibaba } from '../signing/alibaba.js';
-import { refuseRoot, refuseText } from '../texts.js';
+import { refusePriority, refuseRoot, refuseText } from '../texts.js';
+import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has it (recorded 2019; official model): ids of 17 digits as text, names relative, targets without dot. */
 type Text = 'RecordId' | 'RR' | 'Type' | 'Value' | 'Line' | 'Status';
@@ -21,11 +20,8 @@ type Zones = { Domains?: { Domain?: ApiZone[] } };
 const GONE = ['InvalidDomainName.NoExist', 'IncorrectDomainUser', 'DomainRecordNotBelongToUser'];
 const LABEL = 'Alibaba Cloud DNS';
 const DUPLICATE = '(code DomainRecordDuplicate)';
-/** The length is documented; the rest is what dnscontrol saw refused. */
-const TEXTS = {
-  bytes: 512,
-  never: [[/^$|["\\]|^ | $/, 'quotes, a backslash, a blank at an end, or nothing in it']],
-} as const;
+/** What dnscontrol saw refused; the length is documented. */
+const NEVER = [[/^$|["\\]|^ | $/, 'quotes, a backslash, a blank at an end, or nothing in it']] as const;
 
 export const connect: Connect = ({ access_key_id: accessKeyId = '', access_key_secret = '' }, context) => {
   const key = { accessKeyId, accessKeySecret: access_key_secret };
@@ -40,23 +36,21 @@ export const connect: Connect = ({ access_key_id: accessKeyId = '', access_key_s
   const zones = async (filter = {}): Promise<RemoteZone[]> => {
     const asked = { ...filter, PageSize: 100 };
     const all = await list('DescribeDomains', asked, getName, (answer: Zones) => answer.Domains?.Domain);
-    return all.map(({ DomainName: id, PunyCode }) => ({ id, name: toAscii(PunyCode || id) }));
+    return all.map(({ DomainName: id, PunyCode }) => zoneOf(PunyCode || id, id));
   };
 
   return {
     check: () => read('DescribeDomains', { PageSize: 1 }),
     listZones: () => zones(),
-    async findZone(name) {
-      // a Chinese name is known in Unicode: who asks for its A-labels would hear that there is none
-      const filter = name.includes('xn--') ? {} : { KeyWord: name, SearchMode: 'EXACT' };
-      return (await zones(filter)).find((zone) => zone.name === name) ?? null;
-    },
+    // a Chinese name is known in Unicode: who asks for its A-labels would hear that there is none
+    findZone: (name) => zoneNamed(name, zones(name.includes('xn--') ? {} : { KeyWord: name, SearchMode: 'EXACT' })),
     async zoneInfo({ id: DomainName }) {
       const info = await read<Info>('DescribeDomainInfo', { DomainName, NeedDetailAttributes: true });
       const { MinTtl: minTtl = null, VersionName: plan = null, RecordLines } = info;
-      const line = ({ LineCode: id, LineName = id, LineDisplayName: name = LineName, FatherCode: parent }: Line) =>
-        parent ? { id, name, parent } : { id, name };
-      return { lines: (RecordLines?.RecordLine ?? []).map(line), minTtl, expiresAt: null, plan };
+      const line = ({ LineCode: id, LineName = id, LineDisplayName: name = LineName, FatherCode }: Line) => ({
+        ...{ id, name, parent: FatherCode || undefined },
+      });
+      return zoneInfo({ lines: linesIn(RecordLines?.RecordLine, line), minTtl, plan });
     },
     listRecords: (zone) => records(zone),
     apply: fromRecords({
@@ -64,13 +58,12 @@ export const connect: Connect = ({ access_key_id: accessKeyId = '', access_key_s
         create: async ({ id: DomainName }, record) =>
           (await write<ApiRecord>('AddDomainRecord', { DomainName, ...toApi(record) }, false)).RecordId,
         async update(zone, before, after) {
-          await write('UpdateDomainRecord', { RecordId: before.remoteId, ...toApi(after) }).catch(
-            async (error: Error) => {
-              // what is like that already, as after an answer that was lost, is refused
-              const held = error.message.includes(DUPLICATE) ? await readRecord(zone, before) : null;
-              if (!held || !sameRecord(held, after) || held.ttl !== after.ttl) throw error;
-            },
-          );
+          const written = write('UpdateDomainRecord', { RecordId: before.remoteId, ...toApi(after) });
+          await written.catch(async (error: Error) => {
+            // what is like that already, as after an answer that was lost, is refused
+            const held = error.message.includes(DUPLICATE) ? await readRecord(zone, before) : null;
+            if (!held || !sameRecord(held, after) || held.ttl !== after.ttl) throw error;
+          });
           return before.remoteId;
         },
         turn: (_zone, RecordId, on) => write('SetDomainRecordStatus', { RecordId, Status: on ? 'Enable' : 'Disable' }),
@@ -89,24 +82,19 @@ const getId = (record: ApiRecord): string => record.RecordId;
 const getName = (zone: ApiZone): string => zone.DomainName;
 
 function fromApi(r: ApiRecord, zone: string): RemoteRecord | null {
-  const { RecordId: remoteId, Type, Value, Line: line, Remark: remark = '' } = r;
-  const rdata = Type === 'TXT' ? txtPresentation(Value) : Type === 'MX' ? `${r.Priority ?? 0} ${Value}` : Value;
-  const read = fromRdata(fullName(r.RR, zone), Type, rdata, r.TTL, zone);
+  const { RecordId: id, RR: host, Type: type, Value: value, TTL: ttl, Priority: priority = 0 } = r;
   // "ENABLE" in lists (recorded 2019), "Enable" elsewhere (official model)
-  const enabled = r.Status.toUpperCase() !== 'DISABLE';
-  return read && { ...read, remoteId, line, enabled, remark, readOnly: read.readOnly || r.Locked === true };
+  const own = { line: r.Line, enabled: r.Status.toUpperCase() !== 'DISABLE', remark: r.Remark ?? '' };
+  return plainRecord({ id, host, type, value, ttl, priority }, zone, { ...own, readOnly: r.Locked === true });
 }
 
 /** SRV is one text that begins with the priority. Without line it would be the default one. */
 function toApi(record: DnsRecord) {
   const { host: RR, type: Type, value, priority, ttl: TTL, line: Line } = record;
-  refuseText(record, LABEL, TEXTS);
+  refuseText(record, LABEL, { bytes: 512, never: NEVER });
   // seen refused by dnscontrol, 2025; priorities: official model
   refuseRoot(record, LABEL);
-  const preference = Number(priority);
-  if (Type === 'MX' && !(preference >= 1 && preference <= 50)) {
-    throw new NotBegun('rejected', `${LABEL} takes MX priorities of 1 to 50`);
-  }
+  refusePriority(record, LABEL, 1);
   const Value = Type === 'SRV' ? `${priority} ${value}` : value;
-  return { RR, Type, Value, TTL, Line, Priority: Type === 'MX' ? preference : undefined };
+  return { RR, Type, Value, TTL, Line, Priority: Type === 'MX' ? (priority ?? undefined) : undefined };
 }

@@ -1,5 +1,5 @@
 import { fullName, toAscii } from '../../dns/names.js';
-import { quoteBytes, tokens, utf8OrNull } from '../../dns/text.js';
+import { quoteBytes } from '../../dns/text.js';
 import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
 import { typedFields } from '../fields.js';
 import { oauth2 } from '../oauth2.js';
@@ -7,6 +7,7 @@ import { allPages } from '../pages.js';
 import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../plain-sets.js';
 import type { Connect, RemoteZone } from '../provider.js';
 import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
+import { textStrings } from '../texts.js';
 
 /** As the API answers (recorded 2023): the name relative, the type at the end of `type`, a list of values per type. */
 type ApiSet = { name: string; type: string; etag: string; properties: Properties };
@@ -154,23 +155,11 @@ function rdataOf(type: string, value: Value): string {
 
 function toApi({ type, ttl: TTL, members }: RecordSet, metadata: object | undefined): object {
   const values = members.map(({ rdata }) => {
-    if (type === 'TXT') return { value: strings(rdata) };
+    if (type === 'TXT') return { value: textStrings(rdata) };
     const bare = rdata.replace(/(?<=[^ ])\.$/, '');
     if (ONE[type]) return { [ONE[type]]: bare };
     const [priority, ...rest] = bare.split(' ');
     return fieldsOf(type).of({ type, priority: Number(priority), value: type === 'CAA' ? rdata : rest.join(' ') });
   });
   return { TTL, metadata, [listOf(type)]: type === 'CNAME' ? values[0] : values };
-}
-
-/** Strings of at most 255 octets, as they are where each is text: a character that stands across two is not cut. */
-function strings(rdata: string): string[] {
-  const parts = (tokens(rdata) ?? []).map(({ bytes }) => bytes);
-  if (parts.every((bytes) => utf8OrNull(bytes) !== null)) return parts.map(String);
-  const out = [''];
-  for (const c of Buffer.concat(parts).toString('utf8')) {
-    if (Buffer.byteLength(`${out.at(-1)}${c}`) > 255) out.push('');
-    out.push(`${out.pop()}${c}`);
-  }
-  return out;
 }

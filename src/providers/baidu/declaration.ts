@@ -1,15 +1,13 @@
 import { defineProvider, secret, text } from '../provider.js';
 
-const KEY = 'Of a sub-user with the policy DNSFullControlPolicy. Console, "Security Authentication".';
+const help = 'Of a sub-user with the policy DNSFullControlPolicy. Console, "Security Authentication".';
 
 export const baidu = defineProvider({
   kind: 'baidu',
   label: 'Baidu Cloud DNS',
   docs: 'https://cloud.baidu.com/doc/DNS/s/El4s7lssr',
   api: 'https://dns.baidubce.com',
-  credentials: [
-    [text('access_key_id', 'Access key id', { help: KEY }), secret('secret_access_key', 'Secret access key')],
-  ],
+  credentials: [[text('access_key_id', 'Access key id', { help }), secret('secret_access_key', 'Secret access key')]],
   // the lines of all plans (documented 2022); Enterprise zones have more
   capabilities: {
     types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV'],

@@ -1,88 +1,81 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { errorHooks, ProviderError } from '../errors.js';
+import { cutShort, errorHooks } from '../errors.js';
 import { typedFields } from '../fields.js';
 import type { CallOptions, Method } from '../http.js';
+import { inLists } from '../lists.js';
 import { allPages } from '../pages.js';
-import type { Connect, RemoteZone } from '../provider.js';
-import { changedPart, fromRecords } from '../records.js';
+import type { Change, Connect, RemoteZone } from '../provider.js';
+import { changedPart, difference, fromRecords } from '../records.js';
 
 type ApiError = { code: number; message: string; error_chain?: ApiError[] };
 /** Every answer (recorded 2025). `result_info` only with lists. */
-type Envelope<T> = { success: boolean; errors?: ApiError[]; result: T; result_info?: ListInfo };
-type ListInfo = { count: number; total_count: number };
-/**
- * A record as the API answers it (recorded 2025; OpenAPI): full name without final dot, of IDN zones maybe in Unicode;
- * `content` absent in some answers that have `data`; TTL in seconds, 1 is "automatic".
- */
-type ApiRecord = { id: string; name: string; type: string; content?: string; priority?: number; ttl: number } & {
-  data?: Record<string, string | number>;
-  proxied?: boolean;
-  locked?: boolean;
-  meta?: { read_only?: boolean; email_routing?: boolean };
-};
+type Envelope<T> = { success: boolean; errors?: ApiError[]; result: T; result_info?: Record<string, number> };
+// Full name without final dot, of IDN zones maybe in Unicode; `content` absent in some answers that have `data`; the
+// TTL 1 is "automatic" (recorded 2025; OpenAPI).
+type ApiRecord = { id: string; name: string; type: string; content?: string; priority?: number; ttl: number } & More;
+type More = Partial<Record<'data' | 'meta', Record<string, unknown>>> & { proxied?: boolean; locked?: boolean };
 
-// Codes (81058 recorded 2025, the others from Cloudflare's documentation).
-const IDENTICAL_EXISTS = 81058;
+// of Cloudflare's documentation
 const KINDS = { auth: [6003, 9103, 9106, 9107, 9109, 10000, 10001], not_found: [1001, 7000, 7003, 81044] };
-
 const FIELDS = typedFields();
 /** of which fields those of the API follow; the others hold the value */
 const SOURCES = { type: ['type'], name: ['host'], ttl: ['ttl', 'proxied'], proxied: ['proxied'] } as const;
+const METHODS = { posts: 'POST', patches: 'PATCH', puts: 'PUT', deletes: 'DELETE' } as const;
 
-export const connect: Connect = (credentials, context) => {
+export const connect: Connect = ({ api_token, email = '', api_key = '' }, context) => {
   const http = context.http.extend({
-    headers: credentials.api_token
-      ? { authorization: `Bearer ${credentials.api_token}` }
-      : { 'x-auth-email': credentials.email ?? '', 'x-auth-key': credentials.api_key ?? '' },
+    headers: api_token ? { authorization: `Bearer ${api_token}` } : { 'x-auth-email': email, 'x-auth-key': api_key },
     ...errorHooks(errorsOf, KINDS),
   });
-  async function call<T>(method: Method, path: string, options?: CallOptions): Promise<Envelope<T>> {
+  async function ask<T>(method: Method, path: string, options?: CallOptions): Promise<Envelope<T>> {
     const body = await http.call<Envelope<T> | undefined>(method, path, options);
     if (body?.success === true && body.result !== undefined) return body;
-    throw new ProviderError('unavailable', 'The answer of Cloudflare is cut short');
+    throw cutShort('result');
   }
-  const list = <T extends { id: string }>(path: string, size: number, query = {}): Promise<T[]> =>
+  const call = async <T>(...asked: Parameters<typeof ask>): Promise<T> => (await ask<T>(...asked)).result;
+  const list = <T extends { id: string }>(path: string, per_page: number, query = {}): Promise<T[]> =>
     allPages(getId, async ({ page }) => {
-      const options = { query: { ...query, page, per_page: size } };
-      const { result, result_info: info } = await call<T[]>('GET', path, options);
+      const { result, result_info: info } = await ask<T[]>('GET', path, { query: { ...query, page, per_page } });
       return { entries: result, total: info?.total_count ?? Number.NaN, count: info?.count };
     });
   const zones = async (query = {}): Promise<RemoteZone[]> =>
     (await list<RemoteZone>('/zones', 50, query)).map(({ id, name }) => ({ id, name: toAscii(name) }));
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
     (await list<ApiRecord>(pathOf(zone), 1000, query)).flatMap((r) => fromApi(r, zone.name) ?? []);
+  const write = async (zone: RemoteZone, change: Change) => {
+    const [list, { id, ...json }] = listed(change, zone.name);
+    const made = await call<ApiRecord>(METHODS[list], pathOf(zone, id), { json, idempotent: list !== 'posts' });
+    return (made.name && fromApi(made, zone.name)) || made.id;
+  };
 
   return {
     // the token's own check would not work with a global key
-    check: async () => void (await call('GET', '/zones', { query: { per_page: 5 } })),
+    check: () => call('GET', '/zones', { query: { per_page: 5 } }),
     listZones: () => zones(),
     findZone: async (name) => (await zones({ name })).find((zone) => zone.name === name) ?? null,
     listRecords: (zone) => records(zone),
     apply: fromRecords({
-      createRecord: async (zone, record) =>
-        (await call<ApiRecord>('POST', pathOf(zone), { json: toApi(record, zone.name) })).result.id,
-      // PATCH keeps comment, tags and what is not sent; another type needs PUT, or fields of the old one would stay
-      async updateRecord(zone, before, after, changed) {
-        const whole = toApi(after, zone.name);
-        const method = changed.has('type') ? 'PUT' : 'PATCH';
-        const json = method === 'PUT' ? whole : changedPart(whole, changed, SOURCES);
-        const { result } = await call<ApiRecord>(method, pathOf(zone, before), { json, idempotent: true });
-        return (result.name && fromApi(result, zone.name)) || result.id;
+      createRecord: (zone, after) => write(zone, { op: 'create', after }),
+      updateRecord: (zone, before, after) => write(zone, { op: 'update', before, after }),
+      deleteRecord: (zone, before) => call('DELETE', pathOf(zone, before.remoteId)),
+      // one transaction, each list in its order: deletes, patches, puts, posts (documented 2024)
+      async batch(zone, changes) {
+        const send = (json: object) => call<Record<string, ApiRecord[]>>('POST', `${pathOf(zone)}/batch`, { json });
+        const read = (made: ApiRecord) => fromApi(made, zone.name);
+        return inLists(changes, (change) => listed(change, zone.name), send, read);
       },
-      deleteRecord: (zone, before) => call('DELETE', pathOf(zone, before)),
-      readRecord: async (zone, before) =>
-        fromApi((await call<ApiRecord>('GET', pathOf(zone, before))).result, zone.name),
+      readRecord: async (zone, { remoteId: id }) => fromApi(await call('GET', pathOf(zone, id)), zone.name),
       findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
-      isDuplicate: (error) => error.message.includes(`(code ${IDENTICAL_EXISTS})`),
+      isDuplicate: ({ message }) => message.includes('(code 81058)'), // recorded 2025
     }),
   };
 };
 
 const getId = ({ id }: { id: string }): string => id;
-const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
-  `/zones/${encodeURIComponent(zone.id)}/dns_records${record ? `/${encodeURIComponent(record.remoteId)}` : ''}`;
+const pathOf = (zone: RemoteZone, id?: string): string =>
+  `/zones/${encodeURIComponent(zone.id)}/dns_records${id ? `/${encodeURIComponent(id)}` : ''}`;
 
 /** All errors of an answer with their causes, flat. */
 function errorsOf(body: unknown): ApiError[] {
@@ -101,25 +94,31 @@ function rdata({ type, data, content = '', priority = 0 }: ApiRecord): string {
 /** A record as the service has it, or null for what Cloudflare manages itself. The TTL 1 ("automatic") stays 1. */
 function fromApi(record: ApiRecord, zone: string): RemoteRecord | null {
   const canonical = fromRdata(record.name, record.type, rdata(record), record.ttl, zone);
-  if (!canonical) return null;
   const { locked, meta, id: remoteId, proxied = false } = record;
-  const readOnly = [canonical.readOnly, locked, meta?.read_only, meta?.email_routing].includes(true);
-  return { ...canonical, remoteId, proxied, readOnly };
+  const readOnly = [canonical?.readOnly, locked, meta?.read_only, meta?.email_routing].includes(true);
+  return canonical && { ...canonical, remoteId, proxied, readOnly };
+}
+
+/** Which list of a batch a change belongs to, and what is sent of it. */
+function listed(change: Change, zone: string): [list: keyof typeof METHODS, entry: { id?: string; type?: string }] {
+  if (change.op === 'create') return ['posts', toApi(change.after, zone)];
+  const id = change.before.remoteId;
+  if (change.op === 'delete') return ['deletes', { id }];
+  const [whole, changed] = [toApi(change.after, zone), difference(change.before, change.after)];
+  // PATCH keeps comment, tags and what is not sent; another type needs PUT, or fields of the old one would stay
+  if (changed.has('type')) return ['puts', { id, ...whole }];
+  return ['patches', { id, ...changedPart(whole, changed, SOURCES) }];
 }
 
 /** The body that creates a record (OpenAPI). TXT is sent quoted and split, so that any text arrives as it is. */
 function toApi(record: DnsRecord, zone: string) {
-  const { type, proxied } = record;
-  const proxy = /^(A|AAAA|CNAME)$/.test(type) ? { proxied } : {};
-  // "automatic" (OpenAPI); proxied records have no other
-  return { type, name: fullName(record.host, zone), ttl: proxied ? 1 : record.ttl, ...proxy, ...contentOf(record) };
-}
-
-function contentOf(record: DnsRecord): object {
-  const { type, value, priority } = record;
-  if (type === 'TXT') return { content: txtPresentation(value) };
-  if (type === 'MX') return { content: value, priority };
+  const { type, proxied, value, priority } = record;
   const data = FIELDS.of(record);
-  if (type !== 'URI') return data ? { data } : { content: value };
-  return { priority: data?.priority, data: { weight: data?.weight, target: data?.target } };
+  const { priority: first, ...others } = data ?? {};
+  let content: object = data ? { data } : { content: type === 'TXT' ? txtPresentation(value) : value };
+  if (type === 'MX') content = { content: value, priority };
+  if (type === 'URI') content = { priority: first, data: others };
+  const proxy = /^(A|AAAA|CNAME)$/.test(type) && { proxied };
+  // "automatic" (OpenAPI); proxied records have no other
+  return { type, name: fullName(record.host, zone), ttl: proxied ? 1 : record.ttl, ...proxy, ...content };
 }

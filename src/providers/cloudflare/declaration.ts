@@ -1,8 +1,8 @@
 import { defineProvider, secret, text } from '../provider.js';
 
 /**
- * Cloudflare API v4: records with ids, proxied or not. TTL 1 means "automatic" and is shown and taken as 1; proxied
- * records always have it. Cloudflare itself refuses 2 to 59 (Enterprise zones: 2 to 29).
+ * Cloudflare API v4: records with ids. TTL 1 means "automatic", which proxied records always have; 2 to 59 are refused
+ * (Enterprise zones: 2 to 29). A batch is one transaction, of 200 changes at most in a free zone (documented).
  */
 export const cloudflare = defineProvider({
   kind: 'cloudflare',
@@ -17,6 +17,7 @@ export const cloudflare = defineProvider({
     // NAPTR and LOC are shown only: how their text and their `data` escape and round is not documented
     types: 'A AAAA CNAME MX TXT NS SRV CAA SVCB HTTPS TLSA SSHFP DS PTR URI'.split(' '),
     ...{ proxiedTypes: ['A', 'AAAA', 'CNAME'], apexCname: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 },
+    ...{ atomic: true, chunk: 200 },
   },
   // 1200 requests in 5 minutes per user; other clients of the same user get a share
   limits: { requests: 1000, perSeconds: 300 },

@@ -1,13 +1,12 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
-import { txtPresentation } from '../../dns/text.js';
-import { cutShort } from '../errors.js';
+import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
+import { cutShort, errorHooks, needed } from '../errors.js';
 import { typedFields } from '../fields.js';
 import { allPages } from '../pages.js';
+import { plainRecord } from '../plain-record.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inPlace, type RecordVerbs } from '../records.js';
+import { fromRecords } from '../records.js';
 import { refuseText } from '../texts.js';
-import { following } from '../work.js';
+import { zoneOf } from '../zones.js';
 
 /** As answered (recorded 2018): `host` relative, empty at the apex; names without final dot, texts raw. */
 type Row = { id: string; type: string; host: string; ttl: string } & Partial<Record<string, string | number>>;
@@ -21,19 +20,15 @@ const next = (ttl: number): number => TTLS.find((one) => one >= ttl) ?? 2592000;
 const NEVER = [[/["`\\]|\s$|^$/, 'a quote, a backtick, a backslash, a blank at its end, or nothing']] as const;
 
 /** Failures have a status of 200, and words without a code (one recorded 2018, "record-id" in tests of lego). */
-const failure = (body: unknown): string | undefined => {
-  const { status, statusDescription = 'It failed' } = (body ?? {}) as Said;
-  return status === 'Failed' ? statusDescription : undefined;
+const errorOf = (body: unknown) => {
+  const { status, statusDescription: message = 'It failed' } = (body ?? {}) as Said;
+  return status === 'Failed' && { message };
 };
-const kindOf = (_status: number, body: unknown) => {
-  const words = failure(body) ?? '';
-  if (/^Invalid authentication|access to the HTTP API/i.test(words)) return 'auth';
-  return /^Missing domain-name|^Invalid record-id/i.test(words) ? 'not_found' : undefined;
-};
+const AUTH = /^Invalid authentication|access to the HTTP API/i;
+const KINDS = { auth: [AUTH], not_found: [/^Missing domain-name|^Invalid record-id/i] };
 
 export const connect: Connect = ({ auth_id, sub_auth_id, auth_password }, context) => {
-  const failed = (body: unknown) => failure(body) !== undefined;
-  const http = context.http.extend({ failed, errorMessage: failure, errorKind: kindOf });
+  const http = context.http.extend(errorHooks(errorOf, KINDS));
   const user = { 'auth-id': auth_id, 'sub-auth-id': sub_auth_id, 'auth-password': auth_password };
   // what reads may be POST, too: so the password is in no URL
   const call = <T>(what: string, given: object, reads = true) =>
@@ -51,30 +46,6 @@ export const connect: Connect = ({ auth_id, sub_auth_id, auth_password }, contex
     return rows.flatMap((row) => fromApi(row, zone.name) ?? []);
   };
 
-  const verbs: RecordVerbs = {
-    async createRecord(zone, record) {
-      const after = { ...record, ttl: next(record.ttl), readOnly: false };
-      const more = { 'record-type': record.type, status: record.enabled ? undefined : 0 };
-      const { data } = await write('add-record', zone, { ...toApi(after), ...more });
-      if (!data?.id) throw cutShort('id');
-      return { ...after, remoteId: String(data.id) };
-    },
-    async updateRecord(zone, before, record, changed) {
-      const after = { ...before, ...record, ttl: changed.has('ttl') ? next(record.ttl) : record.ttl };
-      const content = toApi(after);
-      if (changed.has('type')) return inPlace(verbs, zone, before, record);
-      const id = { 'record-id': before.remoteId };
-      const toggle = () => write('change-record-status', zone, { ...id, status: record.enabled ? 1 : 0 });
-      if (changed.size === 1 && changed.has('enabled')) await toggle();
-      else await write('mod-record', zone, { ...content, ...id });
-      if (changed.size > 1 && changed.has('enabled')) await following(toggle);
-      return after;
-    },
-    deleteRecord: (zone, before) => write('delete-record', zone, { 'record-id': before.remoteId }),
-    readRecord: async (zone, { type, remoteId: id }) =>
-      (await records(zone, { type })).find((r) => r.remoteId === id) ?? null,
-    findRecords: (zone, { type }) => records(zone, { type }),
-  };
   return {
     check: () => call('login', {}),
     async listZones() {
@@ -85,24 +56,44 @@ export const connect: Connect = ({ auth_id, sub_auth_id, auth_password }, contex
         const entries = await call<{ name: string }[]>('list-zones', { ...rows, page });
         return page < pages ? { entries, count: 100, next: page + 1 } : { entries, next: null };
       };
-      return (await allPages(({ name }) => name, list)).map(({ name }) => ({ id: name, name: toAscii(name) }));
+      return (await allPages(({ name }) => name, list)).map(({ name }) => zoneOf(name));
     },
     listRecords: (zone) => records(zone),
-    apply: fromRecords(verbs),
+    apply: fromRecords({
+      judge: toApi,
+      fixed: ['type'],
+      async createRecord(zone, record) {
+        const after = { ...record, ttl: next(record.ttl), readOnly: false };
+        const more = { 'record-type': record.type, status: record.enabled ? undefined : 0 };
+        const { data } = await write('add-record', zone, { ...toApi(after), ...more });
+        return { ...after, remoteId: String(needed(data?.id, 'id')) };
+      },
+      async updateRecord(zone, before, record, changed) {
+        const after = { ...before, ...record, ttl: changed.has('ttl') ? next(record.ttl) : record.ttl };
+        const id = { 'record-id': before.remoteId };
+        const toggle = () => write('change-record-status', zone, { ...id, status: record.enabled ? 1 : 0 });
+        if (changed.size === 1 && changed.has('enabled')) await toggle();
+        else await write('mod-record', zone, { ...toApi(after), ...id });
+        if (changed.size > 1 && changed.has('enabled')) await toggle();
+        return after;
+      },
+      deleteRecord: (zone, before) => write('delete-record', zone, { 'record-id': before.remoteId }),
+      readRecord: async (zone, { type, remoteId: id }) =>
+        (await records(zone, { type })).find((r) => r.remoteId === id) ?? null,
+      findRecords: (zone, { type }) => records(zone, { type }),
+    }),
   };
 };
 
 function fromApi(row: Row, zone: string): RemoteRecord | null {
   const { id, host, type, ttl, status = 1, record, 'geodns-location': place, 'geodns-code': code } = row;
-  const text = String(record ?? JSON.stringify(row));
   // the root loses its dot (dnscontrol's recording of 2026), as all names do
-  const fields = record === '' ? { ...row, record: '.' } : row;
-  const rdata = type === 'TXT' ? txtPresentation(text) : (FIELDS.rdata(type, fields) ?? text);
-  const read = fromRdata(fullName(host || '@', zone), type, rdata, Number(ttl), zone);
+  const fields = FIELDS.rdata(type, record === '' ? { ...row, record: '.' } : row);
+  const value = fields ?? String(record ?? JSON.stringify(row));
   // of a GeoDNS zone: how places go back is not known
   const line = String(code || Number(place) || 'default');
-  const readOnly = read?.readOnly || line !== 'default';
-  return read && { ...read, remoteId: String(id), line, readOnly, enabled: Number(status) === 1 };
+  const own = { line, readOnly: line !== 'default', enabled: Number(status) === 1 };
+  return plainRecord({ id, host, type, value, ttl }, zone, own);
 }
 
 function toApi(record: DnsRecord): object {

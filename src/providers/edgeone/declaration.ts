@@ -10,12 +10,8 @@ export const edgeone = defineProvider({
   docs: 'https://cloud.tencent.com/document/product/1552/80721',
   api: 'https://teo.tencentcloudapi.com',
   credentials: [[text('secret_id', 'SecretId', { help }), secret('secret_key', 'SecretKey')]],
-  capabilities: {
-    types: RECORD_TYPES,
-    ...{ toggle: 'record', weight: true },
-    // official model
-    ...{ minTtl: 60, maxTtl: 86_400 },
-  },
+  // the TTLs: official model
+  capabilities: { types: RECORD_TYPES, toggle: 'record', weight: true, minTtl: 60, maxTtl: 86_400 },
   // 20 a second for each action (documentation)
   limits: { requests: 20 },
   load: () => import('./edgeone.provider.js'),

@@ -1,12 +1,12 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
-import { txtPresentation } from '../../dns/text.js';
-import { NotBegun, ProviderError } from '../errors.js';
+import { fullName } from '../../dns/names.js';
+import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { inParts } from '../parts.js';
+import { plainRecord } from '../plain-record.js';
 import type { Connect, RemoteZone } from '../provider.js';
 import { fromRecords } from '../records.js';
 import { tencent } from '../signing/tencent.js';
-import { refuseRoot, refuseText } from '../texts.js';
+import { EMPTY, refusePriority, refuseRoot, refuseText } from '../texts.js';
+import { zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has it (official model): ids are words, names full, weight -1 where there is none. */
 type ApiRecord = Record<'RecordId' | 'Name' | 'Type' | 'Content', string> & { TTL: number; Priority?: number } & {
@@ -20,17 +20,13 @@ type Zones = { TotalCount?: number; Zones?: ApiZone[] | null };
 
 // of the official client's list
 const GONE = ['ResourceNotFound', 'ResourceUnavailable.ZoneNotFound', 'InvalidParameter.ZoneNotFound'];
-const TEXTS = { never: [[/^$/, 'nothing in it']] } as const;
 /** Lines and weights are of these alone (official model). */
 const ROUTED = ['A', 'AAAA', 'CNAME'];
 
 export const connect: Connect = ({ secret_id: secretId = '', secret_key: secretKey = '' }, context) => {
   const key = { secretId, secretKey, service: 'teo' };
   const { read, write, list } = tencent(context.http, key, '2022-09-01', GONE);
-  const records = async (
-    { id: ZoneId, name }: RemoteZone,
-    by: Record<string, string> = {},
-  ): Promise<RemoteRecord[]> => {
+  const records = async ({ id: ZoneId, name }: RemoteZone, by = {}): Promise<RemoteRecord[]> => {
     const Filters = Object.entries(by).map(([Name, value]) => ({ Name, Values: [value], Fuzzy: false }));
     const of = (a: Records) => ({ entries: a.DnsRecords, total: a.TotalCount });
     const all = await list('DescribeDnsRecords', { ZoneId, Filters, Limit: 1000 }, (r: ApiRecord) => r.RecordId, of);
@@ -41,22 +37,13 @@ export const connect: Connect = ({ secret_id: secretId = '', secret_key: secretK
     const Filters = [{ Name: 'zone-type', Values: ['full'] }, ...more];
     const of = (a: Zones) => ({ entries: a.Zones, total: a.TotalCount });
     const all = await list('DescribeZones', { Filters, Limit: 100 }, (zone: ApiZone) => zone.ZoneId, of);
-    return all.map(({ ZoneId: id, ZoneName }) => ({ id, name: toAscii(ZoneName) }));
+    return all.map(({ ZoneId, ZoneName }) => zoneOf(ZoneName, ZoneId));
   };
-  const readRecord = async (zone: RemoteZone, { remoteId }: { remoteId: string }) =>
-    (await records(zone, { id: remoteId })).find((record) => record.remoteId === remoteId) ?? null;
-  /** What a write is refused with that is of no record is not documented: so it is looked up. */
-  const writeOf = (zone: RemoteZone, remoteId: string, action: string, more: object) =>
-    write(action, { ZoneId: zone.id, ...more }).catch(async (error: ProviderError) => {
-      if (error.kind !== 'rejected' || (await readRecord(zone, { remoteId }))) throw error;
-      throw new ProviderError('not_found', error.message);
-    });
 
   return {
     check: () => read('DescribeZones', { Limit: 1 }),
     listZones: () => zones(),
-    findZone: async (name) =>
-      (await zones({ Name: 'zone-name', Values: [name] })).find((zone) => zone.name === name) ?? null,
+    findZone: (name) => zoneNamed(name, zones({ Name: 'zone-name', Values: [name] })),
     listRecords: (zone) => records(zone),
     apply: fromRecords({
       ...inParts({
@@ -64,34 +51,37 @@ export const connect: Connect = ({ secret_id: secretId = '', secret_key: secretK
           (await write<ApiRecord>('CreateDnsRecord', { ZoneId: zone.id, ...toApi(record, zone) }, false)).RecordId,
         async update(zone, { remoteId }, after) {
           const DnsRecords = [{ RecordId: remoteId, ...toApi(after, zone) }];
-          await writeOf(zone, remoteId, 'ModifyDnsRecords', { DnsRecords });
+          await write('ModifyDnsRecords', { ZoneId: zone.id, DnsRecords });
           return remoteId;
         },
-        turn: (zone, id, on) =>
-          writeOf(zone, id, 'ModifyDnsRecordsStatus', { [on ? 'RecordsToEnable' : 'RecordsToDisable']: [id] }),
+        turn: ({ id: ZoneId }, id, on) =>
+          write('ModifyDnsRecordsStatus', { ZoneId, [on ? 'RecordsToEnable' : 'RecordsToDisable']: [id] }),
       }),
-      deleteRecord: (zone, { remoteId }) => writeOf(zone, remoteId, 'DeleteDnsRecords', { RecordIds: [remoteId] }),
-      readRecord,
+      deleteRecord: ({ id: ZoneId }, { remoteId: id }) => write('DeleteDnsRecords', { ZoneId, RecordIds: [id] }),
+      readRecord: async (zone, { remoteId: id }) =>
+        (await records(zone, { id })).find((r) => r.remoteId === id) ?? null,
+      // what a write is refused with that is of no record is not documented
+      vague: true,
+      whole: true,
       findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
     }),
   };
 };
 
 function fromApi(r: ApiRecord, zone: string): RemoteRecord | null {
-  const { Type, Content, Location = 'Default', Weight = -1 } = r;
-  const rdata = Type === 'TXT' ? txtPresentation(Content) : Type === 'MX' ? `${r.Priority ?? 0} ${Content}` : Content;
-  const read = fromRdata(r.Name, Type, rdata, r.TTL, zone);
+  const { RecordId: id, Name: name, Type: type, Content: value, TTL: ttl, Priority: priority = 0 } = r;
+  const { Location = '', Weight = -1, Status } = r;
   const line = Location === '' || Location === 'Default' ? 'default' : Location;
-  const weight = Weight < 0 ? null : Weight;
-  return read && { ...read, remoteId: r.RecordId, line, weight, enabled: r.Status !== 'disable' };
+  const own = { line, weight: Weight < 0 ? null : Weight, enabled: Status !== 'disable' };
+  return plainRecord({ id, name, type, value, ttl, priority }, zone, own);
 }
 
 function toApi(record: DnsRecord, zone: RemoteZone): object {
   const { host, type: Type, value, priority, ttl: TTL, line, weight } = record;
-  refuseText(record, 'Tencent EdgeOne', TEXTS);
+  refuseText(record, 'Tencent EdgeOne', { never: [EMPTY] });
   // of the root nothing is documented
   refuseRoot(record, 'Tencent EdgeOne');
-  if (Type === 'MX' && Number(priority) > 50) throw new NotBegun('rejected', 'EdgeOne takes MX priorities of 0 to 50');
+  refusePriority(record, 'Tencent EdgeOne');
   const Content = Type === 'SRV' ? `${priority} ${value}` : value;
   const routed = { Location: line === 'default' ? 'Default' : line, Weight: weight ?? -1 };
   const more = { ...(ROUTED.includes(Type) && routed), ...(Type === 'MX' && { Priority: priority }) };

@@ -1,6 +1,6 @@
-import { createPrivateKey } from 'node:crypto';
 import { fullName, toAscii } from '../../dns/names.js';
 import { errorHooks, ProviderError, type VendorError } from '../errors.js';
+import { keyFile } from '../key-file.js';
 import { oauth2 } from '../oauth2.js';
 import { allPages } from '../pages.js';
 import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../plain-sets.js';
@@ -26,7 +26,8 @@ const KINDS = {
 };
 
 export const connect: Connect = ({ service_account = '', project: other, endpoint }, context) => {
-  const { project, iss, key } = accountOf(service_account);
+  const { key, texts } = keyFile(service_account, 'service account', ['client_email']);
+  const { client_email: iss, project_id: project = '' } = texts;
   const assertion = (iat = Math.floor(Date.now() / 1000)) =>
     rs256({ iss, scope: SCOPE, aud: `${TOKENS}/token`, iat, exp: iat + HOUR }, key);
   const form = () => ({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: assertion() });
@@ -95,18 +96,6 @@ function errorsOf(body: unknown): VendorError[] {
     const stale = reason === 'notFound' && words.includes('entity.change');
     return words ? [{ code: stale ? 'staleDeletion' : reason, message: words }] : [];
   });
-}
-
-/** @throws ProviderError for a text that is no key of a service account; nothing of it is repeated */
-function accountOf(json: string) {
-  try {
-    const { project_id = '', client_email, private_key } = JSON.parse(json) as Record<string, string | undefined>;
-    if (client_email && private_key)
-      return { project: project_id, iss: client_email, key: createPrivateKey(private_key) };
-  } catch {
-    // said below
-  }
-  throw new ProviderError('auth', 'The service account is not the JSON of a key: copy the whole file', false);
 }
 
 function plain(set: ApiSet): PlainSet {

@@ -1,11 +1,12 @@
-import { fullName, toAscii } from '../../dns/names.js';
+import { fullName } from '../../dns/names.js';
 import { asProviderError, cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
 import { allPages } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../plain-sets.js';
 import type { Connect, RemoteZone } from '../provider.js';
 import { absoluteRdata } from '../relative.js';
 import { fromRrsets, type RecordSet, type SetMember } from '../rrset.js';
 import { untilDone } from '../until-done.js';
+import { zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has them (OpenAPI 2026; recorded 2026): names relative, `@` at the apex; without a TTL, the zone's. */
 type ApiSet = { id: string; name: string; type: string; ttl: number | null; records: ApiRecord[] };
@@ -19,7 +20,7 @@ const AUTH = ['unauthorized', 'forbidden', 'token_readonly'];
 const KINDS = { auth: AUTH, rejected: ['protected'], rate_limit: ['rate_limit_exceeded', 'locked', 'conflict'] };
 
 export const connect: Connect = ({ api_token }, context) => {
-  const errorsOf = (body: unknown) => [(body as { error?: VendorError } | null)?.error ?? []].flat();
+  const errorsOf = (body: unknown) => (body as { error?: VendorError } | null)?.error;
   const headers = { authorization: `Bearer ${api_token}` };
   const http = context.http.extend({ headers, ...errorHooks(errorsOf, KINDS) });
   const list = <T extends { id: string | number }>(path: string, key: string, per_page: number, query = {}) =>
@@ -31,7 +32,7 @@ export const connect: Connect = ({ api_token }, context) => {
   const zones = async (query = {}): Promise<RemoteZone[]> => {
     const all = await list<ApiZone>('/zones', 'zones', 50, query);
     // those of the mode "secondary" have no record sets here
-    return all.flatMap(({ id, name, mode }) => (mode === 'secondary' ? [] : { id: `${id}`, name: toAscii(name) }));
+    return all.flatMap(({ id, name, mode }) => (mode === 'secondary' ? [] : zoneOf(name, id)));
   };
   const sets = async (zone: RemoteZone, query = {}): Promise<PlainSet[]> => {
     const all = await list<ApiSet>(`${pathOf(zone)}/rrsets`, 'rrsets', 100, query);
@@ -53,13 +54,10 @@ export const connect: Connect = ({ api_token }, context) => {
   return {
     check: async () => void (await http.get('/zones', { query: { per_page: 1 } })),
     listZones: () => zones(),
-    findZone: async (name) => (await zones({ name })).find((zone) => zone.name === name) ?? null,
+    findZone: (name) => zoneNamed(name, zones({ name })),
     listRecords: async (zone) => recordsIn(await sets(zone), zone.name),
     apply: fromRrsets({
-      async readSets(zone, keys) {
-        const few = keys.length <= 3 && keys.map(({ host: name, type }) => sets(zone, { name, type }));
-        return setsAt(keys, few ? (await Promise.all(few)).flat() : await sets(zone), zone.name);
-      },
+      readSets: fewOrAll(3, (zone, { host: name, type }) => sets(zone, { name, type }), sets),
       async replaceSet(zone, set, was) {
         const path = `${pathOf(zone)}/rrsets/${encodeURIComponent(set.host)}/${set.type}/actions/`;
         for (const [i, [verb, json]] of stepsOf(set, was).entries()) {

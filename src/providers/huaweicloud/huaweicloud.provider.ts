@@ -11,10 +11,8 @@ import { huaweiClient } from '../signing/huawei.js';
 import { refuseText } from '../texts.js';
 
 /** As the API answers (official model 2026; recorded 2023 of another cloud of the family). Names have a final dot. */
-type ApiSet = RemoteZone & { type: string; ttl: number; records: string[] | null; status: string; line?: string } & {
-  weight?: number;
-  alias_target?: { resource_domain_name?: string } | null;
-};
+type ApiSet = RemoteZone & More & { type: string; ttl: number; records: string[] | null; status: string };
+type More = { line?: string; weight?: number; alias_target?: { resource_domain_name?: string } | null };
 type Answer<T> = { [key: string]: T[] | undefined } & { metadata?: { total_count: number } };
 
 /** Not served; `PENDING_…` is on the way there. */
@@ -54,7 +52,7 @@ export const connect: Connect = ({ access_key_id: id = '', secret_access_key: ke
       const lines = all.map(({ id, name }) => ({ id: lineOf(id), name }));
       return { lines, minTtl: null, expiresAt: null, plan: null };
     },
-    // the pages of a zone shift while another list is written
+    // pages shift while another list is written; of its batches none takes a mixed list whole (documentation 2025)
     apply: refusing(
       fits,
       inTurn(

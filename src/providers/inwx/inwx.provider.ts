@@ -54,11 +54,11 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
   });
   const http = open.extend({
     beforeRequest: async (r) => ({ ...r, headers: { ...r.headers, cookie: await session.get() } }),
-    errorKind(status, body) {
-      // the session has ended, or the password was changed: the next call logs in anew
-      const kind = hooks.errorKind(status, body);
-      if (kind === 'auth') session.forget();
-      return kind;
+    renews(status, body) {
+      // the session has ended, or the password was changed: it is logged in anew
+      const refused = hooks.errorKind(status, body) === 'auth';
+      if (refused) session.forget();
+      return refused;
     },
   });
   const call = async <T>(method: string, params: object, reads = true): Promise<T | undefined> =>

@@ -1,16 +1,14 @@
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, secret, text } from '../provider.js';
 
-const KEY = 'Of an IAM sub-user with JDCloudDNSAdmin, or that may do all of domainservice. Console, "Access Key".';
+const help = 'Of an IAM sub-user with JDCloudDNSAdmin, or that may do all of domainservice. Console, "Access Key".';
 
 export const jdcloud = defineProvider({
   kind: 'jdcloud',
   label: 'JD Cloud DNS',
   docs: 'https://docs.jdcloud.com/en/jd-cloud-dns/api/overview',
   api: 'https://domainservice.jdcloud-api.com/v2/regions/cn-north-1',
-  credentials: [
-    [text('access_key_id', 'Access key id', { help: KEY }), secret('access_key_secret', 'Access key secret')],
-  ],
+  credentials: [[text('access_key_id', 'Access key id', { help }), secret('access_key_secret', 'Access key secret')]],
   // lines have numbers: `zoneInfo` tells those of the plan
   capabilities: { types: RECORD_TYPES, toggle: 'record', weight: true },
   // not documented

@@ -1,28 +1,23 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
-import { txtPresentation } from '../../dns/text.js';
-import { cutShort } from '../errors.js';
+import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
+import { needed } from '../errors.js';
 import { typedFields } from '../fields.js';
-import { allPages } from '../pages.js';
+import { allPages, counted } from '../pages.js';
 import { inParts } from '../parts.js';
-import type { Connect, RemoteZone, ZoneInfo } from '../provider.js';
-import { fromRecords, orGone } from '../records.js';
+import { plainRecord } from '../plain-record.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { fromRecords, inList } from '../records.js';
 import { jdcloudClient } from '../signing/jdcloud2.js';
+import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has it (official operations; documentation of v2). */
-type ApiRecord = { id: number; hostRecord: string; type: string; hostValue: string; ttl: number } & {
-  viewValue?: number[] | null;
-  weight?: number | null;
-  resolvingStatus: string;
-};
+type ApiRecord = { id: number; hostRecord: string; type: string; hostValue: string; ttl: number } & Routing;
+type Routing = { viewValue?: number[] | null; weight?: number | null; resolvingStatus: string };
 type ApiZone = { id: number; domainName: string; packId?: number; packName?: string };
 type ApiLine = { value: number; label: string; disabled?: boolean; children?: ApiLine[] | null };
 type Answer<T> = { result?: T } | undefined;
 type List<T> = { dataList?: T[] | null; totalCount?: number };
 
 const FIELDS = typedFields({ names: { priority: 'mxPriority', target: 'hostValue' } });
-const NAMES = ['CNAME', 'NS', 'MX', 'SRV'];
-const WEIGHTED = ['A', 'AAAA', 'CNAME'];
 const DEFAULT_LINE = -1;
 const lineOf = (view: number): string => (view === DEFAULT_LINE ? 'default' : String(view));
 
@@ -30,62 +25,44 @@ export const connect: Connect = ({ access_key_id: id = '', access_key_secret: se
   const key = { accessKeyId: id, secretAccessKey, region: 'cn-north-1', service: 'domainservice' };
   const http = context.http.extend(jdcloudClient(key));
   const list = <T extends { id: number }>(path: string, query = {}): Promise<T[]> =>
-    allPages(
-      (entry) => entry.id,
-      async ({ page: pageNumber }) => {
-        const answer = await http.get<Answer<List<T>>>(path, { query: { pageNumber, pageSize: 99, ...query } });
-        const { dataList, totalCount: total = Number.NaN } = answer?.result ?? {};
-        return { entries: dataList ?? (total === 0 ? [] : undefined), total };
-      },
-    );
+    allPages(getId, async ({ page: pageNumber }) => {
+      const answer = await http.get<Answer<List<T>>>(path, { query: { pageNumber, pageSize: 99, ...query } });
+      return counted(answer?.result?.dataList, answer?.result?.totalCount);
+    });
   const records = async (zone: RemoteZone, query = {}): Promise<RemoteRecord[]> =>
     (await list<ApiRecord>(pathOf(zone), query)).flatMap((record) => fromApi(record, zone.name) ?? []);
   const zones = async (query = {}): Promise<RemoteZone[]> =>
-    (await list<ApiZone>('/domain', query)).map(({ id, domainName }) => ({
-      id: String(id),
-      name: toAscii(domainName),
-    }));
-  // whole: a search for parts of names that finds nothing proves nothing
-  const look = async (zone: RemoteZone, { remoteId }: RemoteRecord) =>
-    (await records(zone)).find((record) => record.remoteId === remoteId) ?? null;
+    (await list<ApiZone>('/domain', query)).map(({ id, domainName }) => zoneOf(domainName, id));
 
   return {
     check: () => http.get('/domain', { query: { pageNumber: 1, pageSize: 10 } }),
     listZones: () => zones(),
-    // finds parts of names, too
-    findZone: async (domainName) => (await zones({ domainName })).find((zone) => zone.name === domainName) ?? null,
+    findZone: (domainName) => zoneNamed(domainName, zones({ domainName })),
     listRecords: (zone) => records(zone),
-    async zoneInfo(zone): Promise<ZoneInfo | null> {
+    async zoneInfo(zone) {
       const found = (await list<ApiZone>('/domain', { domainId: zone.id })).find(({ id }) => String(id) === zone.id);
       const query = { packId: found?.packId ?? 0, viewId: 0 };
       const tree = await http.get<Answer<{ data?: ApiLine[] | null }>>(`/domain/${zone.id}/viewTree`, { query });
-      const lines = linesIn(tree?.result?.data ?? []);
-      return { lines, minTtl: null, expiresAt: null, plan: found?.packName ?? null };
+      return zoneInfo({ lines: linesIn(tree?.result?.data, lineIn), plan: found?.packName ?? null });
     },
     apply: fromRecords({
       ...inParts({
         async create(zone, record) {
           const json = { req: toApi(record) };
-          const made = (await http.post<Answer<{ dataList?: { id?: number } }>>(pathOf(zone), { json }))?.result;
-          if (!made?.dataList?.id) throw cutShort('id of the record').applied(true);
-          return String(made.dataList.id);
+          const made = await http.post<Answer<{ dataList?: { id?: number } }>>(pathOf(zone), { json });
+          return String(needed(made?.result?.dataList?.id, 'id of the record'));
         },
-        async update(zone, before, after) {
-          const json = { req: { domainName: zone.name, ...toApi(after) } };
-          const write = () => http.put(pathOf(zone, before.remoteId), { json });
-          await orGone(write, () => look(zone, before));
-          return before.remoteId;
+        async update(zone, { remoteId }, after) {
+          await http.put(pathOf(zone, remoteId), { json: { req: { domainName: zone.name, ...toApi(after) } } });
+          return remoteId;
         },
-        turn: (zone, id, enabled) =>
-          http.put(`${pathOf(zone, id)}/status`, { json: { action: enabled ? 'enable' : 'disable' } }),
+        turn: (zone, id, on) => http.put(`${pathOf(zone, id)}/status`, { json: { action: on ? 'enable' : 'disable' } }),
       }),
-      async deleteRecord(zone, before) {
-        const write = () => http.delete(pathOf(zone, before.remoteId));
-        await orGone(write, () => look(zone, before));
-      },
-      readRecord: look,
+      deleteRecord: (zone, before) => http.delete(pathOf(zone, before.remoteId)),
+      // in the whole list: a search for parts of names that finds nothing proves nothing
+      readRecord: inList(records),
+      ...{ vague: true, whole: true },
       findRecords: (zone, { host: search }) => records(zone, { search }),
-      isDuplicate: (error) => !error.mayHaveApplied,
     }),
   };
 };
@@ -93,23 +70,18 @@ export const connect: Connect = ({ access_key_id: id = '', access_key_secret: se
 const pathOf = (zone: RemoteZone, id?: string): string =>
   `/domain/${encodeURIComponent(zone.id)}/ResourceRecord${id ? `/${encodeURIComponent(id)}` : ''}`;
 
-/** Lines with those below them. */
-const linesIn = (lines: ApiLine[], parent?: string): ZoneInfo['lines'] =>
-  lines.flatMap(({ value, label: name, disabled, children }) => {
-    const line = { id: lineOf(value), name, ...(parent ? { parent } : {}) };
-    return [...(disabled ? [] : [line]), ...linesIn(children ?? [], line.id)];
-  });
+const getId = ({ id }: { id: number }): number => id;
+const lineIn = ({ value, label: name, disabled, children: below = [] }: ApiLine) => ({
+  ...{ id: disabled ? null : lineOf(value), name, below },
+});
 
 function fromApi(record: ApiRecord, zone: string): RemoteRecord | null {
-  const { id, hostRecord, type, ttl, viewValue, resolvingStatus } = record;
-  const hostValue = NAMES.includes(type) ? record.hostValue.replace(/\.?$/, '.') : record.hostValue;
-  const text = type === 'TXT' ? txtPresentation(hostValue) : hostValue;
-  const split = type === 'MX' || type === 'SRV' ? FIELDS.rdata(type, { ...record, hostValue }) : null;
-  const read = fromRdata(fullName(hostRecord, zone), type, split ?? text, ttl, zone);
+  const { id, hostRecord: host, type, ttl, viewValue, resolvingStatus } = record;
+  const value = (/^(MX|SRV)$/.test(type) && FIELDS.rdata(type, { ...record })) || record.hostValue;
   // 0 also stands where there is none
-  const weight = WEIGHTED.includes(type) && record.weight ? record.weight : null;
-  const more = { line: lineOf(viewValue?.at(-1) ?? DEFAULT_LINE), weight, enabled: resolvingStatus !== '4' };
-  return read && { ...read, ...more, remoteId: String(id) };
+  const weight = (/^(A|AAAA|CNAME)$/.test(type) && record.weight) || null;
+  const own = { line: lineOf(viewValue?.at(-1) ?? DEFAULT_LINE), weight, enabled: resolvingStatus !== '4' };
+  return plainRecord({ id, host, type, value, ttl }, zone, own);
 }
 
 function toApi(record: DnsRecord) {

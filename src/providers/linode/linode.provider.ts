@@ -1,13 +1,12 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
-import { txtPresentation } from '../../dns/text.js';
+import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { cutShort, NotBegun } from '../errors.js';
 import { typedFields } from '../fields.js';
-import { allPages } from '../pages.js';
+import { allPages, counted } from '../pages.js';
+import { plainRecord } from '../plain-record.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inPlace, type RecordVerbs } from '../records.js';
-import { refuseText } from '../texts.js';
-import { following } from '../work.js';
+import { fromRecords } from '../records.js';
+import { EMPTY, refuseText } from '../texts.js';
+import { zoneNamed, zoneOf } from '../zones.js';
 
 /**
  * As the API has it (OpenAPI 2024; lexicon 2018): names relative, no final dots, texts not quoted; TTL 0: the zone's.
@@ -17,6 +16,7 @@ type ApiZone = { id: number; domain: string; type: string; ttl_sec: number };
 type List<T> = { data?: T[]; results?: number } | undefined;
 type Errors = { errors?: { reason: string; field?: string }[] } | null;
 const FIELDS = typedFields({ names: { value: 'target' } });
+
 export const connect: Connect = ({ token }, context) => {
   const words = (body: unknown) => (body as Errors)?.errors?.map(({ reason, field = 'all' }) => `${field}: ${reason}`);
   const errorMessage = (body: unknown) => words(body)?.join('; ');
@@ -25,11 +25,11 @@ export const connect: Connect = ({ token }, context) => {
     allPages<T>(getId, async ({ page }) => {
       const more = { query: { page, page_size: 500 }, headers: { 'x-filter': JSON.stringify(filter) } };
       const answer = await http.get<List<T>>(path, more);
-      return { entries: answer?.data, total: answer?.results ?? Number.NaN };
+      return counted(answer?.data, answer?.results);
     });
   const zones = async (filter = {}): Promise<RemoteZone[]> => {
     const ours = (await list<ApiZone>('/domains', filter)).filter(({ type }) => type !== 'slave'); // elsewhere
-    return ours.map(({ id, domain }) => ({ id: `${id}`, name: toAscii(domain) }));
+    return ours.map(({ id, domain }) => zoneOf(domain, id));
   };
   const shown = async (zone: RemoteZone, all: (ApiRecord | undefined)[]): Promise<RemoteRecord[]> => {
     if (!all.every((record) => record?.id)) throw cutShort('record');
@@ -39,29 +39,28 @@ export const connect: Connect = ({ token }, context) => {
   };
   const one = async (zone: RemoteZone, record?: ApiRecord) => (await shown(zone, [record]))[0] as RemoteRecord;
   const records = async (zone: RemoteZone, filter = {}) => shown(zone, await list(`${pathOf(zone)}/records`, filter));
-  const verbs: RecordVerbs = {
-    async createRecord(zone, record) {
-      const [type, json] = [record.type, toApi(record)];
-      const made = await one(zone, await http.post(`${pathOf(zone)}/records`, { json: { type, ...json } }));
-      // a new record may be without its TTL (dnscontrol 2020); what it is rounded to is told
-      if (made.ttl === record.ttl) return made;
-      return following(async () => one(zone, await http.put(pathOf(zone, made), { json })));
-    },
-    async updateRecord(zone, before, after, changed) {
-      if (changed.has('type')) return inPlace(verbs, zone, before, after);
-      return one(zone, await http.put(pathOf(zone, before), { json: toApi(after) }));
-    },
-    deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
-    readRecord: async (zone, before) => one(zone, await http.get(pathOf(zone, before))),
-    findRecords: (zone, { type }) => records(zone, { type }),
-    isDuplicate: (error) => !(error.mayHaveApplied || error instanceof NotBegun),
-  };
   return {
     check: async () => void (await http.get('/domains', { query: { page_size: 25 } })),
     listZones: () => zones(),
-    findZone: async (domain) => (await zones({ domain })).find(({ name }) => name === domain) ?? null,
+    findZone: (domain) => zoneNamed(domain, zones({ domain })),
     listRecords: (zone) => records(zone),
-    apply: fromRecords(verbs),
+    apply: fromRecords({
+      judge: toApi,
+      fixed: ['type'],
+      whole: true,
+      async createRecord(zone, record) {
+        const [type, json] = [record.type, toApi(record)];
+        const made = await one(zone, await http.post(`${pathOf(zone)}/records`, { json: { type, ...json } }));
+        // a new record may be without its TTL (dnscontrol 2020); what it is rounded to is told
+        if (made.ttl === record.ttl) return made;
+        return one(zone, await http.put(pathOf(zone, made), { json }));
+      },
+      updateRecord: async (zone, before, after) =>
+        one(zone, await http.put(pathOf(zone, before), { json: toApi(after) })),
+      deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
+      readRecord: async (zone, before) => one(zone, await http.get(pathOf(zone, before))),
+      findRecords: (zone, { type }) => records(zone, { type }),
+    }),
   };
 };
 
@@ -73,10 +72,8 @@ function fromApi(record: ApiRecord, zone: string, ttl: number): RemoteRecord | n
   const { id, type, name, target, service, protocol } = record;
   const host = type === 'SRV' ? `${service}.${protocol}`.replace(/(^|\.)_?/g, '$1_') : name;
   // there are no flags of CAA; a mail host that is empty says that there is none
-  const fields = FIELDS.rdata(type, { ...record, flags: 0, target: target || '.' });
-  const rdata = type === 'TXT' ? txtPresentation(target) : (fields ?? target);
-  const read = fromRdata(fullName(host || '@', zone), type, rdata, ttl, zone);
-  return read && { ...read, remoteId: `${id}` };
+  const value = FIELDS.rdata(type, { ...record, flags: 0, target: target || '.' }) ?? target;
+  return plainRecord({ id, host, type, value, ttl }, zone);
 }
 
 /** All but the type, which an update does not take. */
@@ -84,7 +81,7 @@ function toApi(record: DnsRecord): object {
   const { host, type, value, ttl: ttl_sec } = record;
   const [, service, protocol] = /^_([^.]+)\._([^.]+)$/.exec(host) ?? [];
   const { flags, ...fields } = FIELDS.of(record) ?? { target: value };
-  refuseText(record, 'Linode', { never: [[/^$/, 'nothing in it']] });
+  refuseText(record, 'Linode', { never: [EMPTY] });
   const noMail = type === 'MX' && value === '.'; // its rules, and those of CAA: OpenAPI 2024
   const words =
     (flags && 'CAA without flags (0)') ||

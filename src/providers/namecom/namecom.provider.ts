@@ -1,11 +1,13 @@
-import { fullName, toAscii } from '../../dns/names.js';
-import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
+import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, NotBegun } from '../errors.js';
+import { NotBegun, needed } from '../errors.js';
+import { basicAuth } from '../http.js';
 import { allPages } from '../pages.js';
+import { plainRecord } from '../plain-record.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inPlace, type RecordVerbs } from '../records.js';
+import { fromRecords } from '../records.js';
 import { refuseRoot } from '../texts.js';
+import { zoneInfo, zoneOf } from '../zones.js';
 
 /** As the API has it (the vendor's own Go client): `host` relative, empty or absent at the apex; no final dots. */
 type ApiRecord = { id: number; type: string; answer: string; ttl: number; host?: string; priority?: number };
@@ -13,9 +15,8 @@ type Domain = { domainName: string; expireDate?: string };
 type ListAnswer<T> = { [key: string]: T[] | undefined } & { nextPage?: number };
 
 export const connect: Connect = ({ username, token }, context) => {
-  const basic = Buffer.from(`${username}:${token}`).toString('base64');
   const http = context.http.extend({
-    headers: { authorization: `Basic ${basic}` },
+    headers: basicAuth(username, token),
     errorMessage: (body) => {
       const { message, details } = (body ?? {}) as { message?: string; details?: string };
       return details ? `${message}: ${details}` : message;
@@ -29,49 +30,43 @@ export const connect: Connect = ({ username, token }, context) => {
     });
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
     (await list<ApiRecord>(pathOf(zone), 'records', (r) => r.id)).flatMap((r) => fromApi(r, zone.name) ?? []);
-  const one = (record: ApiRecord | undefined, zone: RemoteZone): RemoteRecord => {
-    const read = record?.id && record.type ? fromApi(record, zone.name) : null;
-    if (!read) throw cutShort('record');
-    return read;
-  };
+  const one = (record: ApiRecord | undefined, zone: RemoteZone): RemoteRecord =>
+    needed(record?.id && record.type && fromApi(record, zone.name), 'record');
 
-  const verbs: RecordVerbs = {
-    createRecord: async (zone, record) => one(await http.post(pathOf(zone), { json: toApi(record) }), zone),
-    async updateRecord(zone, before, after, changed) {
-      const json = toApi(after);
-      if (changed.has('type')) return inPlace(verbs, zone, before, after);
-      return one(await http.put(pathOf(zone, before), { json }), zone);
-    },
-    deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
-    readRecord: async (zone, before) => one(await http.get(pathOf(zone, before)), zone),
-    findRecords: records,
-    // recorded 2020, with a status of 400
-    isDuplicate: (error) => /Duplicate Record/i.test(error.message),
-  };
   return {
     check: async () => void (await http.get('/domains', { query: { perPage: 1 } })),
-    listZones: async () => (await list<Domain>('/domains', 'domains', (d) => d.domainName)).map(toZone),
+    listZones: async () =>
+      (await list<Domain>('/domains', 'domains', (d) => d.domainName)).map((d) => zoneOf(d.domainName)),
     async zoneInfo({ id }) {
       const { expireDate } = (await http.get<Domain | undefined>(`/domains/${encodeURIComponent(id)}`)) ?? {};
-      return { lines: [], minTtl: null, expiresAt: expireDate ?? null, plan: null };
+      return zoneInfo({ expiresAt: expireDate ?? null });
     },
     listRecords: records,
-    apply: fromRecords(verbs),
+    apply: fromRecords({
+      judge: toApi,
+      fixed: ['type'],
+      whole: true,
+      createRecord: async (zone, record) => one(await http.post(pathOf(zone), { json: toApi(record) }), zone),
+      updateRecord: async (zone, before, after) =>
+        one(await http.put(pathOf(zone, before), { json: toApi(after) }), zone),
+      deleteRecord: (zone, before) => http.delete(pathOf(zone, before)),
+      readRecord: async (zone, before) => one(await http.get(pathOf(zone, before)), zone),
+      findRecords: records,
+      // recorded 2020, with a status of 400
+      isDuplicate: (error) => /Duplicate Record/i.test(error.message),
+    }),
   };
 };
 
-const toZone = ({ domainName: id }: Domain): RemoteZone => ({ id, name: toAscii(id) });
 const pathOf = (zone: RemoteZone, record?: RemoteRecord): string =>
   `/domains/${encodeURIComponent(zone.id)}/records${record ? `/${record.remoteId}` : ''}`;
 
 function fromApi({ id, type, host, answer, ttl, priority = 0 }: ApiRecord, zone: string): RemoteRecord | null {
   // texts that were sent quoted come so (dnscontrol)
-  const text = type === 'TXT' ? txtPresentation(txtFromInput(answer)) : answer;
-  const rdata = type === 'MX' || type === 'SRV' ? `${priority} ${text}` : text;
-  const read = fromRdata(fullName(host || '@', zone), type === 'ANAME' ? 'ALIAS' : type, rdata, ttl, zone);
+  const value = type === 'TXT' ? txtFromInput(answer) : answer;
   // those of the apex follow from the domain's name servers
-  const readOnly = read?.readOnly || (type === 'NS' && read?.host === '@');
-  return read && { ...read, remoteId: String(id), readOnly };
+  const readOnly = type === 'NS' && (!host || host === '@');
+  return plainRecord({ id, host, type: type === 'ANAME' ? 'ALIAS' : type, value, ttl, priority }, zone, { readOnly });
 }
 
 function toApi(record: DnsRecord): object {

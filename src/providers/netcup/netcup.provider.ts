@@ -7,7 +7,6 @@ import { keptToken } from '../kept-token.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
 import { fromRecords } from '../records.js';
 import { refuseText } from '../texts.js';
-import { following } from '../work.js';
 
 /** A record (recorded 2019): all values are texts, `@` is the zone, also as a target; names have no final dot. */
 type ApiRecord = { id: string; hostname: string; type: string; priority?: string; destination: string } & {
@@ -97,7 +96,7 @@ export const connect: Connect = (credentials, context) => {
     if (!dnsrecords.length) return changes.map((c) => (c.op === 'create' ? twin(before, c.after) : null));
     const param = { domainname: zone.id, dnsrecordset: { dnsrecords } };
     const answer = await call<Records>('updateDnsRecords', param, false);
-    const now = await following(() => known(zone, answer.dnsrecords));
+    const now = await known(zone, answer.dnsrecords);
     const stays = changes.find((c) => c.op === 'delete' && now.some((r) => r.remoteId === c.before.remoteId));
     if (stays) throw new ProviderError('rejected', 'netcup took the change, but the record is still there', true);
     return changes.map((c) => (c.op === 'delete' ? null : twin(now, c.after)));

@@ -56,8 +56,9 @@ export const connect: Connect = ({ endpoint, region = '', ...credentials }, cont
       if (!Array.isArray(names)) throw cutShort('list of zones');
       return names.map((name) => ({ id: name, name: toAscii(name) }));
     },
-    listRecords: (zone) => records(zone),
-    apply: published(fromRecords(verbs), (zone) => http.post(pathOf(zone, 'refresh'), { idempotent: true })),
+    ...published({ apply: fromRecords(verbs), listRecords: (zone) => records(zone) }, (zone) =>
+      http.post(pathOf(zone, 'refresh'), { idempotent: true }),
+    ),
   };
 };
 

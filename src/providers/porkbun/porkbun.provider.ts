@@ -35,7 +35,7 @@ export const connect: Connect = ({ api_key: apikey, secret_api_key: secretapikey
       return { entries, next: entries?.length ? start + entries.length : null };
     });
   const records = async (zone: RemoteZone): Promise<RemoteRecord[]> => {
-    const read = async () => ({ entries: (await call(`/dns/retrieve/${zone.id}`)).records });
+    const read = async () => ({ entries: (await call(`/dns/retrieve/${zone.id}`)).records, next: null });
     return (await allPages(keyOf, read)).flatMap((r) => fromApi(r, zone.name) ?? []);
   };
   const readRecord = async (zone: RemoteZone, { remoteId }: RemoteRecord) =>

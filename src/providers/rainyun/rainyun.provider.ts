@@ -20,7 +20,7 @@ type Failure = { code?: number; message?: string };
 const NAMES = ['CNAME', 'NS', 'MX'];
 const PAGE = 100;
 /** No answer with an id of what was made has been seen. */
-const UNKNOWN = '';
+const UNKNOWN = 'not known yet';
 const isUnknown = (outcome: Outcome) => outcome.ok && outcome.remoteId === UNKNOWN;
 
 export const connect: Connect = ({ api_key = '' }, context) => {

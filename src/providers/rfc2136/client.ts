@@ -22,7 +22,6 @@ const RCODES: Record<number, [ProviderError['kind'], string]> = {
   3: ['not_found', 'NXDOMAIN: it does not know the name'],
   4: ['rejected', 'NOTIMP: it does not take updates'],
   5: ['auth', 'REFUSED: the key has no right to do this, or the server does not serve the zone'],
-  6: ['rejected', 'YXDOMAIN: a name exists that should not'],
   9: ['auth', 'NOTAUTH: it does not serve the zone, or does not accept the key'],
   10: ['not_found', 'NOTZONE: a name is outside the zone'],
 };
@@ -32,6 +31,8 @@ export function rcodeError(rcode: number, what: string): ProviderError {
   const [kind, words] = RCODES[rcode] ?? ['rejected', `rcode ${rcode}`];
   return new ProviderError(kind, `${what}: the server answered ${words}`);
 }
+
+const EXPECTED: ReadonlySet<number> = new Set([RCODE.NOERROR, RCODE.YXDOMAIN, RCODE.YXRRSET, RCODE.NXRRSET]);
 
 /** A transfer larger than this is no zone that one would edit here. */
 const MAX_TRANSFER_BYTES = 256 * 1024 * 1024;
@@ -57,14 +58,14 @@ export class DnsClient {
 
   /**
    * One UPDATE (RFC 2136); without updates it only tests the prerequisites. Applied in full or not at all.
-   * @returns NOERROR, or YXRRSET or NXRRSET when a prerequisite does not hold
+   * @returns NOERROR, or YXDOMAIN, YXRRSET or NXRRSET when a prerequisite does not hold
    * @throws ProviderError for every other rcode; `auth` for REFUSED when only prerequisites are tested, else `rejected`
    */
   async update(zone: string, prerequisites: WireRecord[], updates: WireRecord[]): Promise<number> {
     const question = { name: zone, type: TYPE.SOA };
     const sections: [WireRecord[], WireRecord[]] = [prerequisites, updates];
     const { rcode } = await this.exchange(OPCODE.UPDATE, question, sections, async (messages) => first(messages));
-    if (rcode === RCODE.NOERROR || rcode === RCODE.YXRRSET || rcode === RCODE.NXRRSET) return rcode;
+    if (EXPECTED.has(rcode)) return rcode;
     if (rcode === RCODE.REFUSED && updates.length) {
       // the key was good for the test of the prerequisites: it is the content that the server does not want
       throw new ProviderError(

@@ -13,6 +13,7 @@ import {
 } from '../provider.js';
 import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
 import { DnsClient, type DnsServer, prerequisite, rcodeError, replacement } from './client.js';
+import { type Condition, conditions } from './conditions.js';
 import { nameToWire, rdataToWire, typeName, typeNumber } from './rdata.js';
 import { TSIG_ALGORITHMS, type TsigKey } from './tsig.js';
 import { RCODE, type ReadRecord, TYPE, textOf } from './wire.js';
@@ -145,7 +146,12 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
       );
     });
     const updates = (['before', 'additions', 'after'] as const).flatMap((part) => steps.flatMap((step) => step[part]));
-    if ((await this.client.update(zone.name, this.prerequisites(zone, was), updates)) !== RCODE.NOERROR) return false;
+    const needed = conditions(zone.name, sets, was);
+    const prerequisites = [...this.prerequisites(zone, was), ...needed.map((one) => one.prerequisite)];
+    if ((await this.client.update(zone.name, prerequisites, updates)) !== RCODE.NOERROR) {
+      await this.assertHold(zone, needed);
+      return false;
+    }
     await this.verifyWritten(zone, sets, was).catch((error: ProviderError) => {
       throw error.kind === 'rejected' ? error : new ProviderError(error.kind, error.message, true);
     });
@@ -173,6 +179,17 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
         sets.length > 1,
       );
     }
+  }
+
+  private async assertHold(zone: RemoteZone, needed: readonly Condition[]): Promise<void> {
+    const test = (list: readonly Condition[]) =>
+      this.client.update(
+        zone.name,
+        list.map((one) => one.prerequisite),
+        [],
+      );
+    if (!needed.length || (await test(needed)) === RCODE.NOERROR) return;
+    for (const one of needed) if ((await test([one])) !== RCODE.NOERROR) refuse(one.words);
   }
 
   private async holds(zone: RemoteZone, sets: RecordSet[]): Promise<boolean> {

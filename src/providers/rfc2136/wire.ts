@@ -7,9 +7,9 @@ import { nameToWire, rdataToText, readName, slice, typeName } from './rdata.js';
  */
 
 export const CLASS = { IN: 1, NONE: 254, ANY: 255 } as const;
-export const TYPE = { SOA: 6, TSIG: 250, AXFR: 252 } as const;
+export const TYPE = { SOA: 6, TSIG: 250, AXFR: 252, ANY: 255 } as const;
 export const OPCODE = { QUERY: 0, UPDATE: 5 } as const;
-export const RCODE = { NOERROR: 0, NXDOMAIN: 3, REFUSED: 5, YXRRSET: 7, NXRRSET: 8 } as const;
+export const RCODE = { NOERROR: 0, NXDOMAIN: 3, REFUSED: 5, YXDOMAIN: 6, YXRRSET: 7, NXRRSET: 8 } as const;
 
 /** A record to be sent; rdata in wire form. */
 export interface WireRecord {

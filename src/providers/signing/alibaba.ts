@@ -11,7 +11,9 @@ export interface AlibabaApi {
   /** `rpc` is the older signature, version 1; `acs3` is version 3 */
   style: 'rpc' | 'acs3';
   /** codes that mean: there is no such zone, or record */
-  gone: readonly string[];
+  gone?: readonly string[];
+  /** codes that mean: not now, and nothing was done; besides the common ones */
+  busy?: readonly string[];
 }
 
 /** Errors come with HTTP 400 to 503 (recorded 2019). */
@@ -32,9 +34,10 @@ const KINDS = {
 };
 
 /** A client for such an API. */
-export function alibaba(base: Http, { key, version, style, gone }: AlibabaApi) {
+export function alibaba(base: Http, { key, version, style, gone = [], busy = [] }: AlibabaApi) {
   const signer = style === 'rpc' ? signAlibabaRpc : signAcs3;
-  const hooks = errorHooks(errorsOf, { not_found: gone, ...KINDS });
+  const kinds = { not_found: gone, ...KINDS, rate_limit: [...KINDS.rate_limit, ...busy] };
+  const hooks = errorHooks(errorsOf, kinds);
   const http = base.extend({ sign: (request) => signer(request, key), ...hooks });
   const call = <T>(method: Method, action: string, more: CallOptions['query'], idempotent = true): Promise<T> => {
     const own = { Action: action, Version: version, Format: 'json' };

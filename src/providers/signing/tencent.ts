@@ -1,6 +1,6 @@
 import { cutShort, errorHooks, type ProviderErrorKind, type VendorError } from '../errors.js';
 import type { Http } from '../http.js';
-import { allPages } from '../pages.js';
+import { allPages, counted } from '../pages.js';
 import { signTc3, type Tc3Key } from './tc3.js';
 
 /** Every answer, with HTTP 200, be it an error or not (documentation). */
@@ -49,9 +49,8 @@ export function tencent(base: Http, key: Tc3Key, version: string, gone: readonly
       of: (answer: A) => { entries: T[] | null | undefined; total: number | undefined },
     ): Promise<T[]> =>
       allPages(idOf, async ({ offset: Offset }) => {
-        const { entries, total = Number.NaN } = of(await read<A>(action, { ...json, Offset }));
-        // "null" is how some of these APIs write an empty list
-        return { entries: entries ?? (total === 0 ? [] : undefined), total };
+        const { entries, total } = of(await read<A>(action, { ...json, Offset }));
+        return counted(entries, total);
       }),
   };
 }

@@ -1,6 +1,10 @@
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, secret, text } from '../provider.js';
 
+const PEM = 'In PEM form: My account, API, Key pairs. It opens all of the account; there are no smaller ones.';
+const ADDRESSES = '"false" for a key pair that is accepted from listed addresses only.';
+const GLOBAL = { required: false, default: 'true', help: ADDRESSES };
+
 /** TransIP: all entries of a domain, written as a whole; a token for half an hour, asked for with a signature. */
 export const transip = defineProvider({
   kind: 'transip',
@@ -10,13 +14,8 @@ export const transip = defineProvider({
   credentials: [
     [
       text('login', 'User name'),
-      secret('private_key', 'Private key', {
-        help: 'In PEM form: My account, API, Key pairs. It opens all of the account; there are no smaller ones.',
-      }),
-      text('global_key', 'Key for all addresses', {
-        ...{ required: false, default: 'true', values: ['true', 'false'] },
-        help: '"false" for a key pair that is accepted from listed addresses only.',
-      }),
+      secret('private_key', 'Private key', { help: PEM }),
+      text('global_key', 'Key for all addresses', { ...GLOBAL, values: ['true', 'false'] }),
     ],
   ],
   capabilities: {

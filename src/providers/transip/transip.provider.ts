@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { fullName, toAscii } from '../../dns/names.js';
+import { fullName } from '../../dns/names.js';
 import type { DnsRecord } from '../../dns/record.js';
 import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
-import { cutShort, NotBegun, ProviderError } from '../errors.js';
-import { keptToken } from '../kept-token.js';
-import type { Connect, RemoteZone } from '../provider.js';
-import { refusing } from '../refusing.js';
+import { NotBegun, needed, neededList, orNull, ProviderError } from '../errors.js';
+import { bearing, keptToken } from '../kept-token.js';
+import type { Connect } from '../provider.js';
 import { absoluteRdata } from '../relative.js';
 import { privateKeyOf, signTransip } from '../signing/transip.js';
 import { refuseText } from '../texts.js';
 import { fromZone } from '../whole-zone.js';
+import { dayOf, zoneInfo, zoneOf } from '../zones.js';
 
 /** One value (recorded 2022): `@` at the apex, names absolute or relative, texts as they are. */
 type Entry = { name: string; expire: number; type: string; content: string };
 type Domain = { name: string; renewalDate?: string };
 
-const LIFE = 1800;
+/** What cannot be held there (dnscontrol 2023); 1024 bytes by the documentation. */
+const NEVER = [[/^$|[\\`]|\s$/, 'a backslash, a backtick, a blank at its end, or nothing']] as const;
 
 export const connect: Connect = ({ login = '', private_key = '', global_key }, context) => {
-  const errorMessage = (body: unknown) => (body as { error?: string } | null)?.error;
-  const signed = context.http.extend({ errorMessage });
+  const signed = context.http.extend({ errorMessage: (body) => (body as { error?: string } | null)?.error });
   const key = keyOf(private_key);
   const token = keptToken(async () => {
     const asked = { login, nonce: randomBytes(16).toString('hex'), read_only: false };
@@ -27,68 +27,44 @@ export const connect: Connect = ({ login = '', private_key = '', global_key }, c
     const text = JSON.stringify({ ...asked, expiration_time: '30 minutes', global_key: global_key !== 'false' });
     const headers = { 'content-type': 'application/json', signature: signTransip(text, key) };
     const answer = await signed.post<{ token?: string } | undefined>('/auth', { text, headers, reads: true });
-    if (!answer?.token) throw cutShort('token');
-    return { token: answer.token, seconds: LIFE };
+    return { token: needed(answer?.token, 'token'), seconds: 1800 };
   });
-  const http = context.http.extend({
-    errorMessage,
-    beforeRequest: async (request) => {
-      const authorization = `Bearer ${await token.get()}`;
-      return { ...request, headers: { ...request.headers, authorization } };
-    },
-    errorKind(status) {
-      if (status === 401) token.forget();
-      return undefined;
-    },
-  });
-  const find = async (name: string): Promise<Domain> => {
-    const domain = (await http.get<{ domain?: Domain } | undefined>(`/domains/${encodeURIComponent(name)}`))?.domain;
-    if (!domain?.name) throw cutShort('domain');
-    return domain;
+  const http = signed.extend(bearing(token, {}));
+  const find = async (id: string): Promise<Domain> => {
+    const answer = await http.get<{ domain?: Domain } | undefined>(`/domains/${encodeURIComponent(id)}`);
+    return needed(answer?.domain?.name && answer.domain, 'domain');
   };
-  const { listRecords, apply } = fromZone<Entry, { entries: Entry[] }>({
-    async readZone(zone) {
-      const answer = await http.get<{ dnsEntries?: Entry[] } | undefined>(pathOf(zone));
-      if (!Array.isArray(answer?.dnsEntries)) throw cutShort('entries');
-      // texts hold no backslash there; what comes with one is escaped (seen by dnscontrol 2023)
-      const plain = (e: Entry) => (e.type === 'TXT' ? { ...e, content: e.content.replace(/\\(.)/g, '$1') } : e);
-      return { entries: answer.dnsEntries.map(plain) };
-    },
-    plain({ name, expire, type, content }, zone) {
-      const rdata = type === 'TXT' ? txtPresentation(content) : absoluteRdata(type, content, zone.name);
-      return { name: fullName(name, zone.name), type, ttl: expire, rdata };
-    },
-    entry: ({ host, type, ttl }, { rdata }) => ({
-      ...{ name: host, expire: ttl, type },
-      content: type === 'TXT' ? (txtFromPresentation(rdata) ?? rdata) : rdata,
-    }),
-    writeZone: (zone, { entries }) => http.put(pathOf(zone), { json: { dnsEntries: entries } }),
-  });
 
   return {
     check: () => http.get('/domains'),
     async listZones() {
-      const domains = (await http.get<{ domains?: Domain[] } | undefined>('/domains'))?.domains;
-      if (!Array.isArray(domains)) throw cutShort('domains');
-      return domains.map(remoteZone);
+      const answer = await http.get<{ domains?: Domain[] } | undefined>('/domains');
+      return neededList(answer?.domains, 'domains').map(({ name }) => zoneOf(name));
     },
-    findZone: (name) =>
-      find(name).then(remoteZone, (error) => {
-        if (error instanceof ProviderError && error.kind === 'not_found') return null;
-        throw error;
+    findZone: (name) => orNull(find(name).then((domain) => zoneOf(domain.name))),
+    zoneInfo: async ({ id }) => zoneInfo({ expiresAt: dayOf((await find(id)).renewalDate) }),
+    ...fromZone<Entry, { entries: Entry[] }>({
+      judge,
+      async readZone(zone) {
+        const answer = await http.get<{ dnsEntries?: Entry[] } | undefined>(pathOf(zone));
+        // texts hold no backslash there; what comes with one is escaped (seen by dnscontrol 2023)
+        const plain = (e: Entry) => (e.type === 'TXT' ? { ...e, content: e.content.replace(/\\(.)/g, '$1') } : e);
+        return { entries: neededList(answer?.dnsEntries, 'entries').map(plain) };
+      },
+      plain({ name, expire, type, content }, zone) {
+        const rdata = type === 'TXT' ? txtPresentation(content) : absoluteRdata(type, content, zone.name);
+        return { name: fullName(name, zone.name), type, ttl: expire, rdata };
+      },
+      entry: ({ host, type, ttl }, { rdata }) => ({
+        ...{ name: host, expire: ttl, type },
+        content: type === 'TXT' ? (txtFromPresentation(rdata) ?? rdata) : rdata,
       }),
-    async zoneInfo(zone) {
-      const { renewalDate } = await find(zone.id);
-      const end = /^\d{4}-\d{2}-\d{2}$/.test(renewalDate ?? '') ? `${renewalDate}T00:00:00.000Z` : null;
-      return { lines: [], minTtl: null, expiresAt: end, plan: null };
-    },
-    listRecords,
-    apply: refusing(judge, apply),
+      writeZone: (zone, { entries }) => http.put(pathOf(zone), { json: { dnsEntries: entries } }),
+    }),
   };
 };
 
-const remoteZone = ({ name }: Domain): RemoteZone => ({ id: name, name: toAscii(name) });
-const pathOf = (zone: RemoteZone): string => `/domains/${encodeURIComponent(zone.id)}/dns`;
+const pathOf = ({ id }: { id: string }): string => `/domains/${encodeURIComponent(id)}/dns`;
 
 function keyOf(pem: string) {
   try {
@@ -98,10 +74,8 @@ function keyOf(pem: string) {
   }
 }
 
-/** What cannot be held there (dnscontrol 2023); 1024 bytes by the documentation. */
 function judge(record: DnsRecord) {
-  const never = [[/^$/, 'no text at all'] as const, [/[\\`]/, 'a backslash or backtick'] as const];
-  refuseText(record, 'TransIP', { bytes: 1024, never: [...never, [/\s$/, 'a blank at its end'] as const] });
+  refuseText(record, 'TransIP', { bytes: 1024, never: NEVER });
   if (record.type === 'MX' && record.value === '.')
     throw new NotBegun('rejected', 'TransIP takes no MX without a host');
 }

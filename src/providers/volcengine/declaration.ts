@@ -1,16 +1,14 @@
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, secret, text } from '../provider.js';
 
-const KEY = 'Of an IAM user with DNSFullAccess, or with the actions of DNS on the zones. Console, "API access keys".';
+const help = 'Of an IAM user with DNSFullAccess, or with the actions of DNS on the zones. Console, "API access keys".';
 
 export const volcengine = defineProvider({
   ...{ kind: 'volcengine', aliases: ['volc', 'huoshan'] },
   label: 'Volcengine DNS',
   docs: 'https://www.volcengine.com/docs/6758/155086',
   api: 'https://open.volcengineapi.com',
-  credentials: [
-    [text('access_key_id', 'Access key id', { help: KEY }), secret('secret_access_key', 'Secret access key')],
-  ],
+  credentials: [[text('access_key_id', 'Access key id', { help }), secret('secret_access_key', 'Secret access key')]],
   // the least TTL and the lines follow from the plan: `zoneInfo` tells
   capabilities: {
     types: RECORD_TYPES,

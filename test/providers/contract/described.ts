@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
 import { describedBy, noDescription } from '../../support/schemas.js';
+import { DESCRIPTIONS } from '../descriptions.js';
 import type { Bench } from './bench.js';
 
 /** What one complaint is about, whatever the ids in it. */
@@ -12,13 +13,17 @@ const shape = (complaint: string): string =>
 
 /** Comes after all other checks: every exchange of them is held against the description of the API. */
 export function described(bench: Bench): void {
-  it('every request, and every answer of the stand-in, fits the description of the API', () => {
-    const { schema, definition, standIn } = bench.target;
-    if (!schema || !standIn)
-      return bench.tell('description of the API', schema ? 'a real server' : 'there is none of this API');
-    const { file, base, parts, beyond = {}, wrong = [] } = schema;
+  it('every request, and every answer of the stand-in, fits the description of the API', async () => {
+    const { definition, standIn } = bench.target;
+    const description = DESCRIPTIONS[bench.declaration.kind];
+    if (!description || !standIn)
+      return bench.tell('description of the API', description ? 'a real server' : 'there is none of this API');
+    const { file, base, parts, beyond = {}, wrong = [] } = description;
     const absent = noDescription(file);
     if (absent) return bench.tell('description of the API', absent);
+    // what the other checks have no need of
+    await bench.target.provider.zoneInfo?.(bench.zone);
+    await bench.target.provider.findZone?.(bench.zone.name);
     const check = describedBy(
       file,
       base ?? (definition.api ? new URL(definition.api).pathname.replace(/\/$/, '') : ''),

@@ -28,8 +28,6 @@ export interface ContractTarget {
   missing?: RemoteZone;
   /** what the vendor answers beyond its limit, where that is not 429; tried besides 429 */
   limited?: Answer;
-  /** which file of provider-schemas describes the API, where one does */
-  schema?: SchemaOption;
   /**
    * What the vendor cannot hold, or cannot do, with the reason, by the name that the suite gives it: `TXT empty`,
    * `NS at @`, `MX with the root`, or the name of a whole check. Where it is a value, the suite proves that it is
@@ -37,18 +35,4 @@ export interface ContractTarget {
    */
   cannot?: Readonly<Record<string, string>>;
   stop(): Promise<void>;
-}
-
-/** How the exchanges with a stand-in are held against a description of the API. */
-export interface SchemaOption {
-  /** in `provider-schemas`, with or without `.json` */
-  file: string;
-  /** the part of the stand-in's paths that is not in the description's: `/v2` where its server has it */
-  base?: string;
-  /** why a PATCH may leave out what the description requires, where it describes the whole for it */
-  parts?: string;
-  /** paths of the stand-in that the description does not have, with the reason */
-  beyond?: Readonly<Record<string, string>>;
-  /** where the description is wrong or behind: what of a complaint is not counted, with the reason */
-  wrong?: readonly { where: RegExp; reason: string }[];
 }
