@@ -1,21 +1,9 @@
 import assert from 'node:assert/strict';
-import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { aliyun } from '../../src/providers/aliyun/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  noRecordings,
-  playSteps,
-  recording,
-  replay,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { type AliyunRecord, KEY, startAliyun } from './stand-ins/aliyun.js';
 
@@ -44,99 +32,6 @@ providerContract('Alibaba Cloud DNS (stand-in)', async () => {
       },
     },
   };
-});
-
-describeUnless(noRecordings)('Alibaba Cloud DNS: recorded traffic of 2019', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('aliyun');
-  const OWN = /^(AccessKeyId|Signature.*|Timestamp|Format|Version)$/;
-  const asked = (url: string) => Object.fromEntries(new URL(url).searchParams);
-
-  // The recording client wrote by GET, named the zone at every write and left the default line out; it listed by name,
-  // in pages of 20. None of that matters.
-  const essence: Essence = ({ query }) => {
-    const { Action, DomainName: _, Line: __, ...more } = query;
-    if (Action === 'DescribeDomainRecords') return { Action, page: query.PageNumber ?? '1' };
-    return { Action, ...Object.fromEntries(Object.entries(more).filter(([name]) => !OWN.test(name))) };
-  };
-  type Listed = { DomainRecords: { Record: AliyunRecord[] } };
-  const short = ({ remoteId, type, host, value, ttl, line }: RemoteRecord) =>
-    ({ remoteId, type, host, value, ttl, line }) as const;
-
-  /** What the client asked only to learn that a record, or the name that one goes to, is free. */
-  const isProbe = ({ steps }: Scenario, { request, response }: Scenario['interactions'][number]) => {
-    const { Action, ValueKeyWord, RRKeyWord } = asked(request.url);
-    const empty = Action === 'DescribeDomainRecords' && (response.body as Listed).DomainRecords.Record.length === 0;
-    return empty && (ValueKeyWord !== undefined || steps?.some((step) => step.from && step.host === RRKeyWord));
-  };
-
-  const lastListed = ({ interactions, ...rest }: Scenario) => {
-    const lists = interactions.filter(
-      (i) => asked(i.request.url).Action === 'DescribeDomainRecords' && !isProbe({ interactions, ...rest }, i),
-    );
-    const listed = lists.at(-1)?.response.body as Listed;
-    return listed.DomainRecords.Record.map((r) => ({
-      ...{ remoteId: r.RecordId, type: r.Type, host: r.RR, value: r.Value, ttl: r.TTL, line: r.Line },
-    }));
-  };
-
-  const rest = ['1', '2'].map((id) => held(id, { RR: id, Type: 'PTR', Value: 'host.example' }));
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const interactions = scenario.interactions.filter((i) => !isProbe(scenario, i));
-      const played = replay({ ...scenario, interactions }, '', essence, misses);
-      const inForm = (query: Record<string, string>) => essence({ method: 'POST', path: '/', query, body: undefined });
-      const writes = interactions
-        .map((i) => asked(i.request.url))
-        .filter(({ Action }) => /^(Add|Upd|Del)/.test(`${Action}`));
-      const left = writes.map(inForm);
-      standIn.handler = (request) => {
-        const { Action, PageNumber, KeyWord } = request.query;
-        // the client asked for zones by name alone
-        if (Action === 'DescribeDomains') {
-          const all = [zoneName].filter((name) => !KeyWord || name === KeyWord).map((DomainName) => ({ DomainName }));
-          return { body: { Domains: { Domain: all }, TotalCount: all.length } };
-        }
-        // of 22 records it read the first page
-        if (Action === 'DescribeDomainRecords' && PageNumber === '2') {
-          return { body: { DomainRecords: { Record: rest }, TotalCount: 22 } };
-        }
-        const mine = inForm(request.query);
-        // where it had found a record before, it made none
-        if (Action === 'AddDomainRecord' && !left.some((write) => isDeepStrictEqual(write, mine))) {
-          return { status: 400, body: { Code: 'DomainRecordDuplicate', Message: 'The domain record is duplicated.' } };
-        }
-        if (Action === 'UpdateDomainRecord' && !left.some((write) => isDeepStrictEqual(write, mine))) {
-          return { body: { RecordId: request.query.RecordId } };
-        }
-        const at = left.findIndex((write) => isDeepStrictEqual(write, mine));
-        if (at >= 0) left.splice(at, 1);
-        return played(request);
-      };
-      try {
-        await playSteps(open(standIn), zoneName, scenario, {
-          created: (step, id) => assert.ok(id, step.host),
-          updated: (step, id) => assert.ok(id, step.host),
-          listed: (records) =>
-            assert.deepEqual(records.filter((r) => r.type !== 'PTR').map(short), lastListed(scenario)),
-        });
-        assert.deepEqual(left, [], 'what was written then is written now');
-        const step = scenario.steps?.[0];
-        if (step?.op === 'find-zone') {
-          const found = await open(standIn).findZone?.(step.zone ?? zoneName);
-          assert.equal(found !== null, step.expect !== 'error');
-        }
-      } finally {
-        assert.deepEqual(misses, []);
-      }
-    });
-  }
 });
 
 describe('Alibaba Cloud DNS', () => {

@@ -3,21 +3,7 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { azure } from '../../src/providers/azure/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { derivedId } from '../../src/providers/rrset.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  type Handler,
-  noRecordings,
-  playSteps,
-  recording,
-  replay,
-  type Scenario,
-  type StandIn,
-  type Step,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { type AzureSet, startAzure } from './stand-ins/azure.js';
 
@@ -33,95 +19,6 @@ providerContract('Azure DNS (stand-in)', async () => {
   standIn.state.page = 3;
   const [provider, stranger] = [connect(standIn), connect(standIn, { client_secret: 'wrong' })];
   return { provider, definition: azure, zone, standIn, stranger, stop: standIn.stop };
-});
-
-describeUnless(noRecordings)('Azure DNS: recorded traffic of 2023', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('azure');
-
-  // The recording client listed all sets of a type before each write, and wrote unconditionally. Paths are the same in
-  // any case.
-  const essence: Essence = ({ method, path, body }) => {
-    const { properties } = (body ?? {}) as Partial<AzureSet>;
-    const form = path.endsWith('/token') ? Object.fromEntries(new URLSearchParams(String(body))) : null;
-    const resource = form?.resource?.replace(/\/$/, '') ?? null;
-    return { method, path: path.toLowerCase(), properties: properties ?? null, resource };
-  };
-  /** The sets in the last recorded list after so many writes. */
-  function listed(scenario: Scenario, writes: number): AzureSet[] {
-    let [sets, seen]: [AzureSet[], number] = [[], 0];
-    for (const { request, response } of scenario.interactions) {
-      if (/^(PUT|DELETE)$/.test(request.method)) seen++;
-      const list = /dnszones\/[^/]+\/\w+\?/.test(request.url) && request.method === 'GET';
-      if (list && seen <= writes) sets = (response.body as { value: AzureSet[] }).value;
-    }
-    return sets;
-  }
-
-  let writes = 0;
-  /** Answers as it was recorded; for reads, in the place of lists of a type, from what was listed at that time. */
-  function server(scenario: Scenario, misses: string[]): Handler {
-    const recorded = replay(scenario, '', essence, misses);
-    writes = 0;
-    let shrunk: AzureSet | undefined;
-    return (request) => {
-      const [, type, name] = /dnszones\/[^/]+(?:\/([^/]+))?(?:\/([^/]+))?$/i.exec(request.path) ?? [];
-      // the recording client deleted all of a set at once, which goes record by record here
-      if (request.method === 'PUT' && writes === 2 && /\/_acme-challenge\.deleterecordset$/.test(request.path)) {
-        shrunk = { name: `${name}`, type: `x/${type}`, etag: 'x', ...(request.body as Pick<AzureSet, 'properties'>) };
-        return { body: shrunk };
-      }
-      if (/^(PUT|DELETE)$/.test(request.method)) writes++;
-      if (request.method !== 'GET' || /dnszones$/i.test(request.path)) return recorded(request);
-      if (!type) return { body: { name: zoneName } };
-      const value = [...listed(scenario, writes)];
-      const place = value.findIndex((set) => set.name === shrunk?.name);
-      if (shrunk && place >= 0) value[place] = shrunk;
-      const soa = { name: '@', type: 'x/SOA', etag: 'x', properties: { TTL: 1, SOARecord: { host: 'x.' } } };
-      const listsSoa = value.some((set) => set.type.endsWith('/SOA'));
-      if (!name) return { body: { value: listsSoa ? value : [...value, soa] } };
-      const found = value.find((set) => set.name === decodeURIComponent(name) && set.type.endsWith(`/${type}`));
-      return found
-        ? { body: found }
-        : { status: 404, body: { error: { code: 'NotFound', message: 'does not exist' } } };
-    };
-  }
-
-  const idOf = ({ type = 'TXT', host = '@', value = '' }: Step) => derivedId({ type, host, value, priority: null });
-  const short = ({ host, type, value, ttl }: RemoteRecord) => [type, host, value, ttl].join(' ');
-  /** The records of the last list, which holds A, CNAME, TXT, and NS and SOA of the apex. */
-  const lastListed = (scenario: Scenario) =>
-    listed(scenario, writes)
-      .flatMap(({ name, type, properties: { TTL, ...lists } }) => {
-        const { ARecords = [], TXTRecords = [], CNAMERecord, NSRecords = [] } = lists as Record<string, never[]>;
-        const all = [...ARecords, ...TXTRecords, ...NSRecords, ...(CNAMERecord ? [CNAMERecord] : [])];
-        const values = all.map((value) => String(Object.values(value)[0]).replace(/\.$/, ''));
-        return values.map((value) => [type.split('/').at(-1), name, value, TTL].join(' '));
-      })
-      .sort();
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      standIn.handler = server(scenario, misses);
-      const credentials = { tenant_id: 'TENANT_ID', client_id: 'CLIENT_ID', subscription_id: 'SUBSCRIPTION_ID' };
-      const mine = connect(standIn, { ...credentials, client_secret: 'CLIENT_SECRET', resource_group: 'dns-test' });
-      try {
-        await playSteps(mine, zoneName, scenario, {
-          created: (step, id) => assert.equal(id, idOf(step)),
-          updated: (step, id) => assert.equal(id, idOf(step)),
-          listed: (records) => assert.deepEqual(records.map(short).sort(), lastListed(scenario)),
-        });
-      } finally {
-        assert.deepEqual(misses, []);
-      }
-    });
-  }
 });
 
 describe('Azure DNS', () => {

@@ -25,17 +25,6 @@ providerContract('Cloudflare (stand-in)', async () => {
     stranger: open(standIn, 'wrong-token'),
     connect: (definition) => open(standIn, TOKEN, definition),
     zone: { id: '023e105f4ecef8ad9ca31a8372d0c353', name: 'contract.example' },
-    schema: {
-      file: 'cloudflare',
-      parts: 'the description repeats the whole record; Cloudflare keeps what is left out',
-      wrong: [
-        {
-          where: /: 4\d\d: \/(success|result)? must/,
-          reason:
-            'that of refusals takes in that of successes, whose "success" is true; the recorded ones look like ours',
-        },
-      ],
-    },
     ...{ definition: cloudflare, standIn, pageSize: 3, stop: standIn.stop },
   };
 });
@@ -320,6 +309,93 @@ describe('Cloudflare: edges', () => {
     const sentSoFar = standIn.requests.length;
     assert.equal(await one({ op: 'update', before, after: before }), 'r1');
     assert.equal(standIn.requests.length, sentSoFar, 'nothing is sent where nothing changes');
+  });
+
+  it('sends a list as one batch: deletes, patches, puts and posts, each with its outcome', async () => {
+    const changes: Change[] = [
+      { op: 'create', after: record('A', '192.0.2.8') },
+      {
+        op: 'update',
+        before: remote({ remoteId: 'r2', host: 'b', ttl: 300 }),
+        after: { ...remote({ host: 'b' }), ttl: 60 },
+      },
+      { op: 'delete', before: remote({ remoteId: 'r3', host: 'c' }) },
+      { op: 'update', before: remote({ remoteId: 'r4', host: 'd' }), after: record('TXT', 'x', { host: 'd' }) },
+      { op: 'create', after: record('A', '192.0.2.9') },
+    ];
+    standIn.handler = () =>
+      ok({
+        deletes: [api({ id: 'r3', name: 'c.example.com' })],
+        patches: [api({ id: 'r2', name: 'b.example.com', ttl: 60 })],
+        puts: [api({ id: 'r4', name: 'd.example.com', type: 'TXT', content: '"x"', ttl: 600 })],
+        posts: [api({ id: 'n1', content: '192.0.2.8', ttl: 600 }), api({ id: 'n2', content: '192.0.2.7', ttl: 600 })],
+      });
+    const outcomes = await provider.apply(zone, changes);
+    assert.deepEqual(
+      outcomes.map((o) => o.ok && [o.remoteId, o.held?.value]),
+      [
+        ['n1', undefined],
+        ['r2', undefined],
+        [null, undefined],
+        ['r4', undefined],
+        ['n2', '192.0.2.7'],
+      ],
+    );
+    assert.deepEqual(
+      standIn.requests.map(({ method, path }) => `${method} ${path}`),
+      ['POST /zones/z1/dns_records/batch'],
+    );
+    const name = 'www.example.com';
+    assert.deepEqual(sent(), {
+      deletes: [{ id: 'r3' }],
+      patches: [{ id: 'r2', ttl: 60 }],
+      puts: [{ id: 'r4', type: 'TXT', name: 'd.example.com', ttl: 600, content: '"x"' }],
+      posts: ['192.0.2.8', '192.0.2.9'].map((content) => ({ type: 'A', name, ttl: 600, proxied: false, content })),
+    });
+  });
+
+  it('does not know what became of a batch whose answer is lost, or has not one of each', async () => {
+    const list: Change[] = ['192.0.2.8', '192.0.2.9'].map((value) => ({ op: 'create', after: record('A', value) }));
+    const answers: Answer[] = [
+      ok({ posts: [api({ id: 'n1' })] }),
+      ok({}),
+      ok({ posts: null }),
+      { status: 500 },
+      { ...ok({ posts: [api({}), api({})] }), breakAfter: 30 },
+    ];
+    for (const answer of answers) {
+      standIn.requests.length = 0;
+      standIn.handler = () => answer;
+      const outcomes = await provider.apply(zone, list);
+      assert.ok(
+        outcomes.every((o) => !o.ok && o.tried && o.error.mayHaveApplied),
+        JSON.stringify(answer),
+      );
+      assert.equal(standIn.requests.length, 1, 'what may have been carried out is not sent again');
+    }
+  });
+
+  it('tries one by one what is refused as a batch; one that shall be whole fails whole', async () => {
+    const list: Change[] = ['192.0.2.8', '192.0.2.9'].map((value) => ({ op: 'create', after: record('A', value) }));
+    standIn.handler = ({ path, body }) =>
+      path.endsWith('/batch') || JSON.stringify(body).includes('192.0.2.9')
+        ? no(400, 9005)
+        : ok(api({ id: 'n1', content: '192.0.2.8', ttl: 600 }));
+    const outcomes = await provider.apply(zone, list);
+    assert.deepEqual(
+      outcomes.map((o) => (o.ok ? o.remoteId : o.error.mayHaveApplied)),
+      ['n1', false],
+    );
+    assert.equal(standIn.requests.length, 3);
+    const whole = await provider.apply(zone, list, { atomic: true });
+    assert.ok(whole.every((o) => !o.ok && !o.error.mayHaveApplied));
+    assert.equal(standIn.requests.length, 4);
+    const long: Change[] = Array.from({ length: 201 }, (_, i) => ({
+      op: 'create',
+      after: record('A', '192.0.2.1', { host: `h${i}` }),
+    }));
+    assert.ok((await provider.apply(zone, long, { atomic: true })).every((o) => !o.ok && !o.tried));
+    assert.equal(standIn.requests.length, 4, 'a free zone takes 200 changes in a batch');
   });
 
   it('writes a guarded change only while Cloudflare holds what was seen', async () => {

@@ -3,18 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { cloudns } from '../../src/providers/cloudns/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  noRecordings,
-  playSteps,
-  recording,
-  replay,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { startCloudns } from './stand-ins/cloudns.js';
 
@@ -36,82 +25,6 @@ providerContract('ClouDNS (stand-in)', async () => {
     values: { TXT: [{ value: 'v=spf1 include:example.net -all' }, { value: "changed; 'quoted' too" }] },
     refuses: ({ type, value }) => type === 'TXT' && /^$|["`\\]|\s$/.test(value),
   };
-});
-
-describeUnless(noRecordings)('ClouDNS: recorded traffic of 2018', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('cloudns');
-  type Row = { id: string; type: string; host: string; record: string; ttl: string };
-
-  // The recording client read by GET and looked for one name and type before it wrote; priority, weight and port were
-  // placeholders. What is written has to be the same.
-  const essence: Essence = ({ path, body }) => {
-    const what = path.replace(/^\/dns\//, '/');
-    if (/records|zones|pages/.test(what)) return 'read';
-    const form = new Map(new URLSearchParams(String(body ?? '')));
-    for (const [field, value] of form) if (/^auth|^sub-auth|placeholder/.test(`${field}${value}`)) form.delete(field);
-    for (const field of ['priority', 'weight', 'port', 'auth-id', 'auth-password']) form.delete(field);
-    return [what, Object.fromEntries([...form].sort())];
-  };
-  /** What the zone held after the last recorded reading of records, which may have been filtered. */
-  const lastRead = (scenario: Scenario) => {
-    const reads = scenario.interactions.filter(({ request }) => request.url.includes('/records.json'));
-    return Object.values((reads.at(-1)?.response.body ?? {}) as Record<string, Row>);
-  };
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const reads = scenario.interactions.filter(({ request }) => request.url.includes('/records.json'));
-      const play = replay(scenario, '/dns', essence, misses);
-      // zones were looked up one by one: their list is made of those that were found
-      const found = scenario.interactions.flatMap(({ response }) => (response.body as { name?: string }).name ?? []);
-      let answered = 0;
-      standIn.handler = (request) => {
-        if (request.path === '/get-pages-count.json') return { body: 1 };
-        if (request.path === '/list-zones.json')
-          return { body: [...new Set(found), zoneName].map((name) => ({ name })) };
-        if (request.path !== '/records.json') return play(request);
-        const at = Math.min(answered++, reads.length - 1);
-        return { body: reads[at]?.response.body ?? [] };
-      };
-      const ids: (string | null)[] = [];
-      const all = scenario.steps ?? [];
-      // its first looks, before each creation, are not made here; what one of them found it did not send
-      answered = Math.min(all.filter(({ op }) => op === 'create').length, reads.length - 1);
-      const steps = all.filter((step) => !('note' in step));
-      await playSteps(
-        connect(standIn),
-        zoneName,
-        { ...scenario, steps },
-        {
-          created: (_step, id) => void ids.push(id),
-          updated: (_step, id) => assert.ok(ids.includes(id), 'the id stays'),
-          listed: (records) =>
-            assert.deepEqual(
-              records.map(({ remoteId, type, host, value, ttl }) => ({
-                id: remoteId,
-                type,
-                host,
-                record: value,
-                ttl: `${ttl}`,
-              })),
-              lastRead(scenario).map(({ id, type, host, record, ttl }) => ({ id, type, host, record, ttl })),
-            ),
-        },
-      );
-      assert.deepEqual(misses, []);
-      const made = scenario.interactions.flatMap(
-        ({ response }) => (response.body as { data?: { id: number } }).data?.id ?? [],
-      );
-      assert.deepEqual(ids, made.map(String));
-    });
-  }
 });
 
 describe('ClouDNS', () => {

@@ -4,10 +4,9 @@ import { dnsRecord } from '../../src/dns/record.js';
 import type { Connected } from '../../src/providers/connect.js';
 import { desec } from '../../src/providers/desec/declaration.js';
 import type { DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { lastAnswer, replayed } from '../support/replayed.js';
-import { type Answer, connectTo, type Handler } from '../support/vendor.js';
+import { type Answer, connectTo } from '../support/vendor.js';
 import { providerContract } from './contract.js';
-import { type StoredSet, startDesec } from './stand-ins/desec.js';
+import { startDesec } from './stand-ins/desec.js';
 
 /** The same without the limits of calls, which only make a test wait. */
 const fast = { ...desec, limits: { ...desec.limits, requests: 5000, more: [] } };
@@ -19,56 +18,6 @@ providerContract('deSEC (stand-in)', async () => {
   standIn.most.page = 2;
   const stranger = connect(standIn.url, 'another-token');
   return { provider: connect(standIn.url), definition: fast, zone, standIn, stranger, stop: standIn.stop };
-});
-
-/**
- * Of the recording client each set was a call: what is written here at once is looked up set by set. It listed before
- * each step, by name, type or neither: a list is good until something is written. It removed a set in one call, and
- * here its records go one by one; what is left after the first is not recorded.
- */
-function through(play: Handler, name: string): Handler {
-  let list: StoredSet[] | null = null;
-  const write = async (request: Parameters<Handler>[0], set: StoredSet): Promise<void> => {
-    const known = list?.find((one) => one.subname === set.subname && one.type === set.type);
-    if (known && set.records.length && set.records.length < known.records.length) {
-      known.records = set.records;
-      return;
-    }
-    list = null;
-    const { status = 200 } = await play({ ...request, method: 'WRITE', body: set });
-    assert.ok(status < 300);
-  };
-  return async (request) => {
-    if (request.path === '/domains/') return { body: [{ name, minimum_ttl: 3600 }] };
-    if (request.method === 'GET') list ??= structuredClone((await play(request)).body as StoredSet[]);
-    else for (const set of request.body as StoredSet[]) await write(request, set);
-    return { body: list ?? [] };
-  };
-}
-
-replayed({
-  label: 'deSEC',
-  kind: 'desec',
-  base: '/api/v1',
-  connect,
-  through,
-  essence({ method, path, body }) {
-    if (method === 'GET') return path.replace(/\/+$/, '');
-    const [, , , , subname, type] = path.split('/');
-    const set = { subname, type, records: [], ...(body as object | null) } as unknown as StoredSet;
-    return [set.subname, set.type, set.records.map((rdata) => rdata.replace('.com.desec.lexicon.', '.com.'))];
-  },
-  listed(scenario) {
-    const { host = '' } = scenario.steps?.find(({ op }) => op === 'list') ?? {};
-    const asked = host ? `&subname=${host}` : 'rrsets';
-    const sets = lastAnswer<StoredSet[]>(scenario, ({ method, url }) => method === 'GET' && url.includes(asked));
-    return sets.flatMap(({ subname, type, ttl, records }) =>
-      records.map((rdata) => {
-        const value = rdata.replace(/^"(.*)"$/, '$1').replace(/\.$/, '');
-        return { id: '', type, host: subname || '@', value, ttl };
-      }),
-    );
-  },
 });
 
 describe('deSEC', () => {

@@ -19,7 +19,6 @@ providerContract('DigitalOcean (stand-in)', async () => {
     provider: connect(standIn),
     stranger: connect(standIn, 'wrong'),
     connect: (definition) => connect(standIn, 'a-token', definition),
-    schema: { file: 'digitalocean' },
     ...{ definition: digitalocean, zone, standIn, pageSize: 3, stop: standIn.stop },
   };
 });

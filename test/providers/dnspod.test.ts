@@ -1,20 +1,9 @@
 import assert from 'node:assert/strict';
-import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { dnspod } from '../../src/providers/dnspod/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  noRecordings,
-  playSteps,
-  recording,
-  replay,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { LOGIN, startDnspod } from './stand-ins/dnspod.js';
 import type { Kept } from './stand-ins/dnspod-zone.js';
@@ -42,84 +31,6 @@ providerContract('DNSPod (stand-in)', async () => {
     ...{ stop: standIn.stop, refuses: ({ type, value }) => type === 'TXT' && value === '' },
     cannot: ROOT,
   };
-});
-
-describeUnless(noRecordings)('DNSPod: recorded traffic of 2016 to 2018', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('dnspod');
-  type Body = { domain?: unknown; records?: Record<string, string>[]; record?: { id: string | number } };
-
-  // The recording client named the zone by its id in writes, the line by its name, and left TTL and state out; answers
-  // of lists are one page. None of that matters.
-  const essence: Essence = ({ path, body }) => {
-    const { sub_domain, record_type, value, record_id } = formOf(body);
-    if (path.endsWith('.List')) return { path };
-    // names are sent with their final dot now
-    return { path, sub_domain, record_type, value: value?.replace(/\.$/, ''), record_id };
-  };
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const played = replay(scenario, '', essence, misses);
-      const bodies = (action: string) =>
-        scenario.interactions.filter((i) => i.request.url.endsWith(action)).map((i) => i.response.body as Body);
-      const lists = bodies('Record.List');
-      const sent: unknown[] = [];
-      // the client asked for zones by name alone
-      standIn.handler = (request) => {
-        sent.push(essence(request));
-        if (request.path !== '/Domain.List') return played(request);
-        const domains = bodies('Domain.Info').flatMap(({ domain }) => domain ?? []);
-        return { body: { status: { code: '1' }, info: { domain_total: domains.length }, domains } };
-      };
-      const listed = (body: Body | undefined) =>
-        (body?.records ?? []).map((r) => ({
-          ...{ remoteId: r.id, type: r.type, host: r.name, ttl: Number(r.ttl), enabled: r.enabled === '1' },
-          ...{
-            value: r.type === 'TXT' ? r.value : r.value?.replace(/\.$/, ''),
-            readOnly: r.hold === 'hold',
-            line: 'default',
-          },
-        }));
-      const short = ({ remoteId, type, host, value, ttl, enabled, readOnly, line }: RemoteRecord) =>
-        ({ remoteId, type, host, value, ttl, enabled, readOnly, line }) as const;
-      const provider = open(standIn);
-      const refused = bodies('Domain.Info').some(({ domain }) => !domain);
-      if (refused) {
-        // no zone of this name (2016), or a token that is not valid (2018)
-        const step = scenario.steps?.[0];
-        if (step?.expect === 'error') assert.equal(await provider.findZone?.(String(step.zone)), null);
-        else
-          await assert.rejects(async () => provider.findZone?.(zoneName), {
-            kind: 'auth',
-            message: /token ID is invalid/,
-          });
-        return;
-      }
-      await playSteps(provider, zoneName, scenario, {
-        created: (_step, id) => assert.equal(id, bodies('Record.Create')[0]?.record?.id),
-        updated: (_step, id) => assert.equal(id, String(bodies('Record.Modify')[0]?.record?.id)),
-        listed: (records) => assert.deepEqual(records.map(short), listed(lists.at(-1))),
-      });
-      assert.deepEqual(misses, []);
-      assert.equal((await provider.findZone?.(zoneName))?.name, zoneName);
-      for (const { request } of scenario.interactions) {
-        if (!/Record\.(Create|Modify|Remove)$/.test(request.url)) continue;
-        const path = new URL(request.url).pathname;
-        const wanted = essence({ method: 'POST', path, query: {}, body: request.body });
-        assert.ok(
-          sent.some((one) => isDeepStrictEqual(one, wanted)),
-          `${path} is written now as it was then`,
-        );
-      }
-    });
-  }
 });
 
 describe('DNSPod', () => {

@@ -3,21 +3,9 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { gandi } from '../../src/providers/gandi/declaration.js';
 import type { DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  type Handler,
-  noRecordings,
-  playSteps,
-  recording,
-  replay,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
-import { type GandiSet, startGandi } from './stand-ins/gandi.js';
+import { startGandi } from './stand-ins/gandi.js';
 
 /** The same without the limit of requests a second, which only makes a test wait. */
 const fast = { ...gandi, limits: { ...gandi.limits, requests: 1000 } };
@@ -29,82 +17,6 @@ providerContract('Gandi (stand-in)', async () => {
   standIn.state.page = 2;
   const [provider, stranger] = [connect(standIn), connect(standIn, 'wrong')];
   return { provider, definition: gandi, zone, standIn, stranger, stop: standIn.stop };
-});
-
-describeUnless(noRecordings)('Gandi: recorded traffic of 2020', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('gandi');
-
-  // The recording client sent TXT unquoted, CNAME without dot, POST for a set that was not there, and in an update
-  // neither the TTL nor the name's own path.
-  const essence: Essence = ({ method, path, body }) => {
-    const { rrset_values } = (body ?? {}) as Partial<GandiSet>;
-    const values = rrset_values?.map((value) => value.replace(/^"(.*)"$/, '$1').replace(/\.$/, ''));
-    return { method: method === 'POST' ? 'PUT' : method, path, values: values ?? null };
-  };
-  const root = `/domains/${zoneName}/records`;
-
-  /** The sets as they were recorded, and as they were written since. */
-  function server(scenario: Scenario, misses: string[]): Handler & { sets: Map<string, GandiSet> } {
-    const recorded = replay(scenario, '/v5/livedns', essence, misses);
-    const sets = new Map<string, GandiSet>();
-    const whole = scenario.interactions.find(({ request }) => request.url.endsWith('/records'));
-    for (const set of (whole?.response.body ?? []) as GandiSet[]) sets.set(`${set.rrset_name} ${set.rrset_type}`, set);
-    const renamed = scenario.interactions.some(({ request }) => {
-      const { rrset_name: name } = (request.body ?? {}) as Partial<GandiSet>;
-      return request.method === 'PUT' && name !== undefined && !request.url.includes(`/${name}/`);
-    });
-    const handler: Handler = async (request) => {
-      const [name = '', type = ''] = request.path
-        .slice(root.length + 1)
-        .split('/')
-        .map(decodeURIComponent);
-      const key = `${name} ${type}`;
-      if (request.path === '/domains') return { body: [{ fqdn: zoneName }], headers: { 'total-count': '1' } };
-      if (request.path === root) return { body: [...sets.values()] };
-      if (request.method === 'PUT') {
-        const body = request.body as GandiSet;
-        sets.set(key, { ...body, rrset_name: name, rrset_type: type });
-      }
-      if (request.method === 'DELETE') sets.delete(key);
-      // The recording client renamed a set in place and took several values of one away at once: these writes differ.
-      const own = (renamed && /^(PUT|DELETE)$/.test(request.method)) || scenario.name.endsWith('remove_all');
-      if (own && request.method !== 'GET') return { status: request.method === 'PUT' ? 201 : 204 };
-      // a set that the recording client did not read
-      const read = scenario.interactions.some(
-        ({ request: { method, url } }) => method === 'GET' && url.endsWith(request.path),
-      );
-      if (request.method === 'GET' && (!read || sets.has(key)) && type) {
-        const found = sets.get(key);
-        return found ? { body: found } : { status: 404, body: { object: 'dns-record', message: "Can't find" } };
-      }
-      return recorded(request);
-    };
-    return Object.assign(handler, { sets });
-  }
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const played = server(scenario, misses);
-      standIn.handler = played;
-      const values = () => [...played.sets.values()].reduce((sum, set) => sum + set.rrset_values.length, 0);
-      try {
-        await playSteps(connect(standIn), zoneName, scenario, {
-          created: (_step, id) => assert.match(`${id}`, /^rr-/),
-          updated: (_step, id) => assert.match(`${id}`, /^rr-/),
-          listed: (records) => assert.equal(records.length, values()),
-        });
-      } finally {
-        assert.deepEqual(misses, []);
-      }
-    });
-  }
 });
 
 describe('Gandi', () => {

@@ -55,7 +55,6 @@ describe('Google Cloud DNS', () => {
     assert.equal(await asked(() => Promise.all([mine.check(), mine.listZones(), mine.listRecords(zone)])), 1);
     assert.equal(await asked(() => mine.check()), 0);
     standIn.state.tokens.length = 0;
-    await assert.rejects(mine.check(), { kind: 'auth', message: /Invalid Credentials/ });
     assert.equal(await asked(() => mine.check()), 1);
     standIn.state.seconds = 0;
     const hasty = connect(standIn, standIn.account);

@@ -1,21 +1,9 @@
 import assert from 'node:assert/strict';
-import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../src/dns/record.js';
 import { hetzner } from '../../src/providers/hetzner/declaration.js';
 import { type Change, type DnsProvider, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  type Answer,
-  connectTo,
-  type Handler,
-  noRecordings,
-  playSteps,
-  recording,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { type StoredSet, startHetzner, ZONE_ID } from './stand-ins/hetzner.js';
 
@@ -37,113 +25,6 @@ providerContract('Hetzner (stand-in)', async () => {
   standIn.looks.next = (count) => (count % 20 === 0 ? 2 : 0);
   const { stop } = standIn;
   return { provider: connect(standIn), definition: hetzner, zone, standIn, stranger: connect(standIn, 'wrong'), stop };
-});
-
-describeUnless(noRecordings)('Hetzner: recorded traffic of 2026', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('hetzner');
-  type Sets = { rrsets: (StoredSet & { records: { value: string }[] })[] };
-
-  /**
-   * Plays a scenario write by write. The recording client looked its zone up by name and read sets by filter; the
-   * adapter lists the zones, and reads all sets for a listing. It reads where the client did not: then the answer is
-   * what the client had written. Names are sent with their final dot here, which the client left out, and the TTL with
-   * the first record of a set only.
-   */
-  function play(scenario: Scenario, misses: string[], served: { listing: Sets }): Handler {
-    const all = scenario.interactions.map(({ request: { method, url, body }, response }) => {
-      const { pathname, searchParams } = new URL(url);
-      const path = pathname.slice('/v1'.length).replace(`/zones/${zoneName}`, `/zones/53091`);
-      return { method, path, body, response, name: searchParams.get('name') };
-    });
-    const written: StoredSet[] = [];
-    let from = 0;
-    const looks = new Map<string, number>();
-    const pagination = { next_page: null, total_entries: 1 };
-    return ({ method, path, query, body }): Answer => {
-      const known = all.find((i) => i.path === '/zones/53091')?.response.body as { zone: object } | undefined;
-      const lookedUp = known ?? { zone: { id: 53091, name: zoneName, mode: 'primary', ttl: 86400 } };
-      if (path === '/zones') return { body: { zones: [lookedUp.zone], meta: { pagination } } };
-      if (path === '/zones/53091') return { body: lookedUp };
-      if (method === 'GET' && path.endsWith('/rrsets')) {
-        const next = all.findIndex((i, at) => at >= from && i.method !== 'GET');
-        const reads = all.slice(from, next < 0 ? undefined : next).filter((i) => i.path === path);
-        const read = reads.find((i) => query.name === undefined || i.name === query.name);
-        const body = (read?.response.body ?? { rrsets: written, meta: { pagination } }) as Sets;
-        served.listing = body;
-        return { body };
-      }
-      if (method === 'GET') {
-        const answers = all.filter((i) => i.path === path);
-        const at = looks.get(path) ?? 0;
-        looks.set(path, at + 1);
-        return answers[Math.min(at, answers.length - 1)]?.response ?? { status: 501 };
-      }
-      const bare = (json: unknown) => {
-        const { ttl, ...rest } = JSON.parse(JSON.stringify(json ?? {}).replace(/\.(\\?")/g, '$1'));
-        return { ...rest, ttl: from > 0 ? null : ttl };
-      };
-      const at = all.findIndex((i, index) => index >= from && i.method !== 'GET');
-      const write = all[at];
-      if (
-        !write ||
-        write.method !== method ||
-        write.path !== path ||
-        !isDeepStrictEqual(bare(write.body), bare(body))
-      ) {
-        misses.push(`${method} ${path} ${JSON.stringify(body)} is not ${JSON.stringify(write)}`);
-        return { status: 501 };
-      }
-      from = at + 1;
-      const [, , , , name = '', type = '', , verb] = path.split('/');
-      const { ttl = null, records } = body as StoredSet;
-      written.splice(0, 1, ...(verb === 'add_records' ? [{ name, type, ttl, records }] : []));
-      pagination.total_entries = written.length;
-      return write.response;
-    };
-  }
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const served = { listing: { rrsets: [] } as Sets };
-      standIn.handler = play(scenario, misses, served);
-      const name = (word: string) => (word.endsWith('.') ? word.slice(0, -1) : `${word}.${zoneName}`);
-      const listed = (records: RemoteRecord[]) =>
-        assert.deepEqual(
-          records.map(({ host, type, value, ttl }) => ({ host, type, value, ttl })),
-          served.listing.rrsets
-            .filter((set) => set.type !== 'SOA')
-            .flatMap((set) =>
-              set.records.map(({ value }) => ({
-                host: set.name,
-                type: set.type,
-                value: set.type === 'TXT' ? value.slice(1, -1) : /^(NS|CNAME)$/.test(set.type) ? name(value) : value,
-                ttl: set.ttl ?? 86400,
-              })),
-            ),
-        );
-      // the client deleted a whole set in one call, where the adapter takes its values out; of the update, nothing that
-      // is written was recorded
-      const cut = {
-        delete_record_with_record_set_name_remove_all: 2,
-        update_record_with_full_name_should_modify_record: 2,
-      };
-      const steps = scenario.steps?.slice(0, cut[scenario.name as keyof typeof cut]);
-      const ids: (string | null)[] = [];
-      await playSteps(connect(standIn), zoneName, { ...scenario, steps } as Scenario, {
-        created: (_step, id) => ids.push(id),
-        updated: () => assert.fail('nothing is updated'),
-        listed,
-      }).finally(() => assert.deepEqual(misses, []));
-      assert.ok(ids.every((id) => id?.startsWith('rr-')));
-    });
-  }
 });
 
 describe('Hetzner', () => {

@@ -3,18 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../src/dns/record.js';
 import { huaweicloud } from '../../src/providers/huaweicloud/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Handler,
-  type Interaction,
-  noRecordings,
-  playSteps,
-  recording,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { HUAWEI_ZONE, startHuaweicloud } from './stand-ins/huaweicloud.js';
 
@@ -41,86 +30,6 @@ providerContract('Huawei Cloud (stand-in)', async () => {
     cannot: { 'MX with the root': 'no null MX (dnscontrol, 2024)' },
     values: { TXT: [{ value: 'v=spf1 include:example.net -all' }, { value: 'changed, with commas; and more' }] },
   };
-});
-
-describeUnless(noRecordings)('Huawei Cloud: recorded traffic of 2023 of another cloud of the family', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('flexibleengine');
-  const isList = ({ request }: Interaction) => request.method === 'GET' && request.url.endsWith('/recordsets');
-  const listings = scenarios.find((s) => s.name === 'list_records_with_no_arguments_should_list_all');
-  const before = listings?.interactions.find(isList) as Interaction;
-
-  // Left out: two values of one name (the recording client does not know that it has to change the set, and is
-  // refused), and a change of name (it asks for one, and the answer shows the old name).
-  const fit = scenarios.filter(({ name }) => !/update|multiple_times|remove_all|unmanaged/.test(name));
-  it('has what fits', () => assert.equal(fit.length, 12));
-
-  /**
-   * Plays a scenario in its order: a listing is that which follows the last write. Sets are read before each write,
-   * which the recording client did not do: that is what was listed before all. It called v2, without paging or line.
-   */
-  function play({ interactions }: Scenario): Handler {
-    const all = [before, ...interactions];
-    let last = -1;
-    return ({ method, path, body }) => {
-      const same = ({ request }: Interaction) =>
-        request.method === method &&
-        new URL(request.url).pathname.replace('/v2/', '') === path.replace(/\/v2(\.1)?\//, '');
-      const at =
-        method === 'GET'
-          ? all.findIndex((one, i) => same(one) && (i > last || !all.slice(last + 1).some(same)))
-          : all.findIndex((one, i) => i > last && same(one));
-      const found = all[at];
-      if (!found) return { status: 501, body: `not recorded: ${method} ${path}` };
-      if (method !== 'GET') last = at;
-      if (method === 'POST') {
-        const { line, name, ...sent } = body as Record<string, unknown>;
-        assert.equal(line, 'default_view');
-        assert.deepEqual({ ...sent, name: String(name).replace(/\.$/, '') }, found.request.body);
-      }
-      const { status, body: answer } = found.response;
-      return { status, body: answer };
-    };
-  }
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  const short = ({ host, type, value, ttl }: RemoteRecord) => [host, type, value, ttl];
-
-  it('authenticate_with_unmanaged_domain_should_fail', async () => {
-    // asked for by its name: all zones are not in that scenario
-    standIn.handler = play(scenarios.find(({ name }) => name.includes('unmanaged')) as Scenario);
-    assert.equal(await connect(standIn).findZone?.('thisisadomainidonotown.com'), null);
-  });
-
-  for (const scenario of fit) {
-    it(scenario.name, async () => {
-      standIn.handler = play(scenario);
-      standIn.requests.length = 0;
-      const one = { ...scenario, steps: scenario.steps?.map((step) => ({ ttl: 3600, ...step })) ?? [] };
-      await playSteps(connect(standIn), zoneName, one, {
-        created: (_step, id) => assert.match(String(id), /^rr-/),
-        updated: () => assert.fail('none is played'),
-        listed: (records) => {
-          const texts = records.filter((r) => r.type === 'TXT').map(short);
-          assert.ok(texts.some(([host, , value]) => host === 'ttl.fqdn' && value === 'ttlshouldbe3600'));
-          assert.deepEqual(short(records.find((r) => r.type === 'CNAME') as RemoteRecord), [
-            ...['docs', 'CNAME', 'docs.example.com', 3600],
-          ]);
-          assert.ok(records.every((r) => r.type !== 'SOA' && !r.readOnly && r.enabled));
-        },
-      });
-      const wrote = standIn.requests.filter((r) => r.method !== 'GET').map((r) => r.method);
-      const expected = scenario.interactions.filter((i) => i.request.method !== 'GET' && i.response.status < 300);
-      assert.deepEqual(
-        wrote,
-        expected.map((i) => i.request.method),
-      );
-    });
-  }
 });
 
 describe('Huawei Cloud: edges', () => {

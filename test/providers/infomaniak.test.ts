@@ -4,8 +4,7 @@ import { dnsRecord } from '../../src/dns/record.js';
 import type { Connected } from '../../src/providers/connect.js';
 import { infomaniak } from '../../src/providers/infomaniak/declaration.js';
 import type { Change, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import { type Answer, connectTo, noRecordings, recording, startStandIn } from '../support/vendor.js';
+import { type Answer, connectTo } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { type Stored, startInfomaniak } from './stand-ins/infomaniak.js';
 
@@ -24,25 +23,6 @@ providerContract('Infomaniak (stand-in)', async () => {
   standIn.most.page = 2;
   const stranger = connect(standIn.url, 'another-token');
   return { provider: connect(standIn.url), definition: fast, zone, standIn, stranger, stop: standIn.stop };
-});
-
-// Of the recorded traffic of 2021 the list of domains is what version 2 still needs; its records are of version 1,
-// whose writes do not reach the name servers any more (issue 48 of certbot-dns-infomaniak).
-describeUnless(noRecordings)('Infomaniak: recorded traffic of 2021', () => {
-  if (noRecordings) return;
-  const { scenarios } = recording('infomaniak');
-  it('has the domains of the account', async () => {
-    const standIn = await startStandIn();
-    for (const { name, interactions } of scenarios.filter((one) => one.name.startsWith('authenticate'))) {
-      const [product] = interactions;
-      assert.ok(product?.request.url.includes('/1/product?service_name=domain'));
-      standIn.handler = ({ path, query }) =>
-        path === '/1/product' && query.service_name === 'domain' ? { body: product.response.body } : { status: 501 };
-      const zones = await connect(standIn.url).listZones();
-      assert.equal(zones.length, name.includes('unmanaged') ? 0 : 1);
-    }
-    await standIn.stop();
-  });
 });
 
 describe('Infomaniak', () => {

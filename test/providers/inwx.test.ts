@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { decode } from '../../src/providers/http-body.js';
 import { inwx } from '../../src/providers/inwx/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import { connectTo, noRecordings, playSteps, recording, type Scenario, type StandIn } from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
-import { type InwxRecord, startInwx } from './stand-ins/inwx.js';
+import { startInwx } from './stand-ins/inwx.js';
 
 /** The same without its limits, which only make a test wait. */
 const fast = { ...inwx, limits: { ...inwx.limits, requests: 100_000 } };
@@ -68,7 +66,6 @@ describe('INWX', () => {
     await Promise.all([provider.listRecords(zone), provider.listZones(), provider.listRecords(zone)]);
     assert.equal(standIn.world.logins, 1);
     standIn.world.sessions = [];
-    await assert.rejects(provider.listZones(), { kind: 'auth' });
     assert.equal((await provider.listZones()).length, 1);
     assert.equal(standIn.world.logins, 2);
   });
@@ -104,81 +101,4 @@ describe('INWX', () => {
     assert.equal((await provider.zoneInfo?.(zone))?.expiresAt, '2027-09-18T15:45:59.000Z');
     assert.equal((await provider.zoneInfo?.({ id: 'x.example', name: 'x.example' }))?.expiresAt, null);
   });
-});
-
-describeUnless(noRecordings)('INWX: recorded traffic of 2018', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('inwx');
-  type Node = Record<string, unknown>;
-  const list = (node: unknown): Node[] => (Array.isArray(node) ? node : node ? [node as Node] : []);
-  /** The recordings are of XML-RPC: the same calls and answers, in other clothes. */
-  const plain = (value: Node): unknown => {
-    if ('struct' in value) {
-      const members = list((value.struct as Node).member);
-      return Object.fromEntries(members.map((m) => [m.name, plain(m.value as Node)]));
-    }
-    if ('array' in value) return list(((value.array as Node).data as Node).value).map(plain);
-    const [[kind, text] = ['string', '']] = Object.entries(value);
-    return kind === 'int' || kind === 'double' ? Number(text) : text;
-  };
-  const first = (part: unknown) => plain(((part as Node).params as { param: { value: Node } }).param.value) as Node;
-  const calls = ({ interactions }: Scenario) =>
-    interactions.map(({ request, response }) => {
-      const call = (decode(String(request.body), 'xml') as { methodCall: Node }).methodCall;
-      const { user: _user, pass: _pass, ...params } = first(call);
-      const answer = first((decode(String(response.body), 'xml') as Node).methodResponse);
-      return { method: String(call.methodName), params, answer };
-    });
-  const everything = calls(scenarios.find(({ name }) => name.endsWith('no_arguments_should_list_all')) as Scenario)
-    .map(({ answer }) => (answer.resData as { record?: InwxRecord[] } | undefined)?.record)
-    .findLast((record) => record) as InwxRecord[];
-
-  let standIn: Awaited<ReturnType<typeof startInwx>>;
-  beforeAll(async () => {
-    standIn = await startInwx();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const left = calls(scenario);
-      const exists = left.some(({ method, answer }) => /updateRecord/.test(method) && answer.code === 2302);
-      const misses: string[] = [];
-      let last: Node = {};
-      standIn.handler = ({ body }) => {
-        const { method, params } = body as { method: string; params: Node };
-        if (method === 'account.login') return { headers: { 'set-cookie': 'domrobot=x' }, body: { code: 1000 } };
-        const domains = [{ domain: zoneName }];
-        if (method === 'nameserver.list') return { body: { code: 1000, resData: { count: 1, domains } } };
-        // what is there already is looked for: the recording client did not, and was told no more than that
-        if (method === 'nameserver.info' && params.name) {
-          const record = everything.filter((r) => r.name === params.name && r.type === params.type);
-          return { body: { code: 1000, resData: { domain: zoneName, count: record.length, record } } };
-        }
-        // this client reads all, that one a name and type; of an update this one sends only what changes
-        const fits = (theirs: Node) =>
-          method === 'nameserver.info' || Object.entries(params).every(([key, value]) => theirs[key] === value);
-        const at = left.findIndex((one) => one.method === method && fits(one.params));
-        if (at < 0 && method !== 'nameserver.info') misses.push(JSON.stringify(body));
-        if (at >= 0) last = left.splice(0, at + 1).at(-1)?.answer ?? {};
-        return { body: last };
-      };
-      const listed: RemoteRecord[][] = [];
-      const hasId = (_step: unknown, id: string | null) => assert.match(String(id), /^\d+$/);
-      const played = playSteps(connect(standIn), zoneName, scenario, {
-        ...{ created: hasId, updated: hasId },
-        listed: (records) => listed.push(records),
-      });
-      // what the record was to become was there already, and the recorded answer says so
-      if (exists) await assert.rejects(played, /Object exists \(code 2302\)/);
-      else await played;
-      assert.deepEqual(misses, []);
-      const theirs = (last.resData as { record?: InwxRecord[] } | undefined)?.record ?? [];
-      const own = (records: RemoteRecord[]) => records.map((r) => `${r.remoteId} ${r.type} ${r.value} ${r.ttl}`);
-      if (scenario.steps?.at(-1)?.op === 'list')
-        assert.deepEqual(
-          own(listed.at(-1) ?? []),
-          theirs.filter((r) => r.type !== 'SOA').map((r) => `${r.id} ${r.type} ${r.content} ${r.ttl}`),
-        );
-    });
-  }
 });

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { ionos } from '../../src/providers/ionos/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { lastAnswer, replayed } from '../support/replayed.js';
-import { type Answer, connectTo, type Handler } from '../support/vendor.js';
+import { type Answer, connectTo } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { type Stored, startIonos } from './stand-ins/ionos.js';
 
@@ -35,69 +34,6 @@ providerContract('IONOS (stand-in)', async () => {
     ...{ provider: connect(standIn.url), definition: fast, zone, standIn, stranger, stop: standIn.stop },
     cannot: { 'MX with the root': unknown, 'SRV with the root': unknown },
   };
-});
-
-const bare = (text: string) => text.replace(/^"(.*)"$/, '$1');
-
-/**
- * The recording client looked for nothing before it made a record, and changed records by removing and making them: a
- * look at one name answers what the scenario made there, a single record comes from the last list, and a change is the
- * two calls.
- */
-function through(play: Handler): Handler {
-  const made: Stored[] = [];
-  let listed: Stored[] = [];
-  const post = async (request: Parameters<Handler>[0]) => {
-    const answer = await play(request);
-    made.push(...((answer.body ?? []) as Stored[]));
-    return answer;
-  };
-  return async (request) => {
-    const { method, path, query, body } = request;
-    const id = path.split('/')[4];
-    if (method === 'POST') return post(request);
-    if (method === 'GET' && query.recordName)
-      return {
-        body: { records: made.filter(({ name, type }) => name === query.recordName && type === query.recordType) },
-      };
-    const found = listed.find((record) => record.id === id);
-    if (method === 'GET' && id) return { body: found };
-    if (method === 'PUT') {
-      await play({ ...request, method: 'DELETE', body: undefined });
-      const again = { ...(body as Stored), name: found?.name, type: found?.type };
-      const answer = await post({ ...request, method: 'POST', path: path.replace(`/${id}`, ''), body: [again] });
-      return { ...answer, body: (answer.body as Stored[])[0] };
-    }
-    const answer = await play(request);
-    if (method === 'GET' && path !== '/zones') listed = (answer.body as { records: Stored[] }).records;
-    return answer;
-  };
-}
-
-replayed({
-  label: 'IONOS',
-  kind: 'ionos',
-  base: '/dns/v1',
-  connect,
-  through,
-  essence: ({ method, path, body }) => {
-    const [record] = (body ?? []) as Stored[];
-    return { method, path, record: record && { ...record, content: bare(record.content) } };
-  },
-  listed: (scenario) =>
-    lastAnswer<{ records: Stored[] }>(
-      scenario,
-      ({ method, url }) => method === 'GET' && /zones\/[^/]+$/.test(url),
-    ).records.flatMap(({ id, type, name, content, ttl }) => {
-      const host = name === 'example.com' ? '@' : name.replace('.example.com', '');
-      const value = type === 'AAAA' ? content.replace(':0:0:0:', '::') : bare(content);
-      return type === 'SOA' ? [] : [{ id, type, host, value, ttl }];
-    }),
-  idOf: ({ interactions }, { op, value = '' }) => {
-    const bodies = interactions.map(({ request, response }) => [request.body, response.body] as [Stored[]?, Stored[]?]);
-    const one = bodies.find(([sent]) => sent?.[0]?.content === value);
-    return op === 'create' ? one?.[1]?.[0]?.id : undefined;
-  },
 });
 
 describe('IONOS', () => {

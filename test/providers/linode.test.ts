@@ -31,12 +31,6 @@ providerContract('Linode (stand-in)', async () => {
       'CAA with flag 128 and parameters': 'there are no flags (OpenAPI 2024)',
       'CAA that forbids': 'the value has to name somebody (OpenAPI 2024)',
     },
-    schema: {
-      file: 'linode',
-      wrong: [
-        { where: /name must NOT have fewer than 1/, reason: 'by its own words the zone itself is an empty name' },
-      ],
-    },
     refuses: ({ type, value, host }) =>
       (type === 'TXT' && value === '') || (type === 'SRV' && !/^_[^.]+\._[^.]+$/.test(host)),
     stop: standIn.stop,

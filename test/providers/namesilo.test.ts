@@ -3,17 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { namesilo } from '../../src/providers/namesilo/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  noRecordings,
-  playSteps,
-  recording,
-  replay,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { startNamesilo } from './stand-ins/namesilo.js';
 
@@ -37,79 +27,6 @@ providerContract('NameSilo (stand-in)', async () => {
     refuses: ({ type, value }) => type === 'TXT' && (value === '' || value.trim() !== value),
     cannot: { 'MX with the root': 'NameSilo refuses final dots; of a dot alone nothing is known' },
   };
-});
-
-describeUnless(noRecordings)('NameSilo: recorded traffic of 2016 to 2018', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('namesilo');
-
-  /** The recorded client named its zone to find it, in the place of a list. */
-  const essence: Essence = ({ method, path, query }) => {
-    const { key: _key, ...sent } = query;
-    return [method, path, Object.fromEntries(Object.entries(sent).sort())];
-  };
-  const element = (name: string, text: unknown) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(String(text))?.[1];
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const play = replay(scenario, '/api', essence, misses);
-      standIn.handler = (request) =>
-        request.path === '/listDomains'
-          ? {
-              body: `<namesilo><reply><code>300</code><detail>success</detail><domains><domain>${zoneName}</domain></domains></reply></namesilo>`,
-            }
-          : play(request);
-      const answers = (operation: string) =>
-        scenario.interactions.filter(({ request }) => request.url.includes(`/${operation}?`));
-      const ids: (string | null)[] = [];
-      const steps = scenario.steps ?? [];
-      await playSteps(
-        connect(standIn),
-        zoneName,
-        { ...scenario, steps },
-        {
-          created: (_step, id) => void ids.push(id),
-          updated: (_step, id) => void ids.push(id),
-          listed: (records) => {
-            const rows = String(answers('dnsListRecords').at(-1)?.response.body).split('<resource_record>').slice(1);
-            assert.deepEqual(
-              records.map((r) => [
-                r.remoteId,
-                r.type,
-                r.host === '@' ? zoneName : `${r.host}.${zoneName}`,
-                r.value,
-                `${r.ttl}`,
-              ]),
-              rows.map((row) => ['record_id', 'type', 'host', 'value', 'ttl'].map((name) => element(name, row))),
-            );
-          },
-        },
-      );
-      const given = ['dnsAddRecord', 'dnsUpdateRecord'].flatMap((operation) =>
-        answers(operation).flatMap(({ response }) => element('record_id', response.body) ?? []),
-      );
-      assert.deepEqual([...new Set(ids)], given);
-      assert.deepEqual(misses, []);
-    });
-  }
-
-  it('knows a zone, its end, and one that it does not have', async () => {
-    for (const { name, interactions, steps } of scenarios.filter((s) => s.name.startsWith('authenticate'))) {
-      const asked = steps?.find(({ op }) => op === 'find-zone')?.zone ?? zoneName;
-      standIn.handler = replay({ name, interactions }, '/api', essence, []);
-      const found = await connect(standIn).findZone?.(asked);
-      assert.deepEqual(found, asked === zoneName ? { id: zoneName, name: zoneName } : null);
-      if (!found) continue;
-      const info = await connect(standIn).zoneInfo?.(found);
-      assert.equal(info?.expiresAt, '2018-04-02T00:00:00Z');
-    }
-  });
 });
 
 describe('NameSilo', () => {
@@ -154,6 +71,12 @@ describe('NameSilo', () => {
         return true;
       }),
     );
+  });
+
+  it('knows a zone, its end, and one that it does not have', async () => {
+    assert.deepEqual(await provider.findZone?.(zone.name), zone);
+    assert.equal(await provider.findZone?.('other.example'), null);
+    assert.equal((await provider.zoneInfo?.(zone))?.expiresAt, '2018-04-02T00:00:00Z');
   });
 
   it('gives a record the id that it has after a change', async () => {

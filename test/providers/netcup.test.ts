@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { netcup } from '../../src/providers/netcup/declaration.js';
-import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { describeUnless } from '../support/suites.js';
-import { connectTo, noRecordings, playSteps, recording, type Scenario, type StandIn } from '../support/vendor.js';
+import type { Change, DnsProvider } from '../../src/providers/provider.js';
+import { connectTo } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { type NetcupRecord, startNetcup } from './stand-ins/netcup.js';
 
@@ -142,86 +141,4 @@ describe('netcup', () => {
     assert.ok(outcome && !outcome.ok && !outcome.tried);
     assert.equal(standIn.requests.length, 0);
   });
-});
-
-describeUnless(noRecordings)('netcup: recorded traffic of 2019', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('netcup');
-  type Data = { dnsrecords?: NetcupRecord[] };
-  const plain = ({ hostname, type, destination }: NetcupRecord) => ({ hostname, type, destination });
-
-  /**
-   * The recordings hold no parameters. So each update is compared with what the recorded answers say that it changed;
-   * lists are answered as the zone was at this moment, since this client reads it more often.
-   */
-  function handlerOf({ interactions }: Scenario, misses: string[]) {
-    const all = interactions.map(({ request, response }) => ({
-      action: (request.body as { action: string }).action,
-      body: response.body as { responsedata: Data },
-    }));
-    const writes = all.filter(({ action }) => action === 'updateDnsRecords');
-    let now = all.find(({ action }) => action === 'infoDnsRecords')?.body;
-    const handler: StandIn['handler'] = ({ body }) => {
-      const { action, param } = body as { action: string; param: { dnsrecordset: { dnsrecords: NetcupRecord[] } } };
-      if (action === 'infoDnsRecords') return { body: now };
-      if (action !== 'updateDnsRecords') return { body: all.find((one) => one.action === action)?.body };
-      const next = writes.shift()?.body;
-      const [was, is] = [now, next].map((one) => one?.responsedata.dnsrecords ?? []) as [
-        NetcupRecord[],
-        NetcupRecord[],
-      ];
-      const old = (r: NetcupRecord, list: NetcupRecord[]) => list.find(({ id }) => id === r.id);
-      const same = (a: NetcupRecord, b?: NetcupRecord) => JSON.stringify(plain(a)) === JSON.stringify(b && plain(b));
-      const theirs = [
-        ...was.filter((r) => !old(r, is)).map((r) => ['delete', plain(r)]),
-        ...is.filter((r) => !same(r, old(r, was))).map((r) => ['write', plain(r)]),
-      ];
-      const ours = param.dnsrecordset.dnsrecords.map((r) => [r.deleterecord ? 'delete' : 'write', plain(r)]);
-      const texts = (list: unknown[]) => list.map((one) => JSON.stringify(one));
-      if (!theirs.length) {
-        // "update_record_should_modify_…": its new value was never sent, and the list stays as it was
-        const made = was.map((r) => ({ ...r, ...param.dnsrecordset.dnsrecords.find(({ id }) => id === r.id) }));
-        now = { responsedata: { dnsrecords: made } };
-        return { body: { ...next, ...now } };
-      }
-      // that client takes a set away in one call; what is gone is not taken away again here
-      const more = texts(theirs).filter((text) => !texts(ours).includes(text));
-      const lacks = texts(ours).filter((text) => !texts(theirs).includes(text));
-      if (lacks.length || more.some((text) => !text.startsWith('["delete"')))
-        misses.push(JSON.stringify({ ours, theirs }));
-      now = next;
-      return { body: next };
-    };
-    return { handler, left: () => writes.length, now: () => now?.responsedata.dnsrecords ?? [] };
-  }
-
-  let standIn: Awaited<ReturnType<typeof startNetcup>>;
-  beforeAll(async () => {
-    standIn = await startNetcup();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const { handler, left, now } = handlerOf(scenario, misses);
-      standIn.handler = handler;
-      const provider = connect(standIn.endpoint, { domains: zoneName });
-      const unknown = scenario.steps?.find(({ expect }) => expect === 'error')?.zone;
-      if (unknown) {
-        assert.equal(await provider.findZone?.(unknown), null);
-        return;
-      }
-      const hasId = (_step: unknown, id: string | null) => assert.ok(now().some((r) => r.id === id));
-      await playSteps(provider, zoneName, scenario, {
-        ...{ created: hasId, updated: hasId },
-        listed: (records: RemoteRecord[]) =>
-          assert.deepEqual(
-            records.map(({ remoteId, host, type, ttl }) => [remoteId, host, type, ttl]),
-            now().map(({ id, hostname, type }) => [id, hostname, type, 86400]),
-          ),
-      });
-      assert.deepEqual(misses, []);
-      assert.equal(left(), 0, 'all that was recorded was written');
-    });
-  }
 });

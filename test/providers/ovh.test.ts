@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { ovh } from '../../src/providers/ovh/declaration.js';
 import type { DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { lastAnswer, replayed } from '../support/replayed.js';
-import { connectTo, type Scenario, type StandIn } from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { startOvh } from './stand-ins/ovh.js';
 
@@ -22,43 +21,6 @@ providerContract('OVHcloud (stand-in)', async () => {
   const stranger = connect(standIn.url, 'another-key');
   return { provider: connect(standIn.url), definition: fast, zone, standIn, stranger, stop: standIn.stop };
 });
-
-type Body = { id: number; fieldType: string; subDomain: string; target: string; ttl: number };
-const bare = (target = '') => target.replace(/^"(.*)"$/, '$1').replace(/\.$/, '');
-
-replayed({
-  label: 'OVHcloud',
-  kind: 'ovh',
-  base: '/1.0',
-  connect,
-  // The recording client listed by name and type, sent some texts without quotes and names without their final dot, and
-  // no TTL with an update. It asked for the zone's status, which nobody needs.
-  essence: ({ method, path, body }) => {
-    const { fieldType, subDomain, target, ttl } = (body ?? {}) as Partial<Body>;
-    const sent = target === undefined ? null : { fieldType, subDomain, target: bare(target) };
-    return { method, path: path.replace(/\/$/, ''), sent, ttl: method === 'POST' ? ttl : undefined };
-  },
-  listed: (scenario, zoneName) =>
-    lastAnswer<number[]>(scenario, ({ method, url }) => method === 'GET' && /\/record(\?|$)/.test(url)).map((id) => {
-      const one = lastAnswer<Body>(scenario, ({ method, url }) => method === 'GET' && url.endsWith(`/record/${id}`));
-      const { fieldType: type, subDomain, target, ttl } = one;
-      const relative = type === 'CNAME' && !target.endsWith('.') ? `${target}.${zoneName}` : bare(target);
-      const value = type === 'MX' ? relative.replace(/^\d+ /, '') : relative;
-      return { id: String(id), type, host: subDomain || '@', value, ttl: ttl || 3600 };
-    }),
-  idOf: (scenario, { value = '' }) =>
-    String(
-      lastAnswer<Body>(scenario, ({ body }) => bare((body as Body | null)?.target) === bare(value))?.id ??
-        idIn(scenario),
-    ),
-});
-
-/** An update answers nothing: the id is that of the call. */
-const idIn = ({ interactions }: Scenario) =>
-  interactions
-    .find(({ request }) => request.method === 'PUT')
-    ?.request.url.split('/')
-    .at(-1);
 
 describe('OVHcloud', () => {
   let standIn: Awaited<ReturnType<typeof startOvh>>;
@@ -123,9 +85,13 @@ describe('OVHcloud', () => {
       assert.equal(outcome.error.mayHaveApplied, true);
     });
     assert.equal(standIn.live.length, 2);
-    // the same wish again publishes what was stored
-    assert.deepEqual(await provider.apply(zone, [{ op: 'delete', before }]), [{ ok: true, remoteId: null }]);
+    // a list that shows what DNS does not say would end the change as applied
+    await answering(/refresh/, { status: 500, body: { message: 'no luck' } }, () =>
+      assert.rejects(listed(), /no luck/),
+    );
+    assert.equal((await listed()).length, 1);
     assert.equal(standIn.live.length, 1);
+    assert.deepEqual(await provider.apply(zone, [{ op: 'delete', before }]), [{ ok: true, remoteId: null }]);
   });
 
   it('keeps the TTL of the zone, and texts in the form that they have, when something else changes', async () => {

@@ -3,19 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../src/dns/record.js';
 import { porkbun } from '../../src/providers/porkbun/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
-import { replayByWrites } from '../support/epochs.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  noRecordings,
-  playSteps,
-  recording,
-  replay,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { type StoredRecord, startPorkbun } from './stand-ins/porkbun.js';
 
@@ -40,79 +28,6 @@ providerContract('Porkbun (stand-in)', async () => {
     refuses: ({ type, value }) => type === 'TXT' && (value === '' || /\s$/.test(value)),
     stop: standIn.stop,
   };
-});
-
-describeUnless(noRecordings)('Porkbun: recorded traffic of 2024', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('porkbun');
-
-  // The recording client gave its keys (which are taken out of the recording), numbers that are texts here, and pinged
-  // before. It never listed the domains.
-  const essence: Essence = ({ path, body }) => {
-    const { name, type, content, ttl } = (body ?? {}) as Record<string, unknown>;
-    return { path, name, type, content, ttl: ttl === undefined ? undefined : Number(ttl) };
-  };
-  type Recorded = { records: StoredRecord[] };
-  const lastListed = ({ interactions }: Scenario) => {
-    const read = interactions.filter((i) => i.request.url.includes('/dns/retrieve/')).at(-1);
-    const { records } = (read?.response.body ?? { records: [] }) as Recorded;
-    return records.map((r) => ({
-      remoteId: r.id,
-      host: r.name === zoneName ? '@' : r.name.slice(0, -zoneName.length - 1),
-      type: r.type,
-      value: r.content,
-      ttl: Number(r.ttl),
-      // the four name servers of Porkbun itself
-      readOnly: r.type === 'NS',
-    }));
-  };
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const again = { status: 400, body: { status: 'ERROR', message: 'Create error: We were unable to create it.' } };
-      const isRead = ({ path }: { path: string }) => /ping|retrieve/.test(path);
-      const played = replayByWrites(scenario, '/api/json/v3', essence, misses, { isRead, again });
-      standIn.handler = (request) => {
-        if (request.path !== '/domain/listAll') return played(request);
-        const domains = Number((request.body as { start: string }).start) ? [] : [{ domain: zoneName }];
-        return { body: { status: 'SUCCESS', domains } };
-      };
-      const made = scenario.interactions.flatMap((i) => (i.response.body as { id?: number }).id ?? []);
-      const created: (string | null)[] = [];
-      await playSteps(connect(standIn), zoneName, scenario, {
-        created: (_step, id) => created.push(id),
-        updated: (_step, id) => assert.equal(id, created.at(-1)),
-        listed: (records) =>
-          assert.deepEqual(
-            records.map(({ remoteId, host, type, value, ttl, readOnly }) => ({
-              remoteId,
-              host,
-              type,
-              value,
-              ttl,
-              readOnly,
-            })),
-            lastListed(scenario),
-          ),
-      }).finally(() => assert.deepEqual(misses, []));
-      // a duplicate is answered with what was made before: the client did not send it
-      assert.deepEqual([...new Set(created)], made.map(String));
-    });
-  }
-
-  it('takes a domain that is not there for an error', async () => {
-    const scenario = scenarios.find((s) => s.name === 'authenticate_with_unmanaged_domain_should_fail') as Scenario;
-    standIn.handler = replay(scenario, '/api/json/v3', essence, []);
-    const name = 'thisisadomainidonotown.com';
-    const refused = connect(standIn).listRecords({ id: name, name });
-    await assert.rejects(refused, { kind: 'not_found', message: /Invalid domain/ });
-  });
 });
 
 describe('Porkbun', () => {

@@ -3,21 +3,9 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
 import { scaleway } from '../../src/providers/scaleway/declaration.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  type Handler,
-  noRecordings,
-  playSteps,
-  recording,
-  replay,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
-import { type ScalewayRecord, startScaleway } from './stand-ins/scaleway.js';
+import { startScaleway } from './stand-ins/scaleway.js';
 
 /** The same without the limit of requests a second, which only makes a test wait. */
 const fast = { ...scaleway, limits: { ...scaleway.limits, requests: 1000 } };
@@ -30,88 +18,6 @@ providerContract('Scaleway (stand-in)', async () => {
   standIn.state.page = 3;
   const [provider, stranger] = [connect(standIn), connect(standIn, 'wrong')];
   return { provider, definition: scaleway, zone, standIn, stranger, stop: standIn.stop };
-});
-
-describeUnless(noRecordings)('Scaleway: recorded traffic of 2025', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('scaleway');
-
-  // The recording client sent TXT unquoted, and neither a page size nor the fields beside `changes`. Of some names it
-  // left out the dot after the zone's, which made them names below `example.com.example.com`: read here as they were
-  // meant.
-  const meant = ({ name, data, ...rest }: ScalewayRecord): ScalewayRecord => ({
-    ...(rest as ScalewayRecord),
-    ...{ name: name.replace(/\.example\.com\.?$/, ''), data: data.replace('example.com.example.com.', 'example.com.') },
-  });
-  const bare = (data: string) => data.replace(/^"(.*)"$/, '$1').replace(/\.$/, '');
-  type Changes = { changes?: Record<string, { id?: string; records?: ScalewayRecord[] }>[] };
-  const essence: Essence = ({ method, path, body }) => {
-    const sent = ((body ?? {}) as Changes).changes?.map((change) =>
-      Object.entries(change).map(([op, { id = null, records = [] }]) => ({
-        ...{ op, id },
-        records: records.map(meant).map(({ name, type, data, ttl }) => ({ type, ttl, name, data: bare(data) })),
-      })),
-    );
-    return { method, path, sent: sent ?? null };
-  };
-  type Listed = { records: ScalewayRecord[] };
-  const patched = (scenario: Scenario) => scenario.interactions.filter(({ request }) => request.method === 'PATCH');
-  /** The records in the last recorded list after so many writes. */
-  function listed(scenario: Scenario, after: number): ScalewayRecord[] {
-    let [records, seen]: [ScalewayRecord[], number] = [[], 0];
-    for (const { request, response } of scenario.interactions) {
-      if (request.method === 'PATCH') seen++;
-      else if (seen <= after && /records(\?page=1)?$/.test(request.url)) records = (response.body as Listed).records;
-      else if (seen <= after) records = [...records, ...(response.body as Listed).records];
-    }
-    return records.map(meant);
-  }
-  const short = ({ host, type, value, ttl, remoteId }: RemoteRecord) => [remoteId, host, type, value, ttl].join(' ');
-  const shortOf = ({ id, name, type, data, ttl }: ScalewayRecord) => [id, name || '@', type, bare(data), ttl].join(' ');
-
-  let writes = 0;
-  /** Answers as it was recorded; lists as they were at that time, whole, and of the zones the one of the recording. */
-  function server(scenario: Scenario, misses: string[]): Handler {
-    const recorded = replay(scenario, '/domain/v2beta1', essence, misses);
-    writes = 0;
-    return async (request) => {
-      const zones = [{ domain: zoneName, subdomain: '' }];
-      if (request.path === '/dns-zones') return { body: { dns_zones: zones, total_count: 1 } };
-      if (request.method === 'GET') {
-        const records = listed(scenario, writes);
-        return { body: { records, total_count: records.length } };
-      }
-      writes++;
-      // both records of the set went in one call, which are two here
-      const both = scenario.name === 'delete_record_with_record_set_name_remove_all' && writes > 2;
-      if (both) return { body: { records: [] } };
-      const answer = await recorded(request);
-      const { records } = answer.body as Listed;
-      return { ...answer, body: { records: records.map(meant) } };
-    };
-  }
-
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      standIn.handler = server(scenario, misses);
-      const ids = patched(scenario).flatMap((i) => (i.response.body as Listed).records.map(({ id }) => id));
-      try {
-        await playSteps(connect(standIn), zoneName, scenario, {
-          created: (_step, id) => assert.ok(ids.includes(`${id}`)),
-          updated: (_step, id) => assert.ok(ids.includes(`${id}`)),
-          listed: (records) => assert.deepEqual(records.map(short), listed(scenario, writes).map(shortOf)),
-        });
-      } finally {
-        assert.deepEqual(misses, []);
-      }
-    });
-  }
 });
 
 describe('Scaleway', () => {

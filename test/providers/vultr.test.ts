@@ -3,18 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../src/providers/provider.js';
 import { vultr } from '../../src/providers/vultr/declaration.js';
-import { replayByWrites } from '../support/epochs.js';
-import { describeUnless } from '../support/suites.js';
-import {
-  connectTo,
-  type Essence,
-  noRecordings,
-  playSteps,
-  recording,
-  type Scenario,
-  type StandIn,
-  startStandIn,
-} from '../support/vendor.js';
+import { connectTo, type StandIn } from '../support/vendor.js';
 import { providerContract } from './contract.js';
 import { type StoredRecord, startVultr } from './stand-ins/vultr.js';
 
@@ -40,54 +29,6 @@ providerContract('Vultr (stand-in)', async () => {
     cannot: { 'CAA with flag 128 and parameters': 'Vultr takes nothing but a name there (dnscontrol 2023)' },
     stop: standIn.stop,
   };
-});
-
-describeUnless(noRecordings)('Vultr: recorded traffic of 2021', () => {
-  if (noRecordings) return;
-  const { zone: zoneName, scenarios } = recording('vultr');
-
-  // The recording client asked for pages of the usual size, and sent name and data with each update, also what was the
-  // same.
-  const essence: Essence = ({ method, path, body }) => ({ method, path, body: method === 'POST' ? body : null });
-  const lastListed = ({ interactions }: Scenario) => {
-    const read = interactions.filter((i) => i.request.url.endsWith('/records') && i.request.method === 'GET').at(-1);
-    const { records } = (read?.response.body ?? { records: [] }) as { records: StoredRecord[] };
-    return records.map((r) => ({
-      remoteId: r.id,
-      host: r.name || '@',
-      type: r.type,
-      value: r.type === 'TXT' ? r.data.slice(1, -1) : r.type === 'MX' ? r.data.replace(/\.$/, '') : r.data,
-      ttl: r.ttl,
-    }));
-  };
-  let standIn: StandIn;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-  });
-  afterAll(() => standIn.stop());
-  for (const scenario of scenarios) {
-    it(scenario.name, async () => {
-      const misses: string[] = [];
-      const again = { status: 400, body: { error: 'Duplicate records', status: 400 } };
-      standIn.handler = replayByWrites(scenario, '/v2', essence, misses, { again });
-      const made = scenario.interactions.flatMap((i) => {
-        const { record } = (i.request.method === 'POST' ? i.response.body : {}) as { record?: StoredRecord };
-        return record?.id ?? [];
-      });
-      const created: (string | null)[] = [];
-      await playSteps(connect(standIn), zoneName, scenario, {
-        created: (_step, id) => created.push(id),
-        updated: (_step, id) => assert.equal(id, created.at(-1)),
-        listed: (records) =>
-          assert.deepEqual(
-            records.map(({ remoteId, host, type, value, ttl }) => ({ remoteId, host, type, value, ttl })),
-            lastListed(scenario),
-          ),
-      }).finally(() => assert.deepEqual(misses, []));
-      // a duplicate is answered with what was made before: the client did not send it
-      assert.deepEqual([...new Set(created)], made);
-    });
-  }
 });
 
 describe('Vultr', () => {

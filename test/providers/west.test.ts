@@ -79,7 +79,7 @@ describe('West.cn', () => {
     standIn.requests.length = 0;
     const moved = await one({ op: 'update', before: there, after: { ...there, host: 'web', line: 'default' } });
     assert.ok(moved?.ok && moved.remoteId !== before.remoteId);
-    assert.deepEqual(acts(), ['adddnsrecord', 'deldnsrecord']);
+    assert.deepEqual(acts(), ['getdnsrecord', 'adddnsrecord', 'deldnsrecord']);
   });
 
   it('leaves a record where it is when what shall take its place cannot be sent', async () => {

@@ -38,6 +38,28 @@ function carryOut(zones: Cloudflare['zones'], { method, path, query, body }: Rec
   const { type, name } = query;
   if (method === 'GET' && !id)
     return page(records.filter((r) => (!type || r.type === type) && (!name || r.name === name)));
+  if (method === 'POST' && id === 'batch') return batch(records, body as Record<string, Kept[]>);
+  return single(records, method, id, body);
+}
+
+/** Deletes, patches, puts, posts, each in their order: all of them, or none (documentation of 2024). */
+function batch(records: Kept[], lists: Record<string, Kept[]>): Answer {
+  const before = [...records];
+  const result: Record<string, unknown[]> = {};
+  for (const [list, method] of Object.entries({ deletes: 'DELETE', patches: 'PATCH', puts: 'PUT', posts: 'POST' })) {
+    for (const { id, ...sent } of lists[list] ?? []) {
+      const answer = single(records, method, list === 'posts' ? undefined : id, sent);
+      if ((answer.status ?? 200) >= 400) {
+        records.splice(0, records.length, ...before);
+        return answer;
+      }
+      result[list] = [...(result[list] ?? []), (answer.body as { result: unknown }).result];
+    }
+  }
+  return ok(result);
+}
+
+function single(records: Kept[], method: string, id: string | undefined, body: unknown): Answer {
   const at = records.findIndex((r) => r.id === id);
   if (id && at < 0) return fail(404, 81044, 'Record does not exist.');
   if (method === 'GET') return ok(records[at]);

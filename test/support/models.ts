@@ -1,20 +1,27 @@
 import { readBody } from './recordings.js';
-import type { Checker } from './schemas.js';
+import type { Checker, Exchange } from './schemas.js';
 
 interface Field {
   type: string;
   required?: boolean;
   optional?: boolean;
 }
+interface Parameter {
+  name: string;
+  in?: string;
+  type?: string;
+  optional?: boolean;
+  doc?: string;
+}
 interface Operation {
   method?: string;
   path?: string;
-  url?: string;
-  params?: { name: string; in?: string; type?: string }[];
+  params?: Parameter[];
   query?: string[];
   args?: string;
   request?: string | null;
   response?: string | null;
+  returns?: string[];
 }
 interface Model {
   protocol?: string;
@@ -23,7 +30,7 @@ interface Model {
 }
 
 type Node = Record<string, unknown>;
-const isObject = (value: unknown): value is Node =>
+export const isObject = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Parameters of the RPC style that say who asks for what. */
@@ -43,113 +50,134 @@ const scalar = (type: string) =>
 
 /**
  * Checks exchanges against operations and models as they were read from an official client: the operation is there, its
- * fields are known and of their type, and what is required is there. The names are those on the wire.
+ * fields are known and of their type, and what is required is there, of requests and of answers. The names are those on
+ * the wire.
  */
 export function modelChecker(document: object, base: string): Checker {
   const { operations, types, protocol = '' } = document as Model;
   const prefix = /https:\/\/[^/\s]+(\/\S*) \+ path/.exec(protocol)?.[1] ?? '';
+  // models that never say "optional" say "required" where it is so
+  const marks = Object.values(types).some(({ fields }) => Object.values(fields ?? {}).some((field) => field.optional));
+  const needed = ({ required = false, optional = false }: Field): boolean => required || (marks && !optional);
 
   /** @param loose values are texts, as in a query or a form */
-  function complaints(type: string, value: unknown, where: string, loose: boolean, whole: boolean): string[] {
+  function complaints(type: string, value: unknown, where: string, loose = false): string[] {
     const list = /^(?:Array<(.*)>|\[\](.*)|(.*)\[\])$/.exec(type);
     const of = list?.slice(1).find((one) => one !== undefined);
     if (of !== undefined) {
-      if (loose) return [];
+      if (loose || value === null) return [];
       if (!Array.isArray(value)) return [`${where} is no list`];
-      return value.flatMap((one, i) => complaints(of, one, `${where}[${i}]`, false, whole));
+      return value.flatMap((one, i) => complaints(of, one, `${where}[${i}]`));
     }
     const basic = SCALARS[scalar(type)];
     if (basic) return value === null || basic(value, loose) ? [] : [`${where} is no ${type}: ${JSON.stringify(value)}`];
     const fields = types[type.replace(/^\*/, '')]?.fields;
     if (!fields || value === null) return [];
     // objects travel as the text of a document in the RPC style
-    const object = loose && typeof value === 'string' ? readBody(value) : value;
+    const text = loose && typeof value === 'string';
+    const object = text ? readBody(value) : value;
     if (!isObject(object)) return [`${where} is no ${type}`];
-    const unknown = Object.keys(object).filter((name) => !(name in fields));
-    const missing = Object.entries(fields).filter(([name, field]) => whole && needed(field, type) && !(name in object));
+    return fieldsOf(fields, object, where, loose && !text);
+  }
+  function fieldsOf(fields: Record<string, Field>, object: Node, where: string, loose = false): string[] {
+    const given = Object.entries(object).filter(([, one]) => one !== undefined);
     return [
-      ...unknown.map((name) => `${where}.${name} is not described`),
-      ...missing.map(([name]) => `${where}.${name} is missing`),
-      ...Object.entries(object).flatMap(([name, one]) => {
-        const field = fields[name];
-        return field && one !== undefined
-          ? complaints(field.type, one, `${where}.${name}`, loose && typeof object !== 'string', whole)
-          : [];
-      }),
+      ...given.filter(([name]) => !fields[name]).map(([name]) => `${where}.${name} is not described`),
+      ...Object.entries(fields)
+        .filter(([name, field]) => needed(field) && object[name] === undefined)
+        .map(([name]) => `${where}.${name} is missing`),
+      ...given.flatMap(([name, one]) => complaints(fields[name]?.type ?? '', one, `${where}.${name}`, loose)),
     ];
   }
-  const needed = (field: Field, type: string): boolean =>
-    Object.values(types[type]?.fields ?? {}).some((one) => one.required)
-      ? field.required === true
-      : marks && !field.optional && !field.required
-        ? true
-        : field.required === true;
-  // models that never say "optional" say "required" where it is so
-  const marks = Object.values(types).some(({ fields }) => Object.values(fields ?? {}).some((field) => field.optional));
 
   const templates = Object.entries(operations).flatMap(([name, one]) =>
     one.path ? [{ name, one, segments: (prefix + one.path).split('/').filter(Boolean) }] : [],
   );
 
-  return ({ request, answer }) => {
-    const { query, headers, method } = request;
-    const sent = readBody(request.body);
-    const form = isObject(sent) ? sent : {};
-    const named =
-      query.Action ?? headers['x-acs-action'] ?? headers['x-tc-action'] ?? (form.Action as string | undefined);
-    const segments = (base + request.path).split('/').filter(Boolean);
+  /** The name of the operation that is asked for, as the request says it or by its address. */
+  function nameOf({ method, path, query, headers, body }: Exchange['request'], form: Node): string | undefined {
+    const named = query.Action ?? headers['x-acs-action'] ?? headers['x-tc-action'] ?? form.Action;
+    if (named !== undefined) return `${named}`;
+    const segments = (base + path).split('/').filter(Boolean);
     const fits = templates.filter(
       ({ one, segments: template }) =>
         one.method === method &&
         template.length === segments.length &&
         template.every((part, i) => part.startsWith('{') || part === decodeURIComponent(segments[i] ?? '')),
     );
-    // several operations of one path are told apart by their query
-    const flag =
-      fits.find(({ one }) => one.query?.some((key) => key in query && key !== 'clientToken' && method !== 'GET')) ??
-      fits.find(({ one }) => /body/.test(one.args ?? '')) ??
-      fits[0];
-    const name = named === undefined ? flag?.name : `${named}`;
+    // several operations of one path are told apart by their query, or by whether they have a body
+    const flagged = fits.find(({ one }) =>
+      one.query?.some((key) => method !== 'GET' && key !== 'clientToken' && key in query),
+    );
+    const sending = fits.find(({ one }) => body !== undefined && bodyOf(one) !== undefined);
+    return (flagged ?? sending ?? fits[0])?.name;
+  }
+
+  const inPath = ({ path = '' }: Operation, name: string) => path.includes(`{${name}}`);
+  const bodyOf = ({ method, request, args = '' }: Operation): string | undefined =>
+    method === 'GET' ? undefined : (types[request ?? '']?.fields?.body?.type ?? /body \*(\w+)/.exec(args)?.[1]);
+
+  /** Of an API of paths: query and body. */
+  function sentTo(operation: Operation, { query, method }: Exchange['request'], sent: unknown): string[] {
+    const { params = [], request } = operation;
+    const described = (request && types[request]?.fields) || {};
+    const asked: Record<string, Field> = {};
+    for (const name of operation.query ?? []) asked[name] = { type: 'string', optional: true };
+    // of some clients each field is a parameter; what may be left out says so in its words
+    for (const { name, type = 'string', optional = false, doc = '', in: place = '' } of params)
+      if (!/body|path/.test(place) && !inPath(operation, name))
+        asked[name] = described[name] ?? { type, required: !optional && !/optional$|默认/.test(doc) };
+    const whole = place(operation);
+    if (whole && method !== 'GET') {
+      const body = isObject(sent) ? fieldsOf(asked, sent, 'body') : [];
+      return [...Object.keys(query).map((name) => `query ${name} is not described`), ...body];
+    }
+    const type = bodyOf(operation);
+    return [
+      ...fieldsOf(asked, query, 'query', true),
+      ...(sent === undefined && type ? ['the body is missing'] : []),
+      ...(sent !== undefined && !type ? ['a body is not described'] : []),
+      ...(sent !== undefined && type ? complaints(type, sent, 'body') : []),
+    ];
+  }
+  /** Whether parameters that are in no path are the fields of the body, but for GET. */
+  const place = ({ params, request, args }: Operation): boolean => !!params && !request && !args;
+
+  /** What came back, without what is around every answer, against the type of the answer. */
+  function answered(name: string, operation: Operation, { status = 200, body }: Exchange['answer']): string[] {
+    if (status >= 300) return [];
+    const whole = readBody(body);
+    let inner = whole;
+    if (isObject(whole) && 'Response' in whole) inner = whole.Response;
+    else if (isObject(whole) && 'ResponseMetadata' in whole) inner = whole.Result;
+    else if (isObject(whole) && operation.returns) inner = whole.result ?? {};
+    if (isObject(inner) && 'Error' in inner) return [];
+    const { returns, response = types[`${name}Response`] ? `${name}Response` : undefined } = operation;
+    if (returns) {
+      const words = returns.map((one) => one.split(' ') as [type: string, name: string]);
+      const fields = Object.fromEntries(words.map(([type, field]) => [field, { type, required: true }]));
+      return isObject(inner) ? fieldsOf(fields, inner, `${status}`) : [`${status} has no result`];
+    }
+    if (!response) return inner === undefined ? [] : [`${status}: a body is not described`];
+    return complaints(response, inner ?? {}, `${status}`);
+  }
+
+  return ({ request, answer }) => {
+    const sent = readBody(request.body);
+    const form = isObject(sent) ? sent : {};
+    const name = nameOf(request, form);
     const operation = name === undefined ? undefined : operations[name];
-    const where = `${method} ${request.path}${named ? ` ${named}` : ''}`;
-    if (!operation) return [`${where}: no such operation is described`];
-    const out: string[] = [];
-
-    const { params } = operation;
-    if (operation.path) {
-      const known = operation.query ?? params?.filter((p) => p.in === 'query' || !p.in).map((p) => p.name) ?? [];
-      for (const key of Object.keys(query)) if (!known.includes(key)) out.push(`query ${key} is not described`);
-      const request = operation.request
-        ? types[operation.request]?.fields?.body?.type
-        : /body \*(\w+)/.exec(operation.args ?? '')?.[1];
-      const model = request ?? operation.request ?? undefined;
-      if (isObject(sent) && model && method !== 'GET') out.push(...complaints(model, sent, 'body', false, true));
-      if (isObject(sent) && !model && params) {
-        // jdcloud: what is one field of its own, or all of them in `req`
-        const names = params.map((p) => p.name);
-        for (const key of Object.keys(sent)) if (!names.includes(key)) out.push(`body.${key} is not described`);
-      }
-    } else if (operation.request) {
-      const all = Object.fromEntries(
-        [...Object.entries(query), ...Object.entries(form)].filter(([key]) => !RPC.test(key)),
-      );
-      // V3 of Alibaba and V1 send texts; JSON bodies have types
-      const loose = !isObject(request.body);
-      out.push(...complaints(operation.request, all, 'request', loose, true));
+    const where = `${request.method} ${request.path}${operation?.path || !name ? '' : ` ${name}`}`;
+    if (!name || !operation) return [`${where}: no such operation is described`];
+    const method = operation.method ?? (protocol.startsWith('POST') ? 'POST' : request.method);
+    const out = method === request.method ? [] : [`the method is ${method}`];
+    if (operation.path) out.push(...sentTo(operation, request, sent));
+    else if (operation.request) {
+      const all = [...Object.entries(request.query), ...Object.entries(form)].filter(([key]) => !RPC.test(key));
+      // texts, but for bodies of JSON
+      out.push(...complaints(operation.request, Object.fromEntries(all), 'request', !isObject(request.body)));
     }
-
-    const status = answer.status ?? 200;
-    if (!answer.injected && status < 300 && operation.response && answer.body !== undefined) {
-      const body = readBody(answer.body);
-      const inner =
-        isObject(body) && isObject(body.Response)
-          ? body.Response
-          : isObject(body) && 'ResponseMetadata' in body
-            ? body.Result
-            : body;
-      const failed = isObject(inner) && ('Error' in inner || 'error' in inner);
-      if (!failed && inner !== undefined) out.push(...complaints(operation.response, inner, `${status}`, false, false));
-    }
+    if (!answer.injected) out.push(...answered(name, operation, answer));
     return out.map((complaint) => `${where}: ${complaint}`);
   };
 }

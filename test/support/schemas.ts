@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import { modelChecker } from './models.js';
 import { readBody } from './recordings.js';
+import { serviceChecker } from './shapes.js';
 import { type Answer, type Received, sharedFile } from './vendor.js';
 
 /** What was asked of a stand-in and answered by it. */
@@ -37,6 +38,7 @@ export const noDescription = (file: string): string | false =>
  */
 export function describedBy(file: string, base: string, parts = false): Checker {
   const document = JSON.parse(readFileSync(fileOf(file), 'utf8')) as Node;
+  if (document.shapes) return serviceChecker(document, base);
   if (document.operations) return modelChecker(document, base);
   return openapiChecker(document, base, parts);
 }
@@ -164,7 +166,7 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
     }
     return names;
   }
-  /** Fields that are sent and not described: descriptions seldom forbid them, but nobody reads them there. */
+  /** Fields that are not described: descriptions seldom forbid them, but nobody reads or sends them there. */
   function unknown(schema: unknown, value: unknown, path: string): string[] {
     const here = at(schema);
     if (Array.isArray(value)) return value.flatMap((one, i) => unknown(here.items, one, `${path}/${i}`));
@@ -206,7 +208,12 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
       out.push(...unknown(schema, body, '').map((error) => `body: ${error}`));
     }
     if (!answer.injected)
-      out.push(...answerErrors(operation, answer, (schema, value) => errors(schema, value, 'answer')));
+      out.push(
+        ...answerErrors(operation, answer, (schema, value) => [
+          ...errors(schema, value, 'answer'),
+          ...((answer.status ?? 200) < 300 ? unknown(schema, value, '') : []),
+        ]),
+      );
     return out.map((complaint) => `${where}: ${complaint}`);
   };
 }
@@ -247,7 +254,7 @@ function answerErrors(
 
 /** The operations of a description: OpenAPI 3, Swagger 2, or a discovery document of Google. */
 function operationsOf(document: Node, at: (part: unknown) => Node): Operation[] {
-  if (document.resources) return discovery(document, at);
+  if (document.resources) return discovery(document);
   const server = node((document.servers as Node[] | undefined)?.[0]).url ?? '';
   const prefix =
     `${document.basePath ?? (`${server}`.startsWith('/') ? server : new URL(`${server}`).pathname)}`.replace(/\/$/, '');
@@ -284,14 +291,13 @@ function operationsOf(document: Node, at: (part: unknown) => Node): Operation[] 
   );
 }
 
-function discovery(document: Node, at: (part: unknown) => Node): Operation[] {
+function discovery(document: Node): Operation[] {
   const common = named(document.parameters);
   return named(document.resources).flatMap(([, resource]) =>
     named(resource.methods).map(([, method]): Operation => {
       const parameters = [...common, ...named(method.parameters)];
       const query = parameters.filter(([, p]) => p.location === 'query');
       const response = method.response ? node(method.response) : null;
-      void at;
       return {
         method: `${method.httpMethod}`.toLowerCase(),
         segments: `${method.flatPath ?? method.path}`.split('/').filter(Boolean),

@@ -1,18 +1,9 @@
-import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { dnsRecord } from '../../src/dns/record.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
 import { type Connected, connectProvider } from '../../src/providers/connect.js';
-import type {
-  Change,
-  Credentials,
-  DnsProvider,
-  ProviderDefinition,
-  RemoteRecord,
-} from '../../src/providers/provider.js';
+import type { Credentials, DnsProvider, ProviderDefinition } from '../../src/providers/provider.js';
 
 /** A request as a stand-in received it. */
 export interface Received {
@@ -151,102 +142,8 @@ const shared = resolve(process.env.ZONEWARD_SHARED ?? '../shared');
 /** A file of the folder that holds recordings and the like, which may be absent. */
 export const sharedFile = (path: string): string => `${shared}/${path}`;
 
-/** A reason to skip replays, or false. In CI the recordings have to be there. */
+/** A reason to skip what compares with that folder, or false. In CI it has to be there. */
 export const noRecordings: string | false =
   existsSync(`${shared}/provider-recordings`) || process.env.CI
     ? false
     : 'no recordings: set ZONEWARD_SHARED to the folder that holds provider-recordings/';
-
-/** @throws Error when the file is absent */
-export const recording = (provider: string): Recording =>
-  JSON.parse(readFileSync(`${shared}/provider-recordings/${provider}.json`, 'utf8')) as Recording;
-
-/** What of a request must be equal to a recorded one, as any JSON value. */
-export type Essence = (request: Pick<Received, 'method' | 'path' | 'query' | 'body'>) => unknown;
-
-/**
- * A handler that plays a scenario: among the recorded requests with the same essence the first one not yet served,
- * else the last.
- * @param base the part of recorded paths that the endpoint stands for
- * @param misses receives every request that matched nothing; a test fails when it is not empty
- */
-export function replay(scenario: Scenario, base: string, essence: Essence, misses: string[]): Handler {
-  const left = scenario.interactions.map((interaction) => {
-    const url = new URL(interaction.request.url);
-    const { method, body } = interaction.request;
-    const query = Object.fromEntries(url.searchParams);
-    return {
-      interaction,
-      essence: essence({ method, path: url.pathname.slice(base.length), query, body }),
-      served: false,
-    };
-  });
-  return (request) => {
-    const mine = essence(request);
-    const matches = left.filter((entry) => isDeepStrictEqual(entry.essence, mine));
-    const entry = matches.find((m) => !m.served) ?? matches.at(-1);
-    if (!entry) {
-      misses.push(`${JSON.stringify(mine)} is none of ${JSON.stringify(left.map((e) => e.essence))}`);
-      return { status: 501, body: 'not recorded' };
-    }
-    entry.served = true;
-    const { status, headers, body } = entry.interaction.response;
-    return { status, headers, body };
-  };
-}
-
-/** What a replay compares: what the adapter returned with what the recorded answers hold. */
-export interface Expectations {
-  created(step: Step, id: string | null): void;
-  updated(step: Step, id: string | null): void;
-  listed(records: RemoteRecord[]): void;
-}
-
-/**
- * Does with an adapter what the recording client was asked to do. A change that fails, or finds nothing to change,
- * throws.
- */
-export async function playSteps(
-  provider: DnsProvider,
-  zoneName: string,
-  scenario: Scenario,
-  expect: Expectations,
-): Promise<void> {
-  const zones = await provider.listZones();
-  const zone = zones.find((z) => z.name === zoneName);
-  assert.ok(zone, zoneName);
-  const record = ({ host = '@', type = 'TXT', value = '', ttl = 3600 }: Step) =>
-    dnsRecord({ host, type, value, ttl }, zoneName);
-  const apply = async (change: Change): Promise<string | null> => {
-    const [outcome] = await provider.apply(zone, [change]);
-    assert.ok(outcome?.ok, outcome && !outcome.ok ? outcome.error.message : '');
-    return outcome.remoteId;
-  };
-  for (const step of scenario.steps ?? []) {
-    switch (step.op) {
-      case 'find-zone':
-        assert.equal(
-          zones.some((z) => z.name === (step.zone ?? zoneName)),
-          step.expect !== 'error',
-        );
-        break;
-      case 'create':
-        expect.created(step, await apply({ op: 'create', after: record(step) }));
-        break;
-      case 'list':
-        expect.listed(await provider.listRecords(zone));
-        break;
-      default: {
-        const host = step.from ?? step.host;
-        const found: RemoteRecord[] = (await provider.listRecords(zone)).filter(
-          (r) => r.host === host && r.type === step.type,
-        );
-        assert.ok(found.length > 0, `${step.op}: ${host} is not listed`);
-        for (const before of found) {
-          if (step.op === 'delete') assert.equal(await apply({ op: 'delete', before }), null);
-          else expect.updated(step, await apply({ op: 'update', before, after: record(step) }));
-        }
-      }
-    }
-  }
-}

@@ -169,7 +169,7 @@ describeUnless(noDescription('digitalocean'))('descriptions of APIs', () => {
         path: '/v2/zones/z/recordsets',
         body: { name: 'a.b.', type: 'A', records: ['192.0.2.1'], ttl: 300 },
       },
-      { status: 202, body: { id: '1', records: ['192.0.2.1'] } },
+      { status: 202, body: { id: '1', records: ['192.0.2.1'], HttpStatusCode: 202 } },
       null,
     ],
     [
@@ -194,6 +194,20 @@ describeUnless(noDescription('digitalocean'))('descriptions of APIs', () => {
       /valeu is not described[\s\S]*value is missing/,
     ],
     [
+      'baidu-dns',
+      '',
+      { method: 'PUT', path: '/v1/dns/zone/a.b/record/1', body: { rr: 'a', type: 'A', value: 'x', line: 'default' } },
+      { status: 200 },
+      /body\.line is not described/,
+    ],
+    [
+      'baidu-dns',
+      '',
+      { method: 'GET', path: '/v1/dns/zone/a.b/record' },
+      { body: { marker: '', nextMarker: '', maxKeys: 1, isTruncated: 'no', record: [] } },
+      /200\.record is not described[\s\S]*200\.records is missing[\s\S]*isTruncated is no bool/,
+    ],
+    [
       'volcengine-dns',
       '',
       {
@@ -211,6 +225,50 @@ describeUnless(noDescription('digitalocean'))('descriptions of APIs', () => {
       { method: 'GET', path: '/regions/cn-north-1/domain', query: { pageNumbr: '1' } },
       {},
       /pageNumbr is not described/,
+    ],
+    [
+      'jdcloud-domainservice',
+      '/v2',
+      { method: 'POST', path: '/regions/cn-north-1/domain/1/ResourceRecord', body: { rq: {} } },
+      { body: { requestId: 'r', error: { code: 0 }, result: { data: {} } } },
+      /body\.rq is not described[\s\S]*req is missing[\s\S]*data is not described[\s\S]*dataList is missing/,
+    ],
+    [
+      'hetzner-cloud',
+      '/v1',
+      { method: 'GET', path: '/zones/1/rrsets/a/A' },
+      { body: { rrset: { id: 'a/A', name: 'a', type: 'A', ttl: null, labels: {}, value: 'x' } } },
+      /protection[\s\S]*rrset\/value is not described/,
+    ],
+    [
+      'route53',
+      '',
+      { method: 'GET', path: '/2013-04-01/hostedzone/Z1/rrset', query: { maxitems: '3', name: 'a.b', type: 'A' } },
+      {
+        body: `<?xml version="1.0"?><ListResourceRecordSetsResponse><ResourceRecordSets/><IsTruncated>false</IsTruncated>
+          <MaxItems>3</MaxItems></ListResourceRecordSetsResponse>`,
+      },
+      null,
+    ],
+    [
+      'route53',
+      '',
+      { method: 'GET', path: '/2013-04-01/hostedzone/Z1/rrset', query: { maxItems: '3', type: 'Q' } },
+      {
+        body: '<ListResourceRecordSetsResponse><ResourceRecordSets><Set/></ResourceRecordSets></ListResourceRecordSetsResponse>',
+      },
+      /maxItems is not described[\s\S]*type is none of[\s\S]*Set is not described[\s\S]*IsTruncated is missing/,
+    ],
+    [
+      'route53',
+      '',
+      {
+        method: 'POST',
+        path: '/2013-04-01/hostedzone/Z1/rrset/',
+        body: '<ChangeResourceRecordSetsRequest><ChangeBatch><Changes><Change><Acton>UPSERT</Acton></Change></Changes></ChangeBatch></ChangeResourceRecordSetsRequest>',
+      },
+      { body: '<ChangeInfo/>' },
+      /Acton is not described[\s\S]*Action is missing[\s\S]*namespace[\s\S]*is no ChangeResourceRecordSetsResponse/,
     ],
   ];
   for (const [file, base, request, answer, expected] of cases) {

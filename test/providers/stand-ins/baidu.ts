@@ -54,8 +54,8 @@ export async function startBaidu(): Promise<StandIn & { records: HeldRecord[]; m
     };
     if (path === '/v1/dns/zone') {
       const all = ['not-contract.example', 'contract.example.', '例子.example'].map((name, i) => ({
-        id: `zone-${i}`,
-        name,
+        ...{ id: `zone-${i}`, name, status: 'running', productVersion: 'free' },
+        ...{ createTime: '2022-01-01T00:00:00Z', expireTime: '', tags: [] },
       }));
       return page(
         'zones',
@@ -74,6 +74,7 @@ export async function startBaidu(): Promise<StandIn & { records: HeldRecord[]; m
     // what is not there is refused in words of its own
     if (id && !found) return no(400, 'InvalidParameter', 'recordId is invalid');
     const given = (body ?? {}) as Partial<HeldRecord>;
+    if (found && 'line' in given) return no(400, 'InvalidParameter', 'line');
     if (method === 'DELETE') records.splice(records.indexOf(found as HeldRecord), 1);
     else if (found && 'enable' in query) found.status = 'running';
     else if (found && 'disable' in query) found.status = 'stopped';

@@ -3,8 +3,6 @@ import { type Answer, type Received, type StandIn, startStandIn } from '../../su
 /** A record as the API answers it (recorded 2025; OpenAPI). */
 export interface CloudflareRecord {
   id: string;
-  zone_id: string;
-  zone_name: string;
   name: string;
   type: string;
   content: string;
@@ -112,8 +110,8 @@ export async function startCloudflareApi(): Promise<StandIn & { records: Cloudfl
         .trim();
     }
     return {
-      ...{ id: was?.id ?? (0x372e67954025e0ba6aaa6d586b9e0b59n + BigInt(ids++)).toString(16), zone_id: ZONE.id },
-      ...{ zone_name: ZONE.name, name, type, content, ...(parts && data ? { data } : {}) },
+      ...{ id: was?.id ?? (0x372e67954025e0ba6aaa6d586b9e0b59n + BigInt(ids++)).toString(16) },
+      ...{ name, type, content, ...(parts && data ? { data } : {}) },
       ...(priority === undefined || !['MX', 'SRV', 'URI'].includes(type) ? {} : { priority }),
       ...{ proxied, proxiable: ['A', 'AAAA', 'CNAME'].includes(type), ttl: proxied ? 1 : (sent.ttl ?? was?.ttl ?? 1) },
       ...{ comment: sent.comment ?? was?.comment ?? null, tags: sent.tags ?? was?.tags ?? [] },
@@ -161,6 +159,31 @@ export async function startCloudflareApi(): Promise<StandIn & { records: Cloudfl
         (!query.content || r.content === query.content);
       return page(request, records.filter(hit), 100);
     }
+    if (method === 'POST' && id === 'batch') return batch(body as Record<string, Sent[]>);
+    return single(method, id, body);
+  });
+
+  /** Deletes, patches, puts, posts, each in their order: all of them, or none (documentation of 2024). */
+  function batch(lists: Record<string, Sent[]>): Answer {
+    const before = [...records];
+    const result: Record<string, unknown[]> = {};
+    if (Object.values(lists).flat().length > 200) return no(400, 9207, 'Too many changes for a free zone.');
+    for (const [list, method] of Object.entries({ deletes: 'DELETE', patches: 'PATCH', puts: 'PUT', posts: 'POST' })) {
+      for (const { id, ...sent } of lists[list] ?? []) {
+        const was = records.find((r) => r.id === id);
+        const answer = single(method, list === 'posts' ? undefined : `${id}`, sent);
+        if ((answer.status ?? 200) >= 400) {
+          records.splice(0, records.length, ...before);
+          return answer;
+        }
+        const made = (answer.body as { result: object }).result;
+        result[list] = [...(result[list] ?? []), list === 'deletes' ? was : made];
+      }
+    }
+    return ok(result);
+  }
+
+  function single(method: string, id: string | undefined, body: unknown): Answer {
     const at = records.findIndex((r) => r.id === id);
     if (id !== undefined && at < 0) return no(404, 81044, 'Record does not exist.');
     const was = records[at];
@@ -181,6 +204,6 @@ export async function startCloudflareApi(): Promise<StandIn & { records: Cloudfl
     if (was) records[at] = record;
     else records.push(record);
     return ok(record);
-  });
+  }
   return Object.assign(standIn, { records, most });
 }

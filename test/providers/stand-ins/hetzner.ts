@@ -38,12 +38,26 @@ export async function startHetzner(): Promise<
   const most = { page: 100 };
   const looks = { next: (_count: number) => 0 };
   const zones = [{ id: ZONE_ID, name: ZONE, mode: 'primary', ttl: 86400 }];
+  const servers = ['hydrogen.ns.hetzner.com.', 'oxygen.ns.hetzner.com.', 'helium.ns.hetzner.de.'];
+  /** A zone with all that the API tells of it (recorded 2026). */
+  const whole = (zone: (typeof zones)[number]) => ({
+    ...{ ...zone, labels: {}, primary_nameservers: [], created: '2025-10-28T13:34:24Z' },
+    ...{ protection: { delete: false }, status: 'ok', record_count: sets.size, registrar: 'hetzner' },
+    authoritative_nameservers: {
+      ...{ assigned: servers, delegated: servers },
+      ...{ delegation_last_check: '2026-01-08T04:48:17Z', delegation_status: 'valid' },
+    },
+  });
   const no = (status: number, code: string, message: string): Answer => ({
     status,
     body: { error: { code, message, details: null } },
   });
   const shown = ({ id, command, status, error }: Job) => ({
-    action: { id, command, status, error, progress: status === 'running' ? 50 : 100, resources: [] },
+    action: {
+      ...{ id, command, status, error, progress: status === 'running' ? 50 : 100 },
+      ...{ started: '2026-01-13T14:16:43Z', finished: status === 'running' ? null : '2026-01-13T14:16:45Z' },
+      resources: [{ id: ZONE_ID, type: 'zone' }],
+    },
   });
   const finish = (job: Job) => {
     job.error = job.run();
@@ -137,11 +151,7 @@ export async function startHetzner(): Promise<
       return { body: { [key]: entries, meta: { pagination: { ...pagination, total_entries: all.length } } } };
     };
     if (path === '/zones')
-      return page(
-        'zones',
-        zones.filter((zone) => query.name === undefined || zone.name === query.name),
-        50,
-      );
+      return page('zones', zones.filter((zone) => query.name === undefined || zone.name === query.name).map(whole), 50);
     const [, , id, what, name = '', type = '', , verb = ''] = path.split('/').map(decodeURIComponent);
     if (id === 'actions') {
       const job = jobs.get(Number(what));
@@ -151,7 +161,7 @@ export async function startHetzner(): Promise<
     }
     const zone = zones.find((z) => String(z.id) === id || z.name === id);
     if (!zone) return no(404, 'not_found', 'Zone not found');
-    if (!what) return { body: { zone } };
+    if (!what) return { body: { zone: whole(zone) } };
     if (zone.mode !== 'primary') return no(422, 'incorrect_zone_mode', 'This operation is not supported');
     if (method === 'GET') {
       const soa = {

@@ -75,10 +75,11 @@ export async function startRoute53(): Promise<StandIn & { sets: Map<string, Stor
     if (!signature.test(headers.authorization ?? ''))
       return no(403, 'InvalidClientTokenId', 'The security token is invalid');
     if (path === '/2013-04-01/hostedzone') {
-      const zone = `<HostedZone><Id>/hostedzone/Z1</Id><Name>${ZONE}</Name></HostedZone>`;
+      const id = '<Id>/hostedzone/Z1</Id>';
+      const zone = `<HostedZone>${id}<Name>${ZONE}</Name><CallerReference>01f9750a</CallerReference></HostedZone>`;
       return xml(
         200,
-        `<ListHostedZonesResponse><HostedZones>${zone}</HostedZones><IsTruncated>false</IsTruncated></ListHostedZonesResponse>`,
+        `<ListHostedZonesResponse><HostedZones>${zone}</HostedZones><IsTruncated>false</IsTruncated><MaxItems>${query.maxitems ?? 100}</MaxItems></ListHostedZonesResponse>`,
       );
     }
     if (!path.startsWith('/2013-04-01/hostedzone/Z1/rrset')) return no(404, 'NoSuchHostedZone', 'No hosted zone found');
@@ -88,7 +89,7 @@ export async function startRoute53(): Promise<StandIn & { sets: Map<string, Stor
         ? xml(400, `<InvalidChangeBatch><Messages><Message>[${escaped(why)}]</Message></Messages></InvalidChangeBatch>`)
         : xml(
             200,
-            '<ChangeResourceRecordSetsResponse><ChangeInfo><Status>PENDING</Status></ChangeInfo></ChangeResourceRecordSetsResponse>',
+            '<ChangeResourceRecordSetsResponse><ChangeInfo><Id>/change/C0537538G8T0NETNOSFS</Id><Status>PENDING</Status><SubmittedAt>2022-04-19T20:56:28.449Z</SubmittedAt></ChangeInfo></ChangeResourceRecordSetsResponse>',
           );
     }
     const from = query.name ? key({ name: `${query.name.replace(/\.?$/, '.')}`, type: query.type ?? '' }) : '';
@@ -100,7 +101,7 @@ export async function startRoute53(): Promise<StandIn & { sets: Map<string, Stor
       : '';
     return xml(
       200,
-      `<ListResourceRecordSetsResponse><ResourceRecordSets>${page.join('')}</ResourceRecordSets><IsTruncated>${!!next}</IsTruncated>${more}</ListResourceRecordSetsResponse>`,
+      `<ListResourceRecordSetsResponse><ResourceRecordSets>${page.join('')}</ResourceRecordSets><IsTruncated>${!!next}</IsTruncated>${more}<MaxItems>${query.maxitems}</MaxItems></ListResourceRecordSetsResponse>`,
     );
   });
   const put = (set: Stored) => sets.set(key(set), set);

@@ -84,7 +84,9 @@ export async function startTencentcloud() {
     const action = request.headers['x-tc-action'];
     if (action === 'DescribeDomainList') {
       if (!domains.length) return no('ResourceNotFound.NoDataOfDomain');
-      const total = { DomainTotal: domains.length, AllTotal: domains.length };
+      const counts = 'Share Vip Pause Error Lock Spam ShareOut Group'.split(' ').map((name) => [`${name}Total`, 0]);
+      const all = { DomainTotal: domains.length, AllTotal: domains.length, MineTotal: domains.length, VipExpire: 0 };
+      const total = { ...all, ...Object.fromEntries(counts) };
       return ok({ DomainCountInfo: total, DomainList: slice(b, domains, 3000) });
     }
     const domain = domains.find(({ Name, Punycode }) => [Name, Punycode].includes(String(b.Domain)));
