@@ -1,3 +1,4 @@
+import { aliesa } from './aliesa/declaration.js';
 import { aliyun } from './aliyun/declaration.js';
 import { azure } from './azure/declaration.js';
 import { baidu } from './baidu/declaration.js';
@@ -44,6 +45,7 @@ import { zonefile } from './zonefile/declaration.js';
 
 /** Every provider kind. Adding one is its folder, its tests, and a line here. */
 export const PROVIDERS: readonly ProviderDefinition[] = [
+  aliesa,
   aliyun,
   azure,
   baidu,

@@ -1,0 +1,91 @@
+import { fullName, toAscii } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
+import { txtPresentation } from '../../dns/text.js';
+import { idText, ProviderError } from '../errors.js';
+import { typedFields } from '../fields.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { changedPart, fromRecords, inPlace, orGone, type RecordVerbs } from '../records.js';
+import { alibaba } from '../signing/alibaba.js';
+import { refuseRoot, refuseText } from '../texts.js';
+
+/** As the API has it (official model): ids are numbers, names full, the parts of rdata in `Data`. */
+type ApiRecord = { RecordId: number; RecordName: string; RecordType: string; Ttl: number; Proxied?: boolean } & {
+  Data?: Record<string, string | number>;
+} & Partial<Record<'RecordSourceType' | 'Comment', string>>;
+type ApiZone = { SiteId: number; SiteName: string };
+
+const LABEL = 'Alibaba Cloud ESA';
+const BUSY = ['Site.ServiceBusy', 'Record.ServiceBusy', 'TooManyRequests']; // Alibaba's own client repeats these
+const FIELDS = typedFields({ names: { flags: 'Flag', target: 'Value' }, pascal: true });
+/** of which fields those of the API follow */
+const SOURCES = { Ttl: ['ttl', 'proxied'], Proxied: ['proxied'], BizName: ['proxied'], Comment: ['remark'] } as const;
+
+export const connect: Connect = ({ access_key_id: accessKeyId = '', access_key_secret = '' }, context) => {
+  const key = { accessKeyId, accessKeySecret: access_key_secret };
+  const { read, write, list } = alibaba(context.http, { key, version: '2024-09-10', style: 'acs3', busy: BUSY });
+  const zones = async (): Promise<RemoteZone[]> => {
+    // sites that are accessed by CNAME are delegated elsewhere
+    const asked = { AccessType: 'NS', PageSize: 500 };
+    const sites = await list('ListSites', asked, idOf, (answer: { Sites?: ApiZone[] }) => answer.Sites);
+    return sites.map((site) => ({ id: idOf(site), name: toAscii(site.SiteName) }));
+  };
+  const isThere = async ({ id }: RemoteZone): Promise<boolean> => (await zones()).some((zone) => zone.id === id);
+  const records = async (zone: RemoteZone, more = {}): Promise<RemoteRecord[]> => {
+    const asked = { SiteId: zone.id, ...more, PageSize: 500 };
+    const body = () => list('ListRecords', asked, idOf, (answer: { Records?: ApiRecord[] }) => answer.Records);
+    // whether a site that is none is refused, and with which code, is not documented
+    const found = await orGone(body, () => isThere(zone));
+    if (!found.length && !(await isThere(zone))) throw new ProviderError('not_found', `${LABEL} has no such site`);
+    return found.flatMap((record) => fromApi(record, zone.name) ?? []);
+  };
+  const named = (zone: RemoteZone, { host }: DnsRecord) => records(zone, { RecordName: fullName(host, zone.name) });
+  const readRecord = async (zone: RemoteZone, before: RemoteRecord) =>
+    (await named(zone, before)).find(({ remoteId }) => remoteId === before.remoteId) ?? null;
+  // with which code one that is gone is refused is not documented either
+  const known = <T>(zone: RemoteZone, before: RemoteRecord, body: () => Promise<T>): Promise<T> =>
+    orGone(body, () => readRecord(zone, before));
+  const verbs: RecordVerbs = {
+    async createRecord(zone, record) {
+      const own = { SiteId: zone.id, RecordName: fullName(record.host, zone.name), Type: typeOf(record) };
+      return idOf((await write<Partial<ApiRecord>>('CreateRecord', { ...own, ...toApi(record) }, false)) ?? {});
+    },
+    async updateRecord(zone, before, after, changed) {
+      if (changed.has('host') || typeOf(after) !== typeOf(before)) return inPlace(verbs, zone, before, after);
+      const whole = toApi(after);
+      // what is left out stays; `Data` is demanded
+      const fields = { RecordId: before.remoteId, ...changedPart(whole, changed, SOURCES), Data: whole.Data };
+      await known(zone, before, () => write('UpdateRecord', fields));
+      return before.remoteId;
+    },
+    deleteRecord: (zone, before) => known(zone, before, () => write('DeleteRecord', { RecordId: before.remoteId })),
+    ...{ readRecord, findRecords: named },
+  };
+  return {
+    check: () => read('ListSites', { PageSize: 1 }),
+    ...{ listZones: zones, listRecords: (zone: RemoteZone) => records(zone) },
+    apply: fromRecords(verbs),
+  };
+};
+
+const idOf = (one: { SiteId?: number; RecordId?: number }): string => idText(one.RecordId ?? one.SiteId);
+const typeOf = ({ type }: Pick<DnsRecord, 'type'>): string => (/^A(AAA)?$/.test(type) ? 'A/AAAA' : type);
+
+function fromApi({ RecordName, RecordType, Ttl, Data, ...rest }: ApiRecord, zone: string): RemoteRecord | null {
+  const value = String(Data?.Value ?? '');
+  // one record may hold several addresses, parted by commas: no type has that, and it is shown only
+  const type = RecordType !== 'A/AAAA' ? RecordType : value.includes(':') ? 'AAAA' : 'A';
+  const rdata = type === 'TXT' ? txtPresentation(value) : (FIELDS.rdata(type, Data) ?? value);
+  const read = fromRdata(RecordName, type, rdata, Ttl, zone);
+  const { RecordSourceType: origin = '', Proxied: proxied = false, Comment: remark = '' } = rest;
+  // an origin of another sort (a bucket, a pool) is no DNS, and a write would make it a name
+  const readOnly = read?.readOnly || (type === 'CNAME' && !/^(Domain)?$/.test(origin));
+  return read && { ...read, remoteId: idText(rest.RecordId), proxied, remark, readOnly };
+}
+
+function toApi(record: DnsRecord) {
+  refuseText(record, LABEL, { never: [[/^$/, 'nothing in it']] });
+  refuseRoot(record, LABEL);
+  const { ttl, proxied: Proxied, remark: Comment, value: Value } = record;
+  const Data = JSON.stringify(FIELDS.of(record) ?? { Value });
+  return { Data, Ttl: Proxied ? 1 : ttl, Proxied, BizName: Proxied ? 'web' : undefined, Comment };
+}
