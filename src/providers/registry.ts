@@ -12,6 +12,7 @@ import { dnsla } from './dnsla/declaration.js';
 import { dnspod } from './dnspod/declaration.js';
 import { edgeone } from './edgeone/declaration.js';
 import { gandi } from './gandi/declaration.js';
+import { gcore } from './gcore/declaration.js';
 import { godaddy } from './godaddy/declaration.js';
 import { googlecloud } from './googlecloud/declaration.js';
 import { hetzner } from './hetzner/declaration.js';
@@ -59,6 +60,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   dnspod,
   edgeone,
   gandi,
+  gcore,
   godaddy,
   googlecloud,
   hetzner,
