@@ -22,6 +22,7 @@ import { inwx } from './inwx/declaration.js';
 import { ionos } from './ionos/declaration.js';
 import { jdcloud } from './jdcloud/declaration.js';
 import { linode } from './linode/declaration.js';
+import { luadns } from './luadns/declaration.js';
 import { namecheap } from './namecheap/declaration.js';
 import { namecom } from './namecom/declaration.js';
 import { namesilo } from './namesilo/declaration.js';
@@ -70,6 +71,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   ionos,
   jdcloud,
   linode,
+  luadns,
   namecheap,
   namecom,
   namesilo,
