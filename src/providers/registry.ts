@@ -33,6 +33,7 @@ import { porkbun } from './porkbun/declaration.js';
 import { powerdns } from './powerdns/declaration.js';
 import type { ProviderDefinition } from './provider.js';
 import { rainyun } from './rainyun/declaration.js';
+import { regfish } from './regfish/declaration.js';
 import { rfc2136 } from './rfc2136/declaration.js';
 import { route53 } from './route53/declaration.js';
 import { scaleway } from './scaleway/declaration.js';
@@ -81,6 +82,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   porkbun,
   powerdns,
   rainyun,
+  regfish,
   rfc2136,
   route53,
   scaleway,
