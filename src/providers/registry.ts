@@ -41,6 +41,7 @@ import { spaceship } from './spaceship/declaration.js';
 import { technitium } from './technitium/declaration.js';
 import { tencentcloud } from './tencentcloud/declaration.js';
 import { transip } from './transip/declaration.js';
+import { vercel } from './vercel/declaration.js';
 import { volcengine } from './volcengine/declaration.js';
 import { vultr } from './vultr/declaration.js';
 import { west } from './west/declaration.js';
@@ -90,6 +91,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   technitium,
   tencentcloud,
   transip,
+  vercel,
   volcengine,
   vultr,
   west,

@@ -1,0 +1,92 @@
+import { fullName, toAscii } from '../../dns/names.js';
+import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
+import { txtPresentation } from '../../dns/text.js';
+import { cutShort, errorHooks, type VendorError } from '../errors.js';
+import { typedFields } from '../fields.js';
+import { allPages } from '../pages.js';
+import type { Connect, RemoteZone } from '../provider.js';
+import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../records.js';
+
+/** As the API lists it (recorded 2021; dnscontrol 2025): names relative, '' at the apex; texts as they are. */
+type ApiRecord = { id: string; name: string; type: string; value: string; ttl: number; creator: string } & {
+  comment?: string;
+} & { [key in 'mxPriority' | 'priority']?: number };
+type List<T> = { [key: string]: T[] | undefined } & { pagination?: { count: number; next: number | null } };
+/** what is made has a `uid`, what is changed an `id` */
+type Answer = { uid?: string; id?: string } | undefined;
+
+/** entries of a page: more are not given */
+const PAGE = 100;
+/** of which fields those of the API follow; the others hold the value */
+const SOURCES = { name: ['host'], ttl: ['ttl'], comment: ['remark'], type: [] } as const;
+const FIELDS = typedFields({ names: { value: 'params' } });
+
+export const connect: Connect = ({ api_token, team_id }, context) => {
+  const http = context.http.extend({
+    headers: { authorization: `Bearer ${api_token}` },
+    ...errorHooks((body) => [(body as { error?: VendorError } | null)?.error ?? []].flat(), {}),
+  });
+  const team = { teamId: team_id || undefined };
+  const list = <T>(path: string, key: 'domains' | 'records', idOf: (entry: T) => string): Promise<T[]> =>
+    allPages(idOf, async ({ next }) => {
+      // what was made before the time of the oldest one; others of that very millisecond may be on both pages
+      const query = { ...team, limit: PAGE, until: next === null ? undefined : Number(next) + 1 };
+      const { [key]: entries, pagination } = (await http.get<List<T> | undefined>(path, { query })) ?? {};
+      const { count, next: oldest = '' } = pagination ?? {};
+      // the last page has a `next` as well (recorded 2021): the page that it leads to has nothing older
+      const last = oldest === null || (oldest === next && Number(entries?.length) < PAGE);
+      return { entries, ...(count === undefined ? {} : { count }), next: last ? null : oldest };
+    });
+  const records = async (zone: RemoteZone): Promise<RemoteRecord[]> =>
+    (await list<ApiRecord>(`/v4${pathOf(zone)}`, 'records', ({ id }) => id)).flatMap((r) => fromApi(r, zone) ?? []);
+  const own = async (zone: RemoteZone) => (await records(zone)).filter(({ readOnly }) => !readOnly);
+
+  const verbs: RecordVerbs = {
+    async createRecord(zone, record) {
+      const made = await http.post<Answer>(`/v2${pathOf(zone)}`, { query: team, json: toApi(record) });
+      if (!made?.uid) throw cutShort('id of the record').applied(true);
+      return made.uid;
+    },
+    async updateRecord(zone, before, after, changed) {
+      // the type of a record cannot be changed (dnscontrol 2025)
+      if (changed.has('type')) return inPlace(verbs, zone, before, after);
+      const json = changedPart(toApi(after), changed, SOURCES);
+      const path = `/v1/domains/records/${encodeURIComponent(before.remoteId)}`;
+      return (await http.patch<Answer>(path, { query: team, json, idempotent: true }))?.id ?? before.remoteId;
+    },
+    deleteRecord: (zone, { remoteId }) =>
+      http.delete(`/v2${pathOf(zone)}/${encodeURIComponent(remoteId)}`, { query: team }),
+    readRecord: async (zone, before) => (await own(zone)).find((r) => r.remoteId === before.remoteId) ?? null,
+    findRecords: own,
+  };
+  return {
+    check: async () => void (await http.get('/v5/domains', { query: { ...team, limit: 1 } })),
+    async listZones() {
+      const zones = await list<{ name: string }>('/v5/domains', 'domains', ({ name }) => name);
+      return zones.map(({ name }) => ({ id: name, name: toAscii(name) }));
+    },
+    listRecords: records,
+    apply: fromRecords(verbs),
+  };
+};
+
+const pathOf = (zone: RemoteZone): string => `/domains/${encodeURIComponent(zone.id)}/records`;
+
+function fromApi({ id, name, type, value, ttl, creator, comment, ...rest }: ApiRecord, zone: RemoteZone) {
+  if (typeof id !== 'string' || typeof value !== 'string') throw cutShort('complete record');
+  const { mxPriority: priority = rest.priority ?? 0 } = rest;
+  const text = /^(MX|SRV|HTTPS)$/.test(type) ? `${priority} ${value}` : value;
+  const rdata = type === 'TXT' ? txtPresentation(value) : text;
+  const read = fromRdata(fullName(/^@?$/.test(name) ? '@' : name, zone.name), type, rdata, ttl, zone.name);
+  // what Vercel makes itself can be neither changed nor deleted (dnscontrol 2025)
+  const readOnly = !!read?.readOnly || creator === 'system';
+  return read && { ...read, ...(comment ? { remark: comment } : {}), readOnly, remoteId: id };
+}
+
+function toApi(record: DnsRecord) {
+  const { host, type, value, ttl, priority, remark: comment } = record;
+  const common = { name: host === '@' ? '' : host, type, ttl, comment };
+  // beside the parts of SRV and HTTPS a value is refused (dnscontrol 2025)
+  if (/^(SRV|HTTPS)$/.test(type)) return { ...common, [type.toLowerCase()]: FIELDS.of(record) };
+  return { ...common, value, ...(type === 'MX' ? { mxPriority: priority ?? 0 } : {}) };
+}
