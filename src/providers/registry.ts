@@ -45,6 +45,7 @@ import { vercel } from './vercel/declaration.js';
 import { volcengine } from './volcengine/declaration.js';
 import { vultr } from './vultr/declaration.js';
 import { west } from './west/declaration.js';
+import { yandexcloud } from './yandexcloud/declaration.js';
 import { zonefile } from './zonefile/declaration.js';
 
 /** Every provider kind. Adding one is its folder, its tests, and a line here. */
@@ -95,6 +96,7 @@ export const PROVIDERS: readonly ProviderDefinition[] = [
   volcengine,
   vultr,
   west,
+  yandexcloud,
   zonefile,
 ];
 
