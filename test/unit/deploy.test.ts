@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { describe, it } from '@jest/globals';
+import { load } from 'js-yaml';
+import { inCidrs } from '../../src/common/cidr.js';
+import { parseConfig } from '../../src/config/config.js';
+import { render, yamlOf } from '../support/chart.js';
+
+const ROOT = process.cwd();
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const here = (file: string) => existsSync(join(ROOT, file));
+const { scripts, version } = JSON.parse(read('package.json')) as { scripts: Record<string, string>; version: string };
+const variables = Object.keys(parseEnv(read('.env.example'))).sort();
+/** variables that the container sets by itself */
+const FIXED = ['PORT', 'HOST', 'DATA_DIR'];
+
+/** Instructions of the Dockerfile, continued lines joined. */
+const instructions = read('deploy/Dockerfile')
+  .replace(/^#.*\n/gm, '')
+  .replace(/\\\n\s*/g, '')
+  .trim()
+  .split(/\n+/)
+  .map((line) => ({ name: line.split(' ')[0] as string, words: line.slice(line.indexOf(' ') + 1) }));
+const all = (name: string) => instructions.filter((one) => one.name === name).map(({ words }) => words);
+const last = (name: string) => all(name).at(-1) as string;
+const command: string[] = JSON.parse(last('CMD'));
+
+describe('the Dockerfile', () => {
+  it('copies what exists and what .dockerignore lets through', () => {
+    const passed = read('.dockerignore').trim().split('\n');
+    assert.equal(passed.shift(), '*');
+    const copied = all('COPY')
+      .filter((words) => !words.startsWith('--from'))
+      .flatMap((words) => words.split(' ').slice(0, -1));
+    assert.ok(copied.length > 8);
+    for (const file of copied) {
+      assert.ok(here(file), file);
+      assert.ok(passed.includes(`!${file}`) || passed.includes(`!${file.split('/')[0]}`), file);
+    }
+  });
+
+  it('runs scripts of the package, and the service as npm run start:prod does', () => {
+    const run = all('RUN').flatMap((words) => [...words.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name));
+    assert.deepEqual(run, ['build']);
+    for (const name of run) assert.ok(scripts[name as string]);
+    assert.equal(`exec ${command.join(' ')}`, scripts['start:prod']);
+    assert.ok(here(command[1] as string), 'what is built has it');
+  });
+
+  it('holds all that npm run admin reads', () => {
+    const files = new Set(scripts.admin?.match(/(scripts|dist)\/[\w./-]+/g));
+    for (const file of files) {
+      assert.ok(here(file), file);
+      if (!file.startsWith('scripts/')) continue;
+      for (const [, name] of read(file).matchAll(/^import '\.\/([\w.-]+)';$/gm)) files.add(`scripts/${name}`);
+    }
+    assert.ok(files.size > 2);
+    const image = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
+    const copied = image.filter(({ name }) => name === 'COPY').map(({ words }) => words.split(' ').slice(0, -1));
+    for (const file of files) {
+      assert.ok(
+        copied.flat().some((source) => source === file || (file.startsWith('dist/') && source === '/app/dist')),
+      );
+    }
+  });
+
+  it('does not run as root, and asks a route that exists whether it is healthy', () => {
+    assert.match(last('USER'), /^[1-9]\d*:[1-9]\d*$/);
+    const [, path] = /\/(health\/\w+)/.exec(last('HEALTHCHECK')) ?? [];
+    assert.equal(path, 'health/live');
+    assert.match(last('HEALTHCHECK'), / CMD \[/, 'without a shell');
+  });
+});
+
+/** `${NAME}`, `${NAME:-else}` and `${NAME:?message}`, nested, as compose reads them. */
+function interpolate(text: string, env: Record<string, string>): string {
+  const start = text.indexOf('${');
+  if (start < 0) return text;
+  let end = start + 2;
+  for (let depth = 1; depth; end++) {
+    if (text.startsWith('${', end)) depth++;
+    if (text[end] === '}') depth--;
+    assert.ok(end < text.length, `not closed: ${text}`);
+  }
+  const [, name = '', how, rest = ''] = /^(\w+)(:-|:\?)?(.*)$/.exec(text.slice(start + 2, end - 1)) ?? [];
+  assert.ok(name, text);
+  if (!env[name] && how === ':?') throw new Error(`${name}: ${rest}`);
+  const value = env[name] || (how === ':-' ? interpolate(rest, env) : '');
+  return text.slice(0, start) + value + interpolate(text.slice(end), env);
+}
+
+interface ComposeService {
+  image?: string;
+  build?: { context: string; dockerfile: string };
+  deploy?: { replicas: number };
+  depends_on?: string[] | Record<string, unknown>;
+  environment?: Record<string, string | number>;
+  volumes?: string[];
+  read_only?: boolean;
+  profiles?: string[];
+}
+
+describe('compose.yaml', () => {
+  const compose = load(read('deploy/compose.yaml')) as {
+    services: Record<string, ComposeService>;
+    networks: { default: { ipam: { config: { subnet: string }[] } } };
+    volumes: Record<string, null>;
+  };
+  const { services } = compose;
+  const { zoneward } = services as { zoneward: ComposeService };
+  const secret = 's'.repeat(64);
+  const secrets = { POSTGRES_PASSWORD: secret, SECRET_KEY: secret, SETUP_CODE: secret };
+  const environment = (env: Record<string, string>) =>
+    Object.fromEntries(
+      Object.entries(zoneward.environment ?? {}).map(([name, text]) => [name, interpolate(String(text), env)]),
+    );
+
+  it('names every variable of .env.example, and hands on what .env sets', () => {
+    assert.deepEqual(Object.keys(zoneward.environment ?? {}).sort(), variables);
+    for (const name of variables.filter((one) => !FIXED.includes(one))) {
+      assert.equal(environment({ ...secrets, [name]: 'what was set' })[name], 'what was set', name);
+    }
+  });
+
+  it('makes a configuration of the secrets alone, and none without them', () => {
+    const config = parseConfig(environment(secrets));
+    const { host, port, database } = { ...config.database } as Record<string, unknown>;
+    assert.deepEqual({ host, port, database }, { host: 'postgres', port: 5432, database: 'zoneward' });
+    assert.equal(config.redisUrl, 'redis://redis:6379');
+    assert.equal(config.dataDir, all('VOLUME').at(-1));
+    assert.ok(inCidrs('172.30.53.7', config.trustedProxies));
+    const [network] = compose.networks.default.ipam.config;
+    assert.equal(interpolate(network?.subnet ?? '', {}), '172.30.53.0/24');
+    for (const name of Object.keys(secrets)) {
+      assert.throws(() => environment({ ...secrets, [name]: '' }), new RegExp(`^Error: ${name}: set it`));
+    }
+  });
+
+  it('refers to services, volumes and files that exist', () => {
+    assert.ok(here(join('deploy', zoneward.build?.context as string, zoneward.build?.dockerfile as string)));
+    for (const [name, { depends_on: needs = [], volumes = [], image, build }] of Object.entries(services)) {
+      assert.ok(image || build, name);
+      for (const need of Array.isArray(needs) ? needs : Object.keys(needs)) assert.ok(services[need], need);
+      for (const [source = ''] of volumes.map((volume) => volume.split(':'))) {
+        assert.ok(source.startsWith('.') ? here(join('deploy', source)) : source in compose.volumes, source);
+      }
+    }
+  });
+
+  it('runs two replicas on read-only files behind the proxy, which finds them by name', () => {
+    assert.equal(zoneward.deploy?.replicas, 2);
+    assert.equal(zoneward.read_only, true);
+    const proxy = read('deploy/Caddyfile');
+    assert.match(proxy, /name zoneward\n\s*port 3000\n/);
+    assert.equal(environment(secrets).PORT, '3000');
+    assert.ok(proxy.includes('{$SITE:'));
+    assert.equal(interpolate(services.proxy?.environment?.SITE as string, {}), ':80');
+  });
+});
+
+describe('the systemd unit', () => {
+  const unit = read('deploy/zoneward.service');
+  const values = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value);
+
+  it('starts what the image starts, in the same place of the package', () => {
+    assert.deepEqual(values('ExecStart'), [`/usr/bin/env ${command.join(' ')}`]);
+    assert.deepEqual(values('WorkingDirectory'), ['/opt/zoneward']);
+  });
+
+  it('has its data where the service may write, and only variables that the service reads', () => {
+    const set = Object.fromEntries(values('Environment').map((text) => (text as string).split('=')));
+    assert.equal(set.DATA_DIR, `/var/lib/${values('StateDirectory')[0]}`);
+    assert.deepEqual(values('ProtectSystem'), ['strict']);
+    const known = [...variables, 'NODE_ENV'];
+    assert.deepEqual(
+      Object.keys(set).filter((name) => !known.includes(name)),
+      [],
+    );
+  });
+});
+
+describe('the Helm chart', () => {
+  const CHART = 'deploy/helm/zoneward';
+  interface Values {
+    env: Record<string, string>;
+    secret: Record<string, string>;
+    [name: string]: unknown;
+  }
+  const chart = load(read(`${CHART}/Chart.yaml`)) as { appVersion: string; version: string };
+  const defaults = () => load(read(`${CHART}/values.yaml`)) as Values;
+  const files = readdirSync(join(ROOT, CHART, 'templates'));
+  const rendered = (values: Values): Record<string, string> => {
+    const scope = {
+      Values: values,
+      Chart: { AppVersion: chart.appVersion },
+      Release: { Name: 'dns', Namespace: 'infra' },
+    };
+    return Object.fromEntries(files.map((file) => [file, render(read(`${CHART}/templates/${file}`), scope)]));
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: documents of many kinds
+  const documents = (values: Values): Record<string, any> =>
+    Object.fromEntries(
+      Object.entries(rendered(values))
+        .filter(([file]) => file.endsWith('.yaml'))
+        .map(([file, text]) => [file.replace('.yaml', ''), yamlOf(text)]),
+    );
+
+  it('is of the version of the package', () => {
+    assert.deepEqual([chart.appVersion, chart.version], [version, version]);
+  });
+
+  it('renders with its values: one pod on SQLite in a volume', () => {
+    const { deployment, secret, pvc, service, ingress } = documents(defaults());
+    assert.equal(ingress, undefined);
+    const [container] = deployment.spec.template.spec.containers;
+    assert.equal(container.image, `zoneward:${version}`);
+    assert.deepEqual(deployment.spec.strategy, { type: 'Recreate' });
+    assert.deepEqual(deployment.spec.template.spec.volumes, [
+      { name: 'data', persistentVolumeClaim: { claimName: 'dns' } },
+    ]);
+    assert.deepEqual(
+      [pvc.kind, pvc.metadata.name, pvc.spec.accessModes],
+      ['PersistentVolumeClaim', 'dns', ['ReadWriteOnce']],
+    );
+    assert.deepEqual([secret.kind, secret.metadata.name], ['Secret', 'dns']);
+    assert.deepEqual(container.envFrom, [{ secretRef: { name: 'dns' } }]);
+    assert.deepEqual(container.resources, defaults().resources);
+    assert.deepEqual(service.spec.selector, deployment.spec.selector.matchLabels);
+    assert.deepEqual(deployment.spec.template.metadata.labels, deployment.spec.selector.matchLabels);
+    assert.equal(service.spec.ports[0].targetPort, container.ports[0].name);
+  });
+
+  it('hands on every variable of .env.example, once', () => {
+    const { deployment, secret } = documents(defaults());
+    const [{ env }] = deployment.spec.template.spec.containers;
+    const names = [...env.map((one: { name: string }) => one.name), ...Object.keys(secret.stringData)];
+    assert.deepEqual(names.sort(), variables);
+    const values = defaults();
+    for (const name of Object.keys(values.env)) values.env[name] = `"${name}": yes # {{ }}`;
+    const list = documents(values).deployment.spec.template.spec.containers[0].env;
+    for (const name of Object.keys(values.env)) {
+      assert.equal(list.find((one: { name: string }) => one.name === name).value, values.env[name]);
+    }
+  });
+
+  it('agrees with the image: user, port, data, health, files that cannot be written', () => {
+    const { spec } = documents(defaults()).deployment.spec.template;
+    const [container] = spec.containers;
+    const { runAsUser, runAsGroup, fsGroup, runAsNonRoot } = spec.securityContext;
+    assert.equal(`${runAsUser}:${runAsGroup}`, last('USER'));
+    assert.deepEqual([fsGroup, runAsNonRoot], [runAsGroup, true]);
+    assert.equal(String(container.ports[0].containerPort), last('EXPOSE'));
+    assert.equal(container.volumeMounts[0].mountPath, last('VOLUME'));
+    assert.equal(container.securityContext.readOnlyRootFilesystem, true);
+    const health = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((name) => container[name].httpGet.path);
+    assert.deepEqual(health, ['/health/live', '/health/live', '/health/ready']);
+    for (const path of health) assert.ok(read('src/http/health.controller.ts').includes(`@Get('${path.slice(8)}')`));
+  });
+
+  it('renders the other ways: no volume, a Secret of theirs, an ingress with TLS', () => {
+    const values = defaults();
+    Object.assign(values, { replicas: 3, existingSecret: 'mine' });
+    Object.assign(values.persistence as object, { enabled: false });
+    Object.assign(values.image as object, { tag: 'a1b2' });
+    Object.assign(values.ingress as object, {
+      enabled: true,
+      className: 'nginx',
+      tlsSecret: 'tls',
+      annotations: { a: 'b' },
+    });
+    const { deployment, secret, pvc, ingress } = documents(values);
+    assert.deepEqual([secret, pvc], [undefined, undefined]);
+    assert.deepEqual([deployment.spec.replicas, deployment.spec.strategy], [3, { type: 'RollingUpdate' }]);
+    const [container] = deployment.spec.template.spec.containers;
+    assert.equal(container.image, 'zoneward:a1b2');
+    assert.deepEqual(container.envFrom, [{ secretRef: { name: 'mine' } }]);
+    assert.deepEqual(deployment.spec.template.spec.volumes, [{ name: 'data', emptyDir: {} }]);
+    assert.deepEqual(ingress.metadata.annotations, { a: 'b' });
+    assert.equal(ingress.spec.ingressClassName, 'nginx');
+    assert.deepEqual(ingress.spec.tls, [{ hosts: ['zoneward.example.com'], secretName: 'tls' }]);
+    assert.equal(ingress.spec.rules[0].http.paths[0].backend.service.name, 'dns');
+    assert.deepEqual(
+      documents({ ...values, persistence: { ...(defaults().persistence as object), storageClass: 'fast' } }).pvc.spec
+        .storageClassName,
+      'fast',
+    );
+  });
+
+  it('says afterwards how to reach it', () => {
+    const values = defaults();
+    assert.match(rendered(values)['NOTES.txt'] as string, /port-forward service\/dns 3000:80\n/);
+    Object.assign(values.ingress as object, { enabled: true });
+    assert.match(rendered(values)['NOTES.txt'] as string, /reached at zoneward\.example\.com\/\./);
+  });
+
+  it('is read here by a renderer that refuses what it does not know', () => {
+    for (const template of ['{{ .Values.x | upper }}', '{{ include "a" . }}', '{{ .Values.y }}', '{{ if .Values.x }}'])
+      assert.throws(() => render(template, { Values: { x: 1 } }), template);
+    assert.equal(render('a:\n  {{- if not .x }}\n  b\n  {{- else }}\n  c\n  {{- end }}\n', { x: 1 }), 'a:\n  c\n');
+  });
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from '@jest/globals';
+import { CODES } from '../../src/common/errors.js';
+
+const ROOT = process.cwd();
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const page = read('docs/operations.md');
+
+describe('docs/operations.md', () => {
+  it('has a line for every error code, in their order, with what to do', () => {
+    const rows = [...page.matchAll(/^\| (-?\d+) \| (.+) \| (.+) \|$/gm)];
+    assert.deepEqual(
+      rows.map(([, code]) => Number(code)),
+      Object.values(CODES).map(({ code }) => code),
+    );
+    for (const [line, , means, action] of rows) assert.ok(means?.trim() && action?.trim(), line);
+  });
+
+  it('names only commands, files and messages that exist', () => {
+    const { scripts } = JSON.parse(read('package.json'));
+    const run = [...page.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name as string);
+    assert.ok(run.length > 5);
+    for (const name of run) assert.ok(scripts[name], name);
+    const admin = read('src/admin.ts');
+    for (const [, name] of page.matchAll(/npm run admin -- ([\w-]+)/g)) assert.ok(admin.includes(name as string), name);
+    for (const [, file] of page.matchAll(/\b(deploy\/[\w./-]+\w|CHANGELOG\.md|package\.json)/g))
+      assert.ok(file === 'deploy/.env' || existsSync(join(ROOT, file as string)), file);
+    const told = {
+      'src/config/config.ts': ['Wrong configuration:'],
+      'src/database/database.service.ts': ['the database cannot be opened; trying again'],
+      'src/config/secret-box.ts': ['The key file ', ' is empty', 'A secret was encrypted with the key '],
+      'src/database/sealed-values.ts': ['The database holds secrets that are encrypted with '],
+      'src/database/app-data-source.ts': ['The schema of the database is newer than this program'],
+      'src/database/sqlite-module.ts': ['SQLite needs Node 22.13 or later, or '],
+      'src/http/error.filter.ts': ['internal error'],
+    };
+    for (const [file, messages] of Object.entries(told)) {
+      for (const message of messages) {
+        assert.ok(page.includes(message), message);
+        assert.ok(read(file).includes(message), `${file}: ${message}`);
+      }
+    }
+  });
+
+  it('says how long an unused connection is kept, as it is', () => {
+    const [, seconds] = /which is after (\d+) s\./.exec(page) ?? [];
+    assert.ok(read('src/common/express-adapter.ts').includes(`keepAliveTimeout = ${seconds}_000;`));
+  });
+});
