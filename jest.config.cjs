@@ -17,6 +17,7 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 300_000,
-  maxWorkers: 2,
+  // most of them wait for a server half of their time
+  maxWorkers: 3,
   workerIdleMemoryLimit: '600MB',
 };
