@@ -151,7 +151,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(mails.length, 0);
       assert.equal((await world.rowTo(username))?.state, 'waiting');
       done(await world.service.admin.put('/api/settings/smtp', { enabled: true }));
-      await world.later();
+      await world.look();
       await world.state(username, 'sent');
       assert.equal(mails.length, 1);
     });
@@ -274,7 +274,7 @@ for (const { kind, skip } of databases()) {
       await old('kept', 'sent', 29);
       await old('late', 'waiting', 2);
       const { mails } = await world.up();
-      await world.later();
+      await world.later(true);
       // that a signal ends the process, at the end of this suite, does not depend on the database
       world.current = await (kind === 'sqlite' ? ServerProcess : LocalServer).start(
         { ...MAIL_ENV, DATABASE_URL: world.service.databaseUrl },

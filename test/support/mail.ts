@@ -14,6 +14,9 @@ export const MAIL_ENV = {
   SECRET_KEY: 'the-same-key-of-all-replicas-01234567890',
 };
 
+const AFTER_TWO_TRIES_MS = 30_000;
+const LEASE_MS = 60_000;
+
 /** A row of the outbox. */
 export interface MailRow {
   id: number;
@@ -83,9 +86,18 @@ export class MailWorld {
     });
   }
 
-  /** The waiting times pass. A service in this process looks at once, another one at its next look. */
-  async later(): Promise<void> {
-    await this.db.run(`UPDATE mails SET next_at = ? WHERE state = 'waiting'`, [now()]);
+  /**
+   * The waiting times after the first two tries pass. A service in this process looks at once, another one at its next
+   * look. The leases of mails that are on their way, which are longer, go on: `leasesToo` ends those of a crash.
+   */
+  async later(leasesToo = false): Promise<void> {
+    const most = leasesToo ? LEASE_MS : AFTER_TWO_TRIES_MS;
+    await this.db.run(`UPDATE mails SET next_at = ? WHERE state = 'waiting' AND next_at <= ?`, [now(), now(most)]);
+    await this.look();
+  }
+
+  /** A service in this process looks at what is due. */
+  async look(): Promise<void> {
     await applicationOf(this.service.server.dataDir)?.get(Events).emit('mail.queued');
   }
 
