@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ZoneRequest } from '../common/access.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
+import { whyUnwritable } from '../database/db.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
 import { outcomeOf } from './outcome.js';
 
@@ -25,7 +26,8 @@ export class FailedChanges {
     try {
       await this.audit.append(caller, { action, domain, target, result: 'failed', error: reason });
     } catch (error) {
-      log().error({ requestId: caller.requestId, err: error }, 'a failed change could not be logged');
+      const err = whyUnwritable(error) ?? error;
+      log().error({ requestId: caller.requestId, err }, 'a failed change could not be logged');
     }
   }
 }

@@ -71,6 +71,9 @@ export function isDatabaseDown(error: unknown): boolean {
   );
 }
 
+const FULL = 'The disk of the database is full';
+const READ_ONLY = 'The database is read-only';
+
 /** Limits of time, of statements and of waiting for a row; 1969 is MariaDB's, which the driver has no name for. */
 const SLOW = new Set(['57014', '55P03', '1969', 'ER_QUERY_TIMEOUT', 'ER_LOCK_WAIT_TIMEOUT']);
 
@@ -78,6 +81,27 @@ const SLOW = new Set(['57014', '55P03', '1969', 'ER_QUERY_TIMEOUT', 'ER_LOCK_WAI
 export function isDatabaseSlow(error: unknown): boolean {
   const { code, errno } = driverError(error);
   return SLOW.has(String(code ?? errno ?? ''));
+}
+
+/** PostgreSQL and MariaDB, MySQL: disk full, or read-only as a standby or by an operator's word. */
+const UNWRITABLE = new Map([
+  ['53100', FULL],
+  ['ER_DISK_FULL', FULL],
+  ['ER_RECORD_FILE_FULL', FULL],
+  ['25006', READ_ONLY],
+  ['ER_OPTION_PREVENTS_STATEMENT', READ_ONLY],
+  ['ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', READ_ONLY],
+  ['ER_OPEN_AS_READONLY', READ_ONLY],
+]);
+
+/** Why a database that answers cannot write, in words for whoever runs it; null for all other errors. */
+export function whyUnwritable(error: unknown): string | null {
+  const { code, message } = driverError(error);
+  const known = UNWRITABLE.get(String(code ?? ''));
+  if (known) return known;
+  if (/database or disk is full/.test(message ?? '')) return FULL;
+  if (/attempt to write a readonly database/.test(message ?? '')) return READ_ONLY;
+  return /disk I\/O error/.test(message ?? '') ? 'The disk of the database fails' : null;
 }
 
 /** Whether an error is the violation of a unique index. */
@@ -122,6 +146,16 @@ export class Db {
   async run(sql: string, values: readonly SqlValue[] = [], manager?: EntityManager): Promise<number> {
     const once = () => this.send(sql, values as SqlValue[], manager);
     return (await (manager ? once() : this.again(once))).affected;
+  }
+
+  /**
+   * The same for what is only worth knowing, such as when something was used last: where the database cannot write, who
+   * reads goes on without it.
+   */
+  async note(sql: string, values: readonly SqlValue[]): Promise<void> {
+    await this.run(sql, values).catch((error) => {
+      if (!whyUnwritable(error)) throw error;
+    });
   }
 
   /** Inserts one row into a table whose database numbers its rows. @returns its `id` */

@@ -129,6 +129,11 @@ export function gate(dataSource: DataSource): void {
     async rollbackTransaction() {
       try {
         await super.rollbackTransaction();
+      } catch (error) {
+        // a COMMIT that found the disk full has undone the transaction already, and so may any other failure of a disk
+        this.isTransactionActive = false;
+        this.transactionDepth = 0;
+        throw error;
       } finally {
         this.end();
       }

@@ -230,7 +230,7 @@ export class TokensService implements OnModuleInit, OnApplicationShutdown {
   /** Notes that a token is used. */
   async touch(id: number, network: string): Promise<void> {
     const sql = 'UPDATE api_tokens SET last_used_at = ?, last_used_network = ? WHERE id = ?';
-    await this.db.run(sql, [now(), network, id]);
+    await this.db.note(sql, [now(), network, id]);
   }
 
   /** What somebody else is told of a user's tokens. */

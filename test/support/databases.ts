@@ -43,6 +43,8 @@ const SUITES: Record<string, Kind[]> = {
   // the setup flow tries each kind; a server can go away
   setup: ALL,
   outage: SERVERS,
+  'full-disk': ALL,
+  'read-only-database': SERVERS,
   'start-key': ALL,
   'start-schema': ALL,
   // SQL of lists, filters and searches: collations, dates, numbers and plans differ
@@ -93,7 +95,7 @@ const SUITES: Record<string, Kind[]> = {
   'records-sent-back': SQLITE,
 };
 
-type ServerKind = Exclude<Kind, 'sqlite'>;
+export type ServerKind = Exclude<Kind, 'sqlite'>;
 
 /** A database of a server kind: its URL for `DATABASE_URL`, and how to drop it. */
 export interface Database {
@@ -102,17 +104,21 @@ export interface Database {
   drop(): Promise<void>;
 }
 
-async function run(kind: ServerKind, sql: string, database?: string): Promise<unknown> {
+/** One statement as whoever runs the server, in this database or in none. @returns its rows */
+export async function onServer(kind: ServerKind, sql: string, database?: string): Promise<Record<string, string>[]> {
   if (kind === 'postgresql') {
     const client = new pg.Client({ connectionString: TEST_POSTGRES_URL });
     await client.connect();
-    return client.query(sql).finally(() => client.end());
+    return client
+      .query(sql)
+      .then(({ rows }) => rows)
+      .finally(() => client.end());
   }
   const uri = database ? urlOf(kind, database) : (TEST_MYSQL_URL as string);
   const client = await mysql.createConnection({ uri, multipleStatements: true, dateStrings: true });
   return client
     .query(sql)
-    .then(([rows]) => rows)
+    .then(([rows]) => rows as Record<string, string>[])
     .finally(() => client.end());
 }
 
@@ -124,15 +130,15 @@ function urlOf(kind: ServerKind, name: string): string {
 
 async function createDatabase(kind: ServerKind, options = ''): Promise<Database> {
   const name = `zoneward_${randomBytes(6).toString('hex')}`;
-  await run(kind, `CREATE DATABASE ${name} ${options}`);
+  await onServer(kind, `CREATE DATABASE ${name} ${options}`);
   // what a service has committed survives its crash; that of the machine nobody tests
-  if (kind === 'postgresql') await run(kind, `ALTER DATABASE ${name} SET synchronous_commit = off`);
-  const drop = () => run(kind, `DROP DATABASE IF EXISTS ${name}${kind === 'postgresql' ? ' WITH (FORCE)' : ''}`);
+  if (kind === 'postgresql') await onServer(kind, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+  const drop = () => onServer(kind, `DROP DATABASE IF EXISTS ${name}${kind === 'postgresql' ? ' WITH (FORCE)' : ''}`);
   return { url: urlOf(kind, name), name, drop: async () => void (await drop()) };
 }
 
 /** An empty database of a server kind. */
-export const freshDatabase = (kind: ServerKind): Promise<Database> => createDatabase(kind);
+export const freshDatabase = (kind: ServerKind, options?: string): Promise<Database> => createDatabase(kind, options);
 
 async function migrate(url: string, dataDir = ''): Promise<void> {
   const source = new AppDataSource([]);
@@ -142,7 +148,7 @@ async function migrate(url: string, dataDir = ''): Promise<void> {
 
 /** All of a migrated MySQL database as statements. */
 async function statementsOf({ name }: Database): Promise<string> {
-  const rows = async (sql: string) => (await run('mysql', sql, name)) as RowDataPacket[];
+  const rows = async (sql: string) => (await onServer('mysql', sql, name)) as RowDataPacket[];
   const statements = ['SET foreign_key_checks = 0'];
   for (const row of await rows('SHOW TABLES')) {
     const table = Object.values(row)[0] as string;
@@ -179,7 +185,7 @@ export async function migratedDatabase(kind: ServerKind): Promise<Database> {
   const text = readFileSync(await schema(kind), 'utf8');
   if (kind === 'postgresql') return createDatabase(kind, `TEMPLATE ${text}`);
   const database = await createDatabase(kind);
-  await run(kind, text, database.name);
+  await onServer(kind, text, database.name);
   return database;
 }
 

@@ -116,7 +116,7 @@ export class SessionsService {
 
   /** Notes that it is used. */
   async touch(id: number): Promise<void> {
-    await this.db.run('UPDATE sessions SET last_active_at = ? WHERE id = ?', [now(), id]);
+    await this.db.note('UPDATE sessions SET last_active_at = ? WHERE id = ?', [now(), id]);
   }
 
   /** Whether a live session of this name came from the network. */

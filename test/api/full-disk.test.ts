@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
+import { databases, freshDatabase, type Kind, onServer } from '../support/databases.js';
+import { noPowerdns, type Powerdns, startPowerdns } from '../support/powerdns.js';
+import { type HttpProxy, startProxy } from '../support/proxy.js';
+import { ADMIN, type Client, type Server, ServerProcess } from '../support/server.js';
+import { noSmallDisk, type SmallDisk, smallDisk } from '../support/small-disk.js';
+import { describeUnless } from '../support/suites.js';
+import { addAccount, addDomain, cacheLines, done, made, powerdnsLines, refused, until } from '../support/world.js';
+
+const ZONE = 'example.com';
+/** what a database begins with has room, and what these tests write */
+const MEGABYTES: Record<Kind, number> = { sqlite: 8, postgresql: 40, mysql: 40 };
+/** so many changes make the files of a database grow for certain */
+const MANY = 3_000;
+
+/** The folder that a server says is its own. */
+const filesOf = async (kind: Exclude<Kind, 'sqlite'>, question: string): Promise<string> =>
+  Object.values((await onServer(kind, question))[0] ?? {})[0] as string;
+
+/** A database whose files are on a disk of their own. */
+async function onSmallDisk(kind: Kind, dataDir: string): Promise<{ disk: SmallDisk; url: string; drop(): unknown }> {
+  if (kind === 'sqlite') {
+    const disk = smallDisk(MEGABYTES[kind], dataDir);
+    return { disk, url: 'sqlite:zoneward.db', drop: () => disk.remove() };
+  }
+  if (kind === 'postgresql') {
+    const disk = smallDisk(MEGABYTES[kind]);
+    const files = await filesOf(kind, 'SHOW data_directory');
+    const { uid, gid } = statSync(files);
+    mkdirSync(`${disk.path}/files`, { mode: 0o700 });
+    chownSync(`${disk.path}/files`, uid, gid);
+    const space = disk.path.replace(/\W/g, '_');
+    await onServer(kind, `CREATE TABLESPACE ${space} LOCATION '${disk.path}/files'`);
+    const { url, drop } = await freshDatabase(kind, `TABLESPACE ${space}`);
+    const dropAll = async () => {
+      await drop();
+      await onServer(kind, `DROP TABLESPACE ${space}`);
+      disk.remove();
+    };
+    return { disk, url, drop: dropAll };
+  }
+  const { url, name, drop } = await freshDatabase(kind);
+  const files = await filesOf(kind, 'SELECT @@datadir');
+  const { uid, gid } = statSync(files);
+  const disk = smallDisk(MEGABYTES[kind], join(files, name));
+  chownSync(disk.path, uid, gid);
+  const dropAll = async () => {
+    // the tables go, and their folder stays: it is a mount
+    await drop().catch(() => undefined);
+    disk.remove();
+    await drop();
+  };
+  return { disk, url, drop: dropAll };
+}
+
+for (const { kind, skip } of databases()) {
+  describeUnless(skip || noPowerdns || noSmallDisk())(`a full disk under ${kind}`, () => {
+    let pdns: Powerdns;
+    let proxy: HttpProxy;
+    let base: Awaited<ReturnType<typeof onSmallDisk>>;
+    let dataDir: string;
+    let server: Server;
+    let admin: Client;
+    let svc: Client;
+    let records: `/api/domains/${number}/records`;
+    let domain: number;
+    let said = 0;
+
+    const start = async () => {
+      const env = { DATABASE_URL: base.url, SECRET_KEY: 'k'.repeat(32) };
+      server = await ServerProcess.start(
+        { ...env, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password },
+        dataDir,
+      );
+      admin = server.as(await server.login());
+    };
+    /** Changes something until the database cannot. @returns what was acknowledged last */
+    const fillUp = async (): Promise<string> => {
+      base.disk.fill();
+      let last = done(await admin.get('/api/settings')).site_name;
+      for (let i = 0; i < MANY; i++) {
+        const site_name = `Site ${++said}`;
+        const answer = await admin.put('/api/settings', { site_name });
+        if (answer.code !== 0) {
+          const { msg, headers } = refused(answer, 503, 503001);
+          assert.match(msg, /disk of the database is full/);
+          assert.ok(Number(headers.get('retry-after')) > 0);
+          return last;
+        }
+        last = site_name;
+      }
+      return assert.fail(`the disk is not full after ${MANY} changes`);
+    };
+    const agrees = async () => {
+      const [here, there] = [await cacheLines(admin, domain), powerdnsLines(await pdns.zone(ZONE))];
+      return JSON.stringify(here) === JSON.stringify(there);
+    };
+
+    beforeAll(async () => {
+      pdns = await startPowerdns({ backend: 'lmdb' });
+      await pdns.createZone(ZONE);
+      proxy = await startProxy(pdns.url);
+      dataDir = mkdtempSync(join(tmpdir(), 'zoneward-full-'));
+      base = await onSmallDisk(kind, dataDir);
+      await start();
+      svc = server.as(made(await admin.post('/api/tokens', { name: 'ci' })).token);
+      const account = await addAccount(admin, 'powerdns', { url: proxy.url, api_key: pdns.apiKey });
+      domain = await addDomain(admin, account, ZONE);
+      records = `/api/domains/${domain}/records`;
+      made(await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' }));
+    });
+    afterEach(() => {
+      proxy.fault = null;
+      base.disk.free();
+    });
+    afterAll(async () => {
+      await server?.kill();
+      await base?.drop();
+      await proxy?.stop();
+      await pdns?.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+
+    it('means 503 with its name for what is to be changed; reads go on, and writes when there is room', async () => {
+      const last = await fillUp();
+      const before = powerdnsLines(await pdns.zone(ZONE));
+      assert.ok(before.length);
+      const body = { host: 'full', type: 'A', value: '192.0.2.9' };
+      for (const client of [admin, svc]) {
+        assert.equal(done(await client.get(records)).total, before.length);
+        assert.match(refused(await client.post(records, body), 503, 503001).msg, /disk of the database is full/);
+      }
+      // on a server there may be room left for the intent, though not for what comes after the provider
+      if (kind === 'sqlite') assert.deepEqual(powerdnsLines(await pdns.zone(ZONE)), before, 'nothing was sent');
+      assert.equal(done(await admin.get('/api/settings')).site_name, last);
+      assert.deepEqual(done(await server.call('GET', '/health/ready')), { status: 'ok' });
+      base.disk.free();
+      assert.equal(done(await admin.get('/api/settings')).site_name, last);
+      done(await admin.get(`${records}?refresh=true`));
+      await until('the cache holds what the provider holds', agrees);
+      made(await svc.post(records, { ...body, host: 'room' }));
+      assert.ok(await agrees());
+    });
+
+    it('in the middle of a change of a record leaves what heals by itself', async () => {
+      let written = 0;
+      proxy.fault = async (request, forward) => {
+        if (request.method === 'PATCH' && ++written === 1) await fillUp();
+        return forward();
+      };
+      const answer = await admin.post(records, { host: 'middle', type: 'A', value: '192.0.2.10' });
+      assert.ok(answer.status >= 500 && answer.code !== 0, `${answer.status} ${answer.msg}`);
+      base.disk.free();
+      done(await admin.get(`${records}?refresh=true`));
+      await until('the cache holds what the provider holds', agrees);
+      assert.equal(done(await admin.get(`${records}?host=middle`)).total, 1);
+    });
+
+    it('does not hinder an orderly end, nor the next start when there is room', async () => {
+      const last = await fillUp();
+      assert.equal(await server.stop(), 0);
+      base.disk.free();
+      await start();
+      assert.equal(done(await admin.get('/api/settings')).site_name, last);
+      assert.ok(await agrees());
+    });
+  });
+}
