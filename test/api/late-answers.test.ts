@@ -20,7 +20,7 @@ import {
 const TIMEOUT_MS = 400;
 /** how much later than its time limit a write is carried out */
 const LATE_MS = 600;
-const within = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '2000' };
+const within = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '4000' };
 const inAMinute = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '3600000' };
 
 /** The next write of the provider is carried out when nobody waits for its answer any more. */

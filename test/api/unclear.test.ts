@@ -240,10 +240,10 @@ describe('a change whose answer is lost', () => {
   });
 });
 
-describe('a change that was not applied', () => {
+describe('a change that was not applied, while it may still be', () => {
   let site: Site;
   beforeAll(async () => {
-    site = await startSite({ UNCLEAR_AFTER_MS: '300' });
+    site = await startSite({ UNCLEAR_AFTER_MS: '3000' });
   });
   afterAll(() => site?.stop());
 
@@ -266,6 +266,14 @@ describe('a change that was not applied', () => {
     const { list } = done(await admin.get('/api/audit/logs?action=record.settle'));
     assert.deepEqual(list[0].after, { touched: 0, applied: 0, failed: 1 });
   });
+});
+
+describe('a change that was not applied', () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await startSite({ UNCLEAR_AFTER_MS: '300' });
+  });
+  afterAll(() => site?.stop());
 
   /** Leaves a change set as a process does that dies. */
   const plant = async (

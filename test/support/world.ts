@@ -64,7 +64,7 @@ export const providerFailed = (answer: Answer, words: RegExp): void =>
   assert.match(refused(answer, 500, 500002).msg, words);
 
 /** Waits for a condition. @throws AssertionError when it does not come true in time */
-export async function until(what: string, condition: () => Promise<boolean>, ms = 15_000): Promise<void> {
+export async function until(what: string, condition: () => Promise<boolean>, ms = 60_000): Promise<void> {
   for (const end = Date.now() + ms; !(await condition()); await sleep(50)) {
     assert.ok(Date.now() < end, `not within ${ms} ms: ${what}`);
   }

@@ -8,6 +8,8 @@ const CHANGES = 200;
 const LIST = 20;
 /** the window of a limit, as it is scaled down */
 const WINDOW_S = 0.2;
+/** Requests that a window lets through: more where the vendor lets very few, which would only take longer. */
+const LEAST = 20;
 /** requests that a window lets through at most: fewer where the vendor lets fewer through */
 const MOST = 40;
 
@@ -37,7 +39,7 @@ function limitedTo(requests: number, beyond: Answer, count: { refused: number; m
 export function burst(bench: Bench): void {
   bench.faulty(`a burst of ${CHANGES} changes beyond the limit ends with all applied, none twice`, async (standIn) => {
     const { definition, connect, provider } = bench.target;
-    const requests = Math.min(MOST, Math.max(2, definition.limits.requests));
+    const requests = Math.min(MOST, Math.max(LEAST, definition.limits.requests));
     const limits = { requests, perSeconds: WINDOW_S, more: [], concurrency: definition.limits.concurrency };
     const limited = connect ? connect({ ...definition, limits }) : provider;
     const beyond = { ...(bench.target.limited ?? { status: 429, body: 'Too Many Requests' }) };
