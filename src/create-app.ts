@@ -15,6 +15,7 @@ import { ConfigModule } from './config/config.module.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { options } from './http/methods.js';
 import { describeApi } from './http/openapi.js';
+import { servePages } from './http/pages.js';
 import { apiHeaders, plainText, requestContext } from './http/request-context.js';
 
 /** Version of the package. */
@@ -58,9 +59,10 @@ export async function createApp(config: Config): Promise<NestExpressApplication>
     jsonDocumentUrl: 'api/openapi.json',
     customSiteTitle: 'Zoneward API',
   });
-  // until there is a console, the front door leads to the API page
   const front: Express = app.getHttpAdapter().getInstance();
+  // until there is a console, the front door leads to the API page
   front.get('/', (_request, response) => response.redirect(302, `${config.basePath}/api/docs`));
+  servePages(front);
   await app.init();
   // Nest answers what lies below /api; elsewhere Express would answer with HTML
   const filter = new ErrorFilter(app.get(FailedChanges));

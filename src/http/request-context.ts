@@ -31,6 +31,8 @@ export function requestContext(config: Config) {
     if (basePath && (request.url === basePath || request.url.startsWith(`${basePath}/`))) {
       request.url = request.url.slice(basePath.length) || '/';
     }
+    // as the client sees it, also behind a proxy that takes the prefix off: links are made of it
+    request.originalUrl = basePath + request.url;
     const given = request.headers['x-request-id'];
     const requestId = typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID();
     request.caller = {

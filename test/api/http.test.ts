@@ -322,6 +322,23 @@ describe('documentation page', () => {
   }
 });
 
+describe('below a sub-path', () => {
+  const afterTest = atEndOfTest();
+  it('links of lists lead to where the client is, whether the proxy takes the prefix off or not', async () => {
+    const service = await startService('sqlite', { BASE_URL: 'https://example.com/tools/dns/' });
+    afterTest(() => service.stop());
+    for (const prefix of ['', '/tools/dns']) {
+      const { headers } = await service.server.call(
+        'GET',
+        `${prefix}/api/users?page=1&limit=1`,
+        undefined,
+        service.token,
+      );
+      assert.match(headers.get('link') ?? '', /^<\/tools\/dns\/api\/users\?page=1&limit=1>; rel="first"/);
+    }
+  });
+});
+
 describe('trusted proxies', () => {
   const afterTest = atEndOfTest();
   it('tell the client: the last address that none of them added', async () => {

@@ -117,12 +117,29 @@ export interface Browser {
   stop(): Promise<void>;
 }
 
+const launch = () => chromium.launch({ executablePath: PROGRAM, chromiumSandbox: false, args: [...QUIET, ...ALONE] });
+
+/** A browser that shows pages. */
+export interface Pages {
+  /** in a fresh profile */
+  open(url: string): Promise<Page>;
+  stop(): Promise<void>;
+}
+
+export async function startPages(): Promise<Pages> {
+  const browser = await launch();
+  return {
+    async open(url) {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(url);
+      return page;
+    },
+    stop: () => browser.close(),
+  };
+}
+
 export async function startChromium(): Promise<Browser> {
-  const browser = await chromium.launch({
-    executablePath: PROGRAM,
-    chromiumSandbox: false,
-    args: [...QUIET, ...ALONE],
-  });
+  const browser = await launch();
   return {
     async open(url, verification = true) {
       const page = await (await browser.newContext()).newPage();
