@@ -2,10 +2,11 @@ import { Module } from '@nestjs/common';
 import { AccountsController } from './accounts.controller.js';
 import { AccountsService } from './accounts.service.js';
 import { ProviderConnections } from './provider-connections.js';
+import { ZoneFileDirectory } from './zone-file-directory.js';
 
 @Module({
   controllers: [AccountsController],
-  providers: [AccountsService, ProviderConnections],
+  providers: [AccountsService, ProviderConnections, ZoneFileDirectory],
   exports: [AccountsService, ProviderConnections],
 })
 export class AccountsModule {}
