@@ -21,6 +21,7 @@ import { DatabaseService } from './database/database.service.js';
 import { Db } from './database/db.js';
 import { ENTITIES } from './entities.js';
 import { FirstAdministrator } from './init/first-administrator.service.js';
+import { JobsModule } from './jobs/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SettingsService } from './settings/settings.service.js';
@@ -42,6 +43,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
 @Module({
   imports: [
     DatabaseModule.forRoot(ENTITIES),
+    JobsModule,
     AuditModule,
     SettingsModule,
     NotificationsModule,

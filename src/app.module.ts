@@ -19,6 +19,7 @@ import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
 import { LocationInterceptor } from './http/location.interceptor.js';
 import { InitModule } from './init/init.module.js';
+import { JobRunnerModule, JobsModule } from './jobs/jobs.module.js';
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
@@ -33,6 +34,8 @@ import { UsersModule } from './users/users.module.js';
 @Module({
   imports: [
     DatabaseModule.forRoot(ENTITIES),
+    JobsModule,
+    JobRunnerModule,
     AuditModule,
     SettingsModule,
     NotificationsModule,

@@ -7,6 +7,7 @@ import { Challenge } from './auth/sessions/challenge.entity.js';
 import { Session } from './auth/sessions/session.entity.js';
 import { Lease } from './database/lease.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
+import { JobRow } from './jobs/job.entity.js';
 import { Limit } from './limits/limit.entity.js';
 import { Mail } from './notifications/mail.entity.js';
 import { ChangeSet, RecordChange } from './records/changes/change-set.entity.js';
@@ -39,6 +40,7 @@ export const ENTITIES = [
   ChangeSet,
   RecordChange,
   Lease,
+  JobRow,
   Setting,
   AuditChain,
   AuditLog,

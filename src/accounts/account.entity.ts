@@ -23,6 +23,10 @@ export class DnsAccount {
   team?: Team | null;
   @Utc({ nullable: true }) last_sync_at!: string | null;
   @Text({ nullable: true }) last_error!: string | null;
+  /** 0: only when somebody asks for it */
+  @Int({ default: 0 }) sync_interval_minutes!: number;
+  /** when it is synchronised by itself; null: with the next look */
+  @Utc({ nullable: true }) sync_next_at!: string | null;
   @Utc() created_at!: string;
   @Utc() updated_at!: string;
 }

@@ -76,6 +76,7 @@ const SUITES: Record<string, Kind[]> = {
   mail: ALL,
   'passkeys-races': ALL,
   registration: ALL,
+  jobs: ALL,
   'revoke-all': ALL,
   sessions: ALL,
   'users-last': ALL,

@@ -11,6 +11,7 @@ import { ChangeSets1763970000000 } from './1763970000000-change-sets.js';
 import { LeaseScopes1763975000000 } from './1763975000000-lease-scopes.js';
 import { Changes1763980000000 } from './1763980000000-changes.js';
 import { LateChanges1763985000000 } from './1763985000000-late-changes.js';
+import { Jobs1764010000000 } from './1764010000000-jobs.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -27,4 +28,5 @@ export const MIGRATIONS = [
   LeaseScopes1763975000000,
   Changes1763980000000,
   LateChanges1763985000000,
+  Jobs1764010000000,
 ];

@@ -1,0 +1,39 @@
+import { Entity, Index } from 'typeorm';
+import { Id, Int, Str, Text, Utc } from '../database/columns.js';
+
+/** What is done by itself or goes on after its answer, and how it went. */
+@Entity('jobs')
+@Index('jobs_key_uq', ['unique_key'], { unique: true })
+@Index('jobs_next_ix', ['state', 'next_at'])
+@Index('jobs_name_ix', ['name', 'id'])
+export class JobRow {
+  @Id() id!: number;
+  /** who does it: the name under which it was scheduled, or a handler registered */
+  @Str(64) name!: string;
+  /** scheduled, once */
+  @Str(12) kind!: string;
+  /** there is at most one job with the same; null: any number */
+  @Str(128, { nullable: true }) unique_key!: string | null;
+  /** JSON: what to do it with; no secrets */
+  @Text() payload!: string;
+  /** ms between the beginnings of a scheduled one */
+  @Int({ nullable: true }) every_ms!: number | null;
+  /** waiting, running, done, failed */
+  @Str(8) state!: string;
+  /** waiting: when it is due; running: the end of the lease */
+  @Utc() next_at!: string;
+  /** who runs it: the process, see `process-name.ts`, and a nonce of this one run */
+  @Str(128, { nullable: true }) owner!: string | null;
+  /** all runs that were begun */
+  @Int() runs!: number;
+  /** runs that were begun since the last one that ended well */
+  @Int() tries!: number;
+  /** JSON: how far it is, or came */
+  @Text({ nullable: true }) progress!: string | null;
+  /** JSON: what came of it */
+  @Text({ nullable: true }) result!: string | null;
+  @Text({ nullable: true }) last_error!: string | null;
+  @Utc() created_at!: string;
+  @Utc({ nullable: true }) started_at!: string | null;
+  @Utc({ nullable: true }) ended_at!: string | null;
+}

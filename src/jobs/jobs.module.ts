@@ -1,0 +1,13 @@
+import { Global, Module } from '@nestjs/common';
+import { JobStore } from './job-store.js';
+import { Jobs } from './jobs.js';
+import { JobRunner } from './runner.service.js';
+
+/** Serves all contexts: what there is to do is said here. */
+@Global()
+@Module({ providers: [Jobs, JobStore], exports: [Jobs, JobStore] })
+export class JobsModule {}
+
+/** Does it: only the service imports it. */
+@Module({ providers: [JobRunner] })
+export class JobRunnerModule {}
