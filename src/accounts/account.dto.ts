@@ -1,7 +1,10 @@
 import { IsBoolean, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { ToBoolean } from '../common/paging.dto.js';
+import { ToBoolean, ToNumber } from '../common/paging.dto.js';
 import { TakesBack } from '../common/read-only.js';
 import { MAX_ID } from '../common/validation.js';
+
+/** a week */
+const MAX_SYNC_MINUTES = 10_080;
 
 class AccountFields {
   @IsOptional()
@@ -15,6 +18,13 @@ class AccountFields {
   @Min(1)
   @Max(MAX_ID)
   team_id?: number | null;
+
+  /** minutes between two synchronisations that nobody asks for; 0: none */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_SYNC_MINUTES)
+  sync_interval_minutes?: number;
 }
 
 export class AccountInput extends AccountFields {
@@ -57,6 +67,14 @@ export class SyncQuery {
   @ToBoolean()
   @IsBoolean()
   confirm?: boolean;
+
+  /** seconds that the answer waits for the end, 50 unless given; 0: not at all */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(50)
+  wait?: number;
 }
 
 export class AccountView {
@@ -69,6 +87,7 @@ export class AccountView {
   /** secret values read `***` */
   credentials!: Record<string, string>;
   domains_count!: number;
+  sync_interval_minutes!: number;
   last_sync_at!: string | null;
   last_error!: string | null;
   created_at!: string;
@@ -100,6 +119,9 @@ export class SyncResult {
    * `last_error` names them
    */
   failed!: number;
-  /** domains whose records are still being read (the answer is 202 then) */
-  pending!: number;
+}
+
+export class SyncAccepted {
+  /** of the synchronisation that goes on: `GET /api/system/jobs/:id` */
+  job_id!: number;
 }

@@ -18,7 +18,7 @@ import { readCredentials, shownCredentials } from './credentials.js';
 import { ProviderConnections } from './provider-connections.js';
 
 /** An account as its synchronisation knows it. */
-export type SyncedAccount = Pick<DnsAccount, 'id' | 'name' | 'owner_id'>;
+export type SyncedAccount = Pick<DnsAccount, 'id' | 'name' | 'owner_id' | 'last_error'>;
 
 type Row = DnsAccount & { domains_count: number | string };
 
@@ -72,6 +72,8 @@ export class AccountsService {
         credentials: this.connections.seal(credentials),
         owner_id: signedIn(caller).userId,
         team_id,
+        sync_interval_minutes: input.sync_interval_minutes ?? 0,
+        sync_next_at: null,
         last_sync_at: null,
         last_error: null,
         created_at: now(),
@@ -112,6 +114,9 @@ export class AccountsService {
     if (patch.name !== undefined && patch.name !== null) changes.name = patch.name.trim();
     if (patch.remark !== undefined) changes.remark = patch.remark ?? '';
     if (patch.team_id !== undefined) changes.team_id = team_id;
+    const minutes = patch.sync_interval_minutes ?? row.sync_interval_minutes;
+    if (minutes !== row.sync_interval_minutes)
+      Object.assign(changes, { sync_interval_minutes: minutes, sync_next_at: null });
     if (!same(credentials, stored)) {
       if (check) await this.connections.connect(definition, credentials).provider.check();
       changes.credentials = this.connections.seal(credentials);
@@ -147,9 +152,32 @@ export class AccountsService {
 
   /** What a synchronisation needs. @throws AppError 404001 */
   async toSync(id: number): Promise<SyncedAccount> {
-    const account = await this.accounts.findOne({ select: { id: true, name: true, owner_id: true }, where: { id } });
+    const account = await this.accounts.findOne({
+      select: { id: true, name: true, owner_id: true, last_error: true },
+      where: { id },
+    });
     if (!account) throw errors.notFound('Account');
     return account;
+  }
+
+  /** Accounts whose next synchronisation is due. */
+  async dueForSync(): Promise<number[]> {
+    const rows = await this.db.rows<{ id: number }>(
+      `SELECT id FROM dns_accounts WHERE sync_interval_minutes > 0 AND (sync_next_at IS NULL OR sync_next_at <= ?)
+       ORDER BY sync_next_at`,
+      [now()],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** The synchronisation that was due will be done; the next one comes after the account's interval. */
+  async syncPlanned(id: number): Promise<void> {
+    const row = await this.db.row<{ minutes: number }>(
+      'SELECT sync_interval_minutes AS minutes FROM dns_accounts WHERE id = ?',
+      [id],
+    );
+    const next = now(Number(row?.minutes ?? 0) * 60_000);
+    await this.db.run('UPDATE dns_accounts SET sync_next_at = ? WHERE id = ?', [next, id]);
   }
 
   /** A synchronisation came to its end. @param error what went wrong on the way */
@@ -179,6 +207,7 @@ export class AccountsService {
       team_id: row.team_id,
       credentials: shownCredentials(definition, this.connections.open(row.credentials)),
       domains_count: Number(row.domains_count),
+      sync_interval_minutes: row.sync_interval_minutes,
       last_sync_at: row.last_sync_at,
       last_error: row.last_error,
       created_at: row.created_at,

@@ -15,6 +15,29 @@ export interface EventArgs {
   'records.changed': [domainId: number, changeSet: number];
   /** a mail can be read in the outbox */
   'mail.queued': [];
+  /** something that somebody may want to be told of, through channels of the settings */
+  notice: [notice: Notice];
+}
+
+export interface Notice {
+  event:
+    | 'domain.expiring'
+    | 'domain.drift'
+    | 'domain.missing'
+    | 'sync.failed'
+    | 'login.locked'
+    | 'token.created'
+    | 'token.unused'
+    | 'audit.rule'
+    | 'backup.failed'
+    | 'failover.switched'
+    | 'failover.failed';
+  /** one line of plain words, English, no secrets */
+  text: string;
+  domain?: string | null;
+  /** ids of the channels to use; left out: all that ask for the event */
+  channels?: readonly string[];
+  details?: Record<string, string | number | null>;
 }
 
 type Listener<E extends keyof EventArgs> = (...args: EventArgs[E]) => unknown;

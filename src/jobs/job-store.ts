@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
-import { Db, isDuplicate, marks } from '../database/db.js';
+import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
 import { isGone } from '../database/process-name.js';
 import { BRIEF } from '../database/sqlite.js';
 import type { JobRow } from './job.entity.js';
@@ -11,6 +10,13 @@ const LEASE_MS = 30_000;
 /** jobs that one look shows: all scheduled ones, and the next others */
 const LOOK = 100;
 const MAX_ERROR = 2000;
+/** bytes: MariaDB's texts end there */
+const MAX_JSON = 60_000;
+const DAY_MS = 86_400_000;
+const KEEP_DONE_MS = 7 * DAY_MS;
+const KEEP_FAILED_MS = 30 * DAY_MS;
+/** two that make the same job at once see each other's at the next try */
+const TRIES = 5;
 
 /** What has to be known of a job to run it. */
 export type DueRow = Pick<
@@ -18,21 +24,35 @@ export type DueRow = Pick<
   'id' | 'name' | 'kind' | 'payload' | 'every_ms' | 'state' | 'next_at' | 'owner' | 'tries'
 >;
 
-/** How a run ended, as it is noted: `error` null for well. */
+/** How a run ended, as it is noted: `error` null for well, left out: nothing is known of it. */
 export interface Ending {
   state: 'waiting' | 'done' | 'failed';
   nextAt: string;
-  error: string | null;
   tries: number;
-  /** left out: stays as it is */
-  result?: string;
+  error?: string | null;
+  progress?: string | null;
+  result?: string | null;
 }
 
 const COLUMNS = 'id, name, kind, payload, every_ms, state, next_at, owner, tries';
 
-/** Whether somebody may begin it now. */
-export const isDue = ({ state, next_at, owner }: DueRow): boolean =>
-  next_at <= now() || (state === 'running' && owner !== null && isGone(owner));
+/** Whether somebody may begin it now; `graceMs`: of one that waits, only when it is late by so much. */
+export const isDue = ({ state, next_at, owner }: DueRow, graceMs = 0): boolean =>
+  state === 'running'
+    ? next_at <= now() || (owner !== null && isGone(owner))
+    : state === 'waiting' && next_at <= now(-graceMs);
+
+/** As stored; what is too long for a text of MariaDB is left out. */
+export function stored(value: unknown): string | null {
+  const json = JSON.stringify(value ?? null);
+  return json === 'null' || Buffer.byteLength(json) > MAX_JSON ? null : json;
+}
+
+/** The row as it was seen, for a compare-and-set: whoever moves it first has it. */
+function seen({ id, state, next_at, owner }: Pick<DueRow, 'id' | 'state' | 'next_at' | 'owner'>): [string, SqlValue[]] {
+  const where = `id = ? AND state = ? AND next_at = ? AND ${owner === null ? 'owner IS NULL' : 'owner = ?'}`;
+  return [where, [id, state, next_at, ...(owner === null ? [] : [owner])]];
+}
 
 /**
  * The table of jobs. Whoever moves `next_at` by compare-and-set has a job; the new `next_at` is the lease, `owner`
@@ -45,39 +65,99 @@ export class JobStore {
   /** Makes the rows of scheduled jobs that have none, and follows a changed interval. */
   async register(scheduled: ReadonlyMap<string, number>): Promise<void> {
     for (const [name, everyMs] of scheduled) {
-      const key = `scheduled|${name}`;
-      const known = await this.db.row<{ id: number; every_ms: number }>(
-        'SELECT id, every_ms FROM jobs WHERE unique_key = ?',
-        [key],
-      );
-      if (known && Number(known.every_ms) === everyMs) continue;
-      if (known) {
-        await this.db.run('UPDATE jobs SET every_ms = ? WHERE id = ?', [everyMs, known.id]);
-        // sooner than what the longer interval had planned
-        await this.db.run(`UPDATE jobs SET next_at = ? WHERE id = ? AND state = 'waiting' AND next_at > ?`, [
-          now(everyMs),
-          known.id,
-          now(everyMs),
-        ]);
-        continue;
-      }
-      await this.insert({ name, kind: 'scheduled', key, payload: 'null', everyMs, nextAt: now() }).catch((error) => {
-        if (!isDuplicate(error)) throw error;
-      });
+      const known = await this.byKey(`scheduled|${name}`);
+      if (!known) await this.insert({ name, kind: 'scheduled', key: `scheduled|${name}`, payload: null, everyMs });
+      if (!known || Number(known.every_ms) === everyMs) continue;
+      await this.db.run('UPDATE jobs SET every_ms = ? WHERE id = ?', [everyMs, known.id]);
+      // sooner than what the longer interval had planned
+      await this.db.run(`UPDATE jobs SET next_at = ? WHERE id = ? AND state = 'waiting' AND next_at > ?`, [
+        now(everyMs),
+        known.id,
+        now(everyMs),
+      ]);
     }
   }
 
-  /** @throws the database's error when there is one with the same key */
-  async insert(
-    job: { name: string; kind: string; key: string | null; payload: string; everyMs: number | null; nextAt: string },
-    manager?: EntityManager,
-  ): Promise<void> {
-    await this.db.run(
-      `INSERT INTO jobs (name, kind, unique_key, payload, every_ms, state, next_at, runs, tries, created_at)
-       VALUES (?, ?, ?, ?, ?, 'waiting', ?, 0, 0, ?)`,
-      [job.name, job.kind, job.key, job.payload, job.everyMs, job.nextAt, now()],
-      manager,
-    );
+  /** When the first job of this installation was made: no two installations did it in one moment. */
+  async birth(): Promise<string> {
+    const row = await this.db.row<{ at: string }>(`SELECT MIN(created_at) AS at FROM jobs WHERE kind = 'scheduled'`);
+    return String(row?.at ?? '').replace(/\D/g, '');
+  }
+
+  /**
+   * A job to be done once, soon. One with the same key that has ended begins anew, one that has not is left as it is.
+   * @returns its id
+   */
+  async enqueue(name: string, payload: unknown, key: string | null): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      const known = key === null ? undefined : await this.byKey(key);
+      if (!known) {
+        const id = await this.insert({ name, kind: 'once', key, payload, everyMs: null });
+        if (id !== null) return id;
+      } else {
+        if (known.state === 'waiting' || known.state === 'running') return known.id;
+        const [where, values] = seen(known);
+        const again = await this.db.run(
+          `UPDATE jobs SET payload = ?, state = 'waiting', next_at = ?, tries = 0 WHERE ${where}`,
+          [JSON.stringify(payload), now(), ...values],
+        );
+        if (again === 1) return known.id;
+      }
+      if (attempt === TRIES) throw new Error(`the job ${name} could not be made`);
+    }
+  }
+
+  /**
+   * The same for one that this process begins at once.
+   * @returns its row, or, when one with this key runs already, its id alone
+   */
+  async begin(name: string, payload: unknown, key: string | null, owner: string): Promise<DueRow | { runs: number }> {
+    for (let attempt = 1; ; attempt++) {
+      const known = key === null ? undefined : await this.byKey(key);
+      if (known?.state === 'running' && !isDue(known)) return { runs: known.id };
+      if (known) {
+        const [where, values] = seen(known);
+        const ours = await this.db.run(
+          `UPDATE jobs SET payload = ?, state = 'running', owner = ?, next_at = ?, started_at = ?, runs = runs + 1,
+           tries = 1, progress = NULL, result = NULL WHERE ${where}`,
+          [JSON.stringify(payload), owner, now(LEASE_MS), now(), ...values],
+        );
+        if (ours === 1) return { ...known, payload: JSON.stringify(payload), state: 'running', owner, tries: 1 };
+      } else {
+        const id = await this.insert({ name, kind: 'once', key, payload, everyMs: null }, owner);
+        const row = id === null ? undefined : await this.one(id);
+        if (row) return row;
+      }
+      if (attempt === TRIES) throw new Error(`the job ${name} could not be begun`);
+    }
+  }
+
+  /** @returns its id; null when there is one with the same key */
+  private async insert(
+    job: { name: string; kind: string; key: string | null; payload: unknown; everyMs: number | null },
+    owner: string | null = null,
+  ): Promise<number | null> {
+    const runs = owner === null ? 0 : 1;
+    const row = {
+      name: job.name,
+      kind: job.kind,
+      unique_key: job.key,
+      payload: JSON.stringify(job.payload ?? null),
+      every_ms: job.everyMs,
+      state: owner === null ? 'waiting' : 'running',
+      next_at: now(owner === null ? 0 : LEASE_MS),
+      owner,
+      runs,
+      tries: runs,
+      created_at: now(),
+      started_at: owner === null ? null : now(),
+    };
+    try {
+      return await this.db.transaction((manager) => this.db.insert('jobs', row, manager));
+    } catch (error) {
+      if (isDuplicate(error)) return null;
+      throw error;
+    }
   }
 
   /** Jobs of these names that are under way or to be done, the next ones first; no others hide the scheduled ones. */
@@ -90,12 +170,22 @@ export class JobStore {
     );
   }
 
+  /** A job by its id. */
+  one(id: number): Promise<DueRow | undefined> {
+    return this.db.row<DueRow>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`, [id]);
+  }
+
+  private byKey(key: string): Promise<DueRow | undefined> {
+    return this.db.row<DueRow>(`SELECT ${COLUMNS} FROM jobs WHERE unique_key = ?`, [key]);
+  }
+
   /** Begins a run of what was seen as due. @returns false when somebody else was faster */
-  async claim({ id, state, next_at, owner: seen }: DueRow, owner: string): Promise<boolean> {
+  async claim(row: DueRow, owner: string): Promise<boolean> {
+    const [where, values] = seen(row);
     const changed = await this.db.run(
       `UPDATE jobs SET state = 'running', owner = ?, next_at = ?, started_at = ?, runs = runs + 1, tries = tries + 1
-       WHERE id = ? AND state = ? AND next_at = ? AND ${seen === null ? 'owner IS NULL' : 'owner = ?'}${BRIEF}`,
-      [owner, now(LEASE_MS), now(), id, state, next_at, ...(seen === null ? [] : [seen])],
+       WHERE ${where}${BRIEF}`,
+      [owner, now(LEASE_MS), now(), ...values],
     );
     return changed === 1;
   }
@@ -109,22 +199,38 @@ export class JobStore {
     return changed === 1;
   }
 
-  /** Notes how a run ended, unless somebody else has the job by now. */
-  async end(id: number, owner: string, { state, nextAt, error, tries, result }: Ending): Promise<boolean> {
+  /** Notes how a run ended. @returns false when somebody else has the job by now */
+  async end(id: number, owner: string, ending: Ending): Promise<boolean> {
+    const { state, nextAt, tries, error, progress, result } = ending;
+    const more: Record<string, SqlValue | undefined> = {
+      // PostgreSQL takes no NUL
+      last_error: error?.replaceAll('\0', '\uFFFD').slice(0, MAX_ERROR) ?? error,
+      progress: progress ?? undefined,
+      result,
+    };
+    const given = Object.entries(more).filter((entry): entry is [string, SqlValue] => entry[1] !== undefined);
     const changed = await this.db.run(
-      `UPDATE jobs SET state = ?, owner = NULL, next_at = ?, last_error = ?, tries = ?, ended_at = ?
-       ${result === undefined ? '' : ', result = ?'} WHERE id = ? AND owner = ?`,
-      [
-        state,
-        nextAt,
-        error?.slice(0, MAX_ERROR) ?? null,
-        tries,
-        now(),
-        ...(result === undefined ? [] : [result]),
-        id,
-        owner,
-      ],
+      `UPDATE jobs SET state = ?, owner = NULL, next_at = ?, tries = ?, ended_at = ?
+       ${given.map(([column]) => `, ${column} = ?`).join('')} WHERE id = ? AND owner = ?`,
+      [state, nextAt, tries, now(), ...given.map(([, value]) => value), id, owner],
     );
     return changed === 1;
+  }
+
+  /** One that failed, or waits, is due now. @returns whether it was either */
+  async again(id: number): Promise<boolean> {
+    const changed = await this.db.run(
+      `UPDATE jobs SET state = 'waiting', next_at = ?, tries = 0 WHERE id = ? AND state IN ('failed', 'waiting')`,
+      [now(), id],
+    );
+    return changed === 1;
+  }
+
+  /** Forgets what ended long ago, and scheduled ones that no process has any more. */
+  async tidy(): Promise<void> {
+    const gone = `DELETE FROM jobs WHERE state = ? AND kind = ? AND next_at < ? AND COALESCE(ended_at, created_at) < ?`;
+    await this.db.run(gone, ['done', 'once', now(), now(-KEEP_DONE_MS)]);
+    await this.db.run(gone, ['failed', 'once', now(), now(-KEEP_FAILED_MS)]);
+    await this.db.run(gone, ['waiting', 'scheduled', now(-KEEP_FAILED_MS), now(-KEEP_FAILED_MS)]);
   }
 }

@@ -1,11 +1,12 @@
 import { Global, Module } from '@nestjs/common';
+import { JobReader } from './job-reader.service.js';
 import { JobStore } from './job-store.js';
 import { Jobs } from './jobs.js';
 import { JobRunner } from './runner.service.js';
 
 /** Serves all contexts: what there is to do is said here. */
 @Global()
-@Module({ providers: [Jobs, JobStore], exports: [Jobs, JobStore] })
+@Module({ providers: [Jobs, JobStore, JobReader], exports: [Jobs, JobStore, JobReader] })
 export class JobsModule {}
 
 /** Does it: only the service imports it. */

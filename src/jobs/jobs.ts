@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { errors } from '../common/errors.js';
+import { JobStore } from './job-store.js';
 
 /** A job that comes again and again. */
 export interface Scheduled {
@@ -6,22 +8,100 @@ export interface Scheduled {
   run: () => Promise<void>;
 }
 
+/** What a run of a job can say and ask. */
+export interface JobRun {
+  id: number;
+  /** how far it is: kept with the job, once a second at most */
+  progress(value: object): void;
+  /** aborted when this process ends: throw, and another process begins it again */
+  signal: AbortSignal;
+}
+
+/** How a kind of job is done that is done once. */
+export interface Handler<P = unknown> {
+  /** @returns what came of it, kept with the job */
+  run: (payload: P, job: JobRun) => Promise<unknown>;
+  /** how often it is tried, with growing delays; left out: six times in about three hours */
+  tries?: number;
+  /** whether it may end well another time; left out: always */
+  retry?: (error: Error) => boolean;
+  /** after the last try; `told`: who asked for it waits, and is told */
+  dead?: (payload: P, error: Error, told: boolean) => Promise<void>;
+}
+
+/** A job that was begun for somebody who waits: ended, or going on. */
+export type Started<T> = { id: number; ended: true; result: T } | { id: number; ended: false };
+
+/** What does the jobs, in the service. */
+export interface JobWorker {
+  /** there is something to do, perhaps */
+  wake(): void;
+  start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>>;
+}
+
 /**
- * What is done by itself. Others say here what there is to do; `JobRunner` does it, in the service only, so that a
- * command of the administration may stand on rooms that have jobs.
+ * What is done by itself, or goes on after its answer. Others say here what there is to do; `JobRunner` does it, in the
+ * service only, so that a command of the administration may stand on rooms that have jobs. A run may be begun again
+ * elsewhere when its process died, or could not reach the database for the length of a lease: what it does has to bear
+ * that. No secrets in payloads, progress and results.
  */
 @Injectable()
 export class Jobs {
   readonly scheduled = new Map<string, Scheduled>();
+  readonly handlers = new Map<string, Handler>();
+  private worker: JobWorker | null = null;
+
+  constructor(private readonly store: JobStore) {}
 
   /**
    * Call it in `onModuleInit`. Runs `run` every `everyMs` on ONE process of the installation (first soon after the
-   * database opened, the first time there is such a job). A failure is logged, kept as the job's last error, and tried
-   * again at the next tick. A run may be begun again elsewhere when its process died, or could not reach the database
-   * for the length of a lease: what it does has to bear that.
+   * database opened, the first time that there is such a job). A failure is logged, kept as the job's last error, and
+   * tried again at the next tick.
    */
   schedule(name: string, everyMs: number, run: () => Promise<void>): void {
-    if (this.scheduled.has(name)) throw new Error(`there are two jobs ${name}`);
+    this.assertNew(name);
     this.scheduled.set(name, { everyMs, run });
+  }
+
+  /** Call it in `onModuleInit`. Says how jobs of a name are done that are done once. */
+  handle<P>(name: string, handler: Handler<P>): void {
+    this.assertNew(name);
+    this.handlers.set(name, handler as Handler);
+  }
+
+  /**
+   * A job to be done once, by any process, soon.
+   * @param key one with the same that has ended begins anew; one that has not is left as it is
+   * @returns its id
+   */
+  async enqueue(name: string, payload: unknown, key: string | null = null): Promise<number> {
+    const id = await this.store.enqueue(name, payload, key);
+    this.worker?.wake();
+    return id;
+  }
+
+  /**
+   * Begins a job in this process, and waits for it for so long; then it goes on by itself. While somebody waits, a
+   * failure is theirs, and the last.
+   * @throws AppError 409001 while one with the same key runs; the job's own error
+   */
+  async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {
+    if (!this.worker) throw new Error('jobs are done by the service');
+    return this.worker.start<T>(name, payload, key, waitMs);
+  }
+
+  /** One that failed begins anew, one that waits does not wait any longer. @throws AppError 409001 */
+  async again(id: number): Promise<void> {
+    if (!(await this.store.again(id))) throw errors.conflict('Only a job that failed, or waits, can be started again');
+    this.worker?.wake();
+  }
+
+  /** For the one that does them. */
+  attach(worker: JobWorker): void {
+    this.worker = worker;
+  }
+
+  private assertNew(name: string): void {
+    if (this.scheduled.has(name) || this.handlers.has(name)) throw new Error(`there are two jobs ${name}`);
   }
 }

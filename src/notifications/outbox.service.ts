@@ -8,6 +8,7 @@ import type { SecretBox } from '../config/secret-box.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db, isDatabaseDown } from '../database/db.js';
 import { Events } from '../events/events.js';
+import { Jobs } from '../jobs/jobs.js';
 import type { Documents } from '../settings/documents.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { MailError } from './mail-error.js';
@@ -47,12 +48,13 @@ interface Row {
  * Sends the mails of the outbox. All replicas look, and the one whose compare-and-set moves `next_at` sends: the new
  * `next_at` is its lease. No transaction is open meanwhile. A process that dies leaves a mail that becomes due when the
  * lease ends, and it may have died after the server took the mail and before that was noted: each mail is sent at least
- * once, a second time only then, and with the same Message-ID.
+ * once, a second time only then, and with the same Message-ID. It has its own look and no job for each mail: the row is
+ * the mail's job, and several are sent at once by all replicas.
  */
 @Injectable()
 export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   private readonly workers = new Set<Promise<void>>();
-  private readonly timers: NodeJS.Timeout[] = [];
+  private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 
   constructor(
@@ -60,26 +62,24 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     private readonly database: DatabaseService,
     private readonly settings: SettingsService,
     private readonly events: Events,
+    private readonly jobs: Jobs,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
 
   onModuleInit(): void {
     this.events.on('mail.queued', () => this.wake());
-    this.events.on('database.opened', async () => {
-      if (this.timers.length || this.stopped) return;
-      this.timers.push(
-        setInterval(() => this.wake(), TICK_MS).unref(),
-        setInterval(() => void this.tidy().catch(report), HOUR).unref(),
-      );
-      await this.tidy();
+    this.events.on('database.opened', () => {
+      if (this.timer || this.stopped) return;
+      this.timer = setInterval(() => this.wake(), TICK_MS).unref();
     });
+    this.jobs.schedule('mails.tidy', HOUR, () => this.tidy());
   }
 
   /** Before the others' shutdown, which closes the database: a mail that was sent must be noted. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopped = true;
-    for (const timer of this.timers) clearInterval(timer);
+    clearInterval(this.timer);
     if (this.workers.size) await Promise.race([Promise.all(this.workers), sleep(STOP_MS)]);
   }
 

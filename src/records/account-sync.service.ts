@@ -1,47 +1,67 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import PQueue from 'p-queue';
 import type { SyncResult } from '../accounts/account.dto.js';
 import { AccountsService, type SyncedAccount } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
-import { AuditService } from '../audit/audit.service.js';
+import { type Actor, AuditService } from '../audit/audit.service.js';
 import type { Caller } from '../common/access.js';
-import { within } from '../common/clock.js';
+import { AppError } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Zones, type ZonesFollowed } from '../domains/zones.service.js';
+import { Events } from '../events/events.js';
+import { type JobRun, Jobs, type Started } from '../jobs/jobs.js';
+import { ProviderError } from '../providers/errors.js';
+import { actorOf } from './changes/who.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { SuspiciousList } from './suspicious.js';
 
+const JOB = 'account.sync';
+/** ms between two looks for accounts whose time has come */
+const TICK_MS = 60_000;
 const SYNC_WAIT_MS = 60_000;
-/** ms after which the answer no longer waits for the records of the remaining domains */
-const ANSWER_MS = 50_000;
-/** ms that the end waits for records that are being read: a list that is cut off changes nothing */
-const STOP_WAIT_MS = 2_000;
+/** tries of one that nobody waits for */
+const TRIES = 3;
 /** zones of one account that are read at once */
 const PARALLEL = 4;
-/** suspicious domains that an account's `last_error` names */
+/** suspicious domains that an account's `last_error` names, and domains that could not be read that the job names */
 const TOLD = 10;
 /** names of lost zones that the audit log keeps */
 const KEPT = 100;
+/** lost zones that have a notice each */
+const NOTICED = 20;
 
-interface Progress {
-  done: number;
-  failed: number;
-  /** of the failed, what was said of those whose list is not believed */
-  suspicious: string[];
+/** What the job knows; it may be done by another process than the one that was asked. */
+interface Payload {
+  account: number;
+  confirm: boolean;
+  /** null: nobody asked, it was time */
+  who: Who | null;
 }
 
-/** Synchronises an account: first its zones, whole or not at all, then the records of each. */
-@Injectable()
-export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdown {
-  /** record refreshes that outlive their answer */
-  private readonly running = new Set<Promise<unknown>>();
-  private stopping = false;
+/** Who asked, for the audit log; the rights were judged. */
+type Who = Parameters<typeof actorOf>[0] & Pick<Caller, 'ip' | 'userAgent'>;
 
+/** How far the reading of records is, as the job shows it. */
+interface Progress {
+  zones: number;
+  done: number;
+  failed: number;
+  /** names of the zones that are being read now */
+  reading: string[];
+  /** of those that failed the first ones */
+  errors: { domain: string; error: string }[];
+}
+
+/** Synchronises an account: first its zones, whole or not at all, then the records of each. A job, whoever asks. */
+@Injectable()
+export class AccountSyncService implements OnModuleInit {
   constructor(
     private readonly db: Db,
+    private readonly jobs: Jobs,
+    private readonly events: Events,
     private readonly leases: Leases,
     private readonly accounts: AccountsService,
     private readonly connections: ProviderConnections,
@@ -51,47 +71,55 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
     private readonly audit: AuditService,
   ) {}
 
-  /** Before the server waits for requests in flight: a long sync among them ends after the zones that it is at. */
-  onModuleDestroy(): void {
-    this.stopping = true;
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await within(Promise.allSettled(this.running), STOP_WAIT_MS);
+  onModuleInit(): void {
+    this.jobs.schedule('accounts.due', TICK_MS, () => this.planDue());
+    this.jobs.handle<Payload>(JOB, {
+      run: (payload, job) => this.run(payload, job),
+      tries: TRIES,
+      retry: (error) => (error instanceof ProviderError ? error.data.retryable : !(error instanceof AppError)),
+      dead: (payload, error, told) => this.dead(payload, error, told),
+    });
   }
 
   /**
    * @param confirm the provider's list of zones is right, whatever it lacks; lists of records are confirmed a domain
    * each
-   * @throws AppError 404001, 409002; ProviderError when the zones cannot be listed in full: then nothing was changed
+   * @param waitMs how long it is waited for; then it goes on by itself
+   * @throws AppError 404001, 409001 while another one runs, 409002; ProviderError when the zones cannot be listed in
+   * full: then nothing was changed
    */
-  async sync(caller: Caller, accountId: number, confirm: boolean): Promise<SyncResult> {
-    const account = await this.accounts.toSync(accountId);
-    const entry = { action: 'account.sync', target: { type: 'account', id: accountId, name: account.name } };
-    const { counts, ids, lost } = await this.leases.hold([`account|${accountId}`], SYNC_WAIT_MS, () =>
-      this.syncZones(account, confirm).catch(async (error: Error) => {
-        await this.accounts.syncFailed(accountId, error.message);
-        throw error;
-      }),
+  async sync(caller: Caller, accountId: number, confirm: boolean, waitMs: number): Promise<Started<SyncResult>> {
+    await this.accounts.toSync(accountId);
+    const payload: Payload = { account: accountId, confirm, who: whoOf(caller) };
+    const started = await this.jobs.start<SyncResult>(JOB, payload, keyOf(accountId), waitMs);
+    // the job writes the entry
+    this.audit.notNeeded(caller);
+    return started;
+  }
+
+  /** Accounts whose time has come are synchronised, one job each. */
+  private async planDue(): Promise<void> {
+    for (const account of await this.accounts.dueForSync()) {
+      await this.jobs.enqueue(JOB, { account, confirm: false, who: null } satisfies Payload, keyOf(account));
+      await this.accounts.syncPlanned(account);
+    }
+  }
+
+  private async run({ account: id, confirm, who }: Payload, job: JobRun): Promise<SyncResult> {
+    const account = await this.accounts.toSync(id);
+    const actor = who ? { ...(actorOf(who) as Caller), ip: who.ip, userAgent: who.userAgent } : 'system';
+    const { counts, ids, lost } = await this.leases.hold([`account|${id}`], SYNC_WAIT_MS, () =>
+      this.syncZones(account, confirm),
     );
-    const progress: Progress = { done: 0, failed: 0, suspicious: [] };
-    const all = this.refreshAll(caller, account.name, ids, progress);
-    this.running.add(all);
-    void all.finally(() => this.running.delete(all));
-    await within(all, ANSWER_MS);
-    const result = { ...counts, failed: progress.failed, pending: ids.length - progress.done };
-    const error = wordsOf(progress);
+    const { failed, words } = await this.refreshAll(actor, account.name, ids, job);
+    const result = { ...counts, failed };
+    const more = { ...(lost.length > 0 && { lost: lost.slice(0, KEPT) }), ...(confirm && { confirmed: true }) };
     await this.db.transaction(async (manager) => {
-      await this.accounts.synced(manager, accountId, error);
-      await this.audit.write(manager, caller, {
-        ...entry,
-        after: {
-          ...result,
-          ...(lost.length > 0 && { lost: lost.slice(0, KEPT) }),
-          ...(confirm && { confirmed: true }),
-        },
-      });
+      await this.accounts.synced(manager, id, words);
+      await this.audit.write(manager, actor, { ...entryOf(account), after: { ...result, ...more } });
     });
+    if (words && words !== account.last_error) await this.tellFailed(account, words);
+    await this.tellLost(account, lost);
     return result;
   }
 
@@ -100,36 +128,90 @@ export class AccountSyncService implements OnModuleDestroy, OnApplicationShutdow
     return this.zones.follow(account, await provider.listZones(), confirm);
   }
 
-  private async refreshAll(caller: Caller, account: string, ids: number[], progress: Progress): Promise<void> {
+  /** @returns how many domains could not be read, and what the account says of them */
+  private async refreshAll(
+    actor: Actor,
+    account: string,
+    ids: number[],
+    job: JobRun,
+  ): Promise<{ failed: number; words: string | null }> {
+    const progress: Progress = { zones: ids.length, done: 0, failed: 0, reading: [], errors: [] };
+    const suspicious: string[] = [];
     const queue = new PQueue({ concurrency: PARALLEL });
-    const step = Math.max(1, Math.ceil(ids.length / 20));
     await queue.addAll(
       ids.map((id) => async () => {
-        if (this.stopping) return;
+        if (job.signal.aborted) return;
+        const domain = await this.domains.reload(id).catch(() => null);
+        const name = domain?.name ?? String(id);
+        progress.reading.push(name);
+        job.progress(progress);
         try {
-          await this.records.refresh(await this.domains.reload(id), caller);
+          // it was deleted meanwhile
+          if (domain) await this.records.refresh(domain, actor);
         } catch (error) {
+          const { message } = error as Error;
           progress.failed++;
-          if (error instanceof SuspiciousList) progress.suspicious.push(error.message);
-          log().warn(
-            { account, domain_id: id, err: (error as Error).message },
-            'the records of a domain could not be read',
-          );
+          if (error instanceof SuspiciousList) suspicious.push(message);
+          if (progress.errors.length < TOLD) progress.errors.push({ domain: name, error: message });
+          log().warn({ account, domain: name, err: message }, 'the records of a domain could not be read');
         }
         progress.done++;
-        if (progress.done % step === 0 || progress.done === ids.length) {
-          log().info(
-            { account, done: progress.done, of: ids.length, failed: progress.failed },
-            'synchronising records',
-          );
-        }
+        progress.reading = progress.reading.filter((other) => other !== name);
+        job.progress(progress);
       }),
     );
+    // what is left is done by another process
+    job.signal.throwIfAborted();
+    return { failed: progress.failed, words: wordsOf(progress.failed, suspicious) };
+  }
+
+  /** It will not be tried again. Who waits for it is told, and has the failure in the audit log by that. */
+  private async dead({ account: id, who }: Payload, error: Error, told: boolean): Promise<void> {
+    const account = await this.accounts.toSync(id);
+    await this.accounts.syncFailed(id, error.message);
+    if (told) return;
+    const actor = who ? actorOf(who) : 'system';
+    await this.audit.append(actor, { ...entryOf(account), result: 'failed', error: error.message });
+    if (error.message !== account.last_error) await this.tellFailed(account, error.message);
+  }
+
+  private async tellFailed({ id, name }: SyncedAccount, words: string): Promise<void> {
+    const text = `The synchronisation of the account ${name} failed: ${words}`;
+    await this.events.emit('notice', { event: 'sync.failed', text, details: { account_id: id, account: name } });
+  }
+
+  /** Zones that the provider does not list any more. */
+  private async tellLost({ id, name }: SyncedAccount, lost: readonly string[]): Promise<void> {
+    const details = { account_id: id, account: name };
+    for (const domain of lost.slice(0, NOTICED)) {
+      const text = `The provider of the account ${name} does not list the domain ${domain} any more`;
+      await this.events.emit('notice', { event: 'domain.missing', text, domain, details });
+    }
+    const more = lost.length - NOTICED;
+    const text = `The provider of the account ${name} does not list ${more} more domains any more`;
+    if (more > 0) await this.events.emit('notice', { event: 'domain.missing', text, details });
   }
 }
 
+const keyOf = (account: number): string => `${JOB}|${account}`;
+
+const entryOf = ({ id, name }: SyncedAccount) => ({ action: JOB, target: { type: 'account', id, name } });
+
+function whoOf({ principal, ip, userAgent, requestId }: Caller): Who {
+  return {
+    actor_type: principal?.kind ?? 'user',
+    user_id: principal?.userId ?? null,
+    username: principal?.username ?? null,
+    token_id: principal?.token?.id ?? null,
+    token_name: principal?.token?.name ?? null,
+    request_id: requestId,
+    ip,
+    userAgent,
+  };
+}
+
 /** What went wrong with the records of an account's domains, for its `last_error`. */
-function wordsOf({ failed, suspicious }: Progress): string | null {
+function wordsOf(failed: number, suspicious: readonly string[]): string | null {
   const unread = failed - suspicious.length;
   const more = suspicious.length - TOLD;
   const words = [

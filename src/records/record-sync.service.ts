@@ -11,6 +11,7 @@ import type { DomainRow } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
+import { Jobs } from '../jobs/jobs.js';
 import { ProviderError } from '../providers/errors.js';
 import { expectations, hostsOf, judge, type UnclearChange } from './changes/evidence.js';
 import { KeptHere } from './changes/kept-here.service.js';
@@ -50,7 +51,6 @@ interface Followed extends Settled {
  */
 @Injectable()
 export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
   private next: Promise<void> | null = null;
   private stopping = false;
@@ -65,6 +65,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     private readonly db: Db,
     private readonly database: DatabaseService,
     private readonly events: Events,
+    private readonly jobs: Jobs,
     private readonly leases: Leases,
     private readonly connections: ProviderConnections,
     private readonly domains: DomainsService,
@@ -85,8 +86,9 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       const first = this.settleAll().then(() => this.queue.idle());
       // what needs a provider that is down is tried again; the start does not wait for it
       await within(first, START_WAIT_MS);
-      this.timer ??= setInterval(() => void this.settleAll(), SETTLE_EVERY_MS).unref();
     });
+    // whom to ask is a matter of moments; the asking goes on behind it, an account that is down beside the others
+    this.jobs.schedule('records.settle', SETTLE_EVERY_MS, () => this.settleAll());
   }
 
   onModuleDestroy(): void {
@@ -95,7 +97,6 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
     await within(Promise.all([this.looking, this.queue.idle()]), STOP_WAIT_MS);
   }
 

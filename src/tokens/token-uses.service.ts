@@ -1,11 +1,13 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { networkOf } from '../common/cidr.js';
 import { now } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import { Db, isDuplicate } from '../database/db.js';
+import { Jobs } from '../jobs/jobs.js';
 
 const FLUSH_MS = 10_000;
 const KEEP_DAYS = 90;
+const DAY_MS = 86_400_000;
 
 /** How often a token was used on a day (UTC) from a network. */
 export interface TokenUse {
@@ -19,11 +21,20 @@ export interface TokenUse {
  * the request.
  */
 @Injectable()
-export class TokenUses implements OnApplicationShutdown {
+export class TokenUses implements OnModuleInit, OnApplicationShutdown {
   private counts = new Map<string, { tokenId: number; day: string; network: string; count: number }>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: Jobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.schedule('token-uses.prune', DAY_MS, async () => {
+      await this.db.run('DELETE FROM token_uses WHERE day < ?', [now(-KEEP_DAYS * DAY_MS).slice(0, 10)]);
+    });
+  }
 
   count(tokenId: number, ip: string): void {
     const day = now().slice(0, 10);
@@ -56,8 +67,6 @@ export class TokenUses implements OnApplicationShutdown {
     this.counts = new Map();
     try {
       for (const use of taken) await this.add(use);
-      if (taken.length)
-        await this.db.run('DELETE FROM token_uses WHERE day < ?', [now(-KEEP_DAYS * 86_400_000).slice(0, 10)]);
     } catch (error) {
       log().warn({ err: error }, 'uses of API tokens could not be counted');
     }

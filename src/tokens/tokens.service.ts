@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
@@ -6,7 +6,6 @@ import { type Caller, type Principal, Role, signedIn } from '../common/access.js
 import { now } from '../common/clock.js';
 import { allOf, errors } from '../common/errors.js';
 import { randomHex, sha256 } from '../common/hash.js';
-import { log } from '../common/logger.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import type { TokenRule } from '../common/token-rules.js';
 import { parseTime } from '../common/validation.js';
@@ -14,6 +13,7 @@ import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
+import { Jobs } from '../jobs/jobs.js';
 import { UsersService } from '../users/users.service.js';
 import { presetRules } from './presets.js';
 import { assertRules } from './rule-checks.js';
@@ -23,8 +23,8 @@ import type { RuleInput } from './token-rule.dto.js';
 import { TokenUses } from './token-uses.service.js';
 
 const MAX_PER_USER = 100;
-/** after a failure to forget domains that are gone */
-const RETRY_MS = 10_000;
+/** ms between two looks for domains that are gone */
+const FORGET_MS = 60_000;
 const SORTS = { id: 'id', name: 'name', created_at: 'created_at', last_used_at: 'last_used_at' };
 
 /** A row as SQL answers it. */
@@ -70,25 +70,21 @@ const plainRules = (rules: RuleInput[] | undefined): TokenRule[] | null =>
 const target = (t: ApiToken) => ({ type: 'token', id: t.id, name: t.name });
 
 @Injectable()
-export class TokensService implements OnModuleInit, OnApplicationShutdown {
-  private retry: NodeJS.Timeout | undefined;
-
+export class TokensService implements OnModuleInit {
   constructor(
     @InjectRepository(ApiToken) private readonly tokens: Repository<ApiToken>,
     private readonly db: Db,
     private readonly users: UsersService,
     private readonly domains: DomainsService,
     private readonly events: Events,
+    private readonly jobs: Jobs,
     private readonly uses: TokenUses,
     private readonly audit: AuditService,
   ) {}
 
   onModuleInit(): void {
-    for (const event of ['domains.removed', 'database.opened'] as const) this.events.on(event, () => this.forgetGone());
-  }
-
-  onApplicationShutdown(): void {
-    clearTimeout(this.retry);
+    this.events.on('domains.removed', () => this.forgetGone());
+    this.jobs.schedule('tokens.forget-domains', FORGET_MS, () => this.forgetGone());
   }
 
   /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
@@ -289,20 +285,10 @@ export class TokensService implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Domains that are gone leave the lists of tokens; a list that becomes empty disables its token, since empty would
-   * mean all. Until then a token holds ids of nothing, which never come again: so it is done after the removal, again
-   * after a failure, and what a process that died left undone is done with the next one, or the next start.
+   * mean all. Until then a token holds ids of nothing, which never come again: so it is done after the removal, and
+   * what failed, or a process that died left undone, is done by the job.
    */
   private async forgetGone(): Promise<void> {
-    clearTimeout(this.retry);
-    try {
-      await this.dropGone();
-    } catch (error) {
-      this.retry = setTimeout(() => void this.forgetGone(), RETRY_MS).unref();
-      log().warn({ err: error }, 'domains that are gone could not be taken from the tokens; trying again');
-    }
-  }
-
-  private async dropGone(): Promise<void> {
     const narrowed = await this.tokens.find({ select: { id: true, allowed_domains: true }, where: { narrowed: true } });
     const named = [...new Set(narrowed.flatMap((token) => token.allowed_domains))];
     const known = await this.domains.existing(named);

@@ -194,6 +194,9 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'PUT /api/settings/oauth': 'login, role 2',
   'GET /api/system/login-stats': 'role 3',
   'POST /api/system/unlock-account': 'login, role 3',
+  'GET /api/system/jobs': 'role 2',
+  'GET /api/system/jobs/{id}': 'role 2',
+  'POST /api/system/jobs/{id}/retry': 'login, role 2',
 };
 
 const DATABASE = { type: 'sqlite', sqlite: { path: 'x.db' } };

@@ -20,6 +20,7 @@ import type { RecordId, RecordList, RecordView } from '../../src/records/record.
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
 import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
+import type { JobList, JobView } from '../../src/system/jobs.dto.js';
 import type { LoginStats, UnlockResult } from '../../src/system/system.dto.js';
 import type { MemberView, TeamDetail, TeamView } from '../../src/teams/team.dto.js';
 import type {
@@ -141,6 +142,9 @@ interface Answers {
   'POST /api/accounts/{id}/sync': SyncResult;
   'GET /api/system/login-stats': LoginStats;
   'POST /api/system/unlock-account': UnlockResult;
+  'GET /api/system/jobs': JobList;
+  'GET /api/system/jobs/{id}': JobView;
+  'POST /api/system/jobs/{id}/retry': JobView;
 }
 
 type Split<S extends string> = S extends `${infer First}/${infer Rest}` ? [First, ...Split<Rest>] : [S];

@@ -1,4 +1,5 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import PQueue from 'p-queue';
 import { log } from '../../common/logger.js';
 import { DatabaseService } from '../../database/database.service.js';
 import { Db } from '../../database/db.js';
@@ -6,6 +7,7 @@ import { shownValue } from '../../dns/record.js';
 import { WRITE } from '../../domains/access-rights.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { Events } from '../../events/events.js';
+import { Jobs } from '../../jobs/jobs.js';
 import type { RecordPatch } from '../record.dto.js';
 import type { ChangedRecord, ChangeSet, RecordChange } from './change-set.entity.js';
 import type { Edit } from './edit.js';
@@ -15,6 +17,8 @@ import { actorOf, WHO } from './who.js';
 
 /** ms between looks for lists that were left */
 const EVERY_MS = 15_000;
+/** lists that are carried on with at once */
+const PARALLEL = 4;
 
 type Left = Pick<RecordChange, 'position' | 'op' | 'record_id' | 'value_before' | 'value_after'> & {
   state_before: string | null;
@@ -26,37 +30,41 @@ type Left = Pick<RecordChange, 'position' | 'op' | 'record_id' | 'value_before' 
  * list once more, judged against the records as they are now.
  */
 @Injectable()
-export class ResumeService implements OnModuleInit, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
+export class ResumeService implements OnModuleInit {
   private looking = false;
 
   constructor(
     private readonly db: Db,
     private readonly database: DatabaseService,
     private readonly events: Events,
+    private readonly jobs: Jobs,
     private readonly domains: DomainsService,
     private readonly unclear: Unclear,
     private readonly engine: ChangeEngine,
   ) {}
 
   onModuleInit(): void {
+    // a start begins with what the last end left
     this.events.on('database.opened', () => {
-      void this.look();
-      this.timer ??= setInterval(() => void this.look(), EVERY_MS).unref();
+      void this.look().catch((error: Error) => log().warn({ err: error.message }, 'lists that were left stay so'));
     });
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.jobs.schedule('changes.resume', EVERY_MS, () => this.look());
   }
 
   private async look(): Promise<void> {
     if (this.looking || !this.database.open) return;
     this.looking = true;
     try {
-      for (const { id, domain_id } of await this.unclear.resumable()) await this.carryOn(id, domain_id);
-    } catch (error) {
-      log().warn({ err: (error as Error).message }, 'lists that were left could not be looked for');
+      // side by side: one at a provider that is down keeps no other one waiting
+      const queue = new PQueue({ concurrency: PARALLEL });
+      const left = await this.unclear.resumable();
+      await queue.addAll(
+        left.map(
+          ({ id, domain_id }) =>
+            () =>
+              this.carryOn(id, domain_id),
+        ),
+      );
     } finally {
       this.looking = false;
     }

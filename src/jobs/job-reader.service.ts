@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { errors } from '../common/errors.js';
+import type { PageQuery } from '../common/paging.dto.js';
+import { Db, type SqlValue } from '../database/db.js';
+import { listRows } from '../database/lists.js';
+import type { JobRow } from './job.entity.js';
+
+/** A job as the API shows it. */
+export interface JobShown {
+  id: number;
+  name: string;
+  kind: 'scheduled' | 'once';
+  state: 'waiting' | 'running' | 'done' | 'failed';
+  subject: string | null;
+  every_seconds: number | null;
+  next_run_at: string | null;
+  last_run_at: string | null;
+  ended_at: string | null;
+  last_error: string | null;
+  progress: object | null;
+  result: object | null;
+  runs: number;
+  tries: number;
+  created_at: string;
+}
+
+const COLUMNS = `id, name, kind, unique_key, every_ms, state, next_at, runs, tries, progress, result, last_error,
+  created_at, started_at, ended_at`;
+
+type Row = Omit<JobRow, 'payload' | 'owner'>;
+
+/** What there is to do, for administrators. */
+@Injectable()
+export class JobReader {
+  constructor(private readonly db: Db) {}
+
+  /** Newest first, unless a sort is given. */
+  async list(query: PageQuery & { state?: string; name?: string }): Promise<{ total: number; list: JobShown[] }> {
+    const given = Object.entries({ state: query.state, name: query.name }).filter(([, value]) => value !== undefined);
+    const { total, list } = await listRows<Row>(this.db, query, {
+      columns: COLUMNS,
+      from: 'jobs',
+      where: ['1 = 1', ...given.map(([column]) => `${column} = ?`)].join(' AND '),
+      values: given.map(([, value]) => value as SqlValue),
+      sorts: { id: 'id', name: 'name', state: 'state', next_run_at: 'next_at', last_run_at: 'started_at' },
+      fallback: '-id',
+      id: 'id',
+      search: ['LOWER(name)'],
+    });
+    return { total, list: list.map(shown) };
+  }
+
+  /** @throws AppError 404001 */
+  async get(id: number): Promise<JobShown> {
+    const row = await this.db.row<Row>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`, [id]);
+    if (!row) throw errors.notFound('Job');
+    return shown(row);
+  }
+}
+
+const parsed = (json: string | null): object | null => (json === null ? null : JSON.parse(json));
+
+function shown(row: Row): JobShown {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind as JobShown['kind'],
+    state: row.state as JobShown['state'],
+    subject: row.kind === 'once' ? row.unique_key : null,
+    every_seconds: row.every_ms === null ? null : Number(row.every_ms) / 1000,
+    next_run_at: row.state === 'waiting' ? row.next_at : null,
+    last_run_at: row.started_at,
+    ended_at: row.ended_at,
+    last_error: row.last_error,
+    progress: parsed(row.progress),
+    result: parsed(row.result),
+    runs: Number(row.runs),
+    tries: Number(row.tries),
+    created_at: row.created_at,
+  };
+}

@@ -1,0 +1,52 @@
+import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
+import { PageQuery } from '../common/paging.dto.js';
+
+export class JobQuery extends PageQuery {
+  /** only those in this state: `failed` are those that nobody tries again */
+  @IsOptional()
+  @IsIn(['waiting', 'running', 'done', 'failed'])
+  state?: 'waiting' | 'running' | 'done' | 'failed';
+
+  /** only those of exactly this name */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  name?: string;
+}
+
+export class JobView {
+  id!: number;
+  /** what it does, such as `account.sync` */
+  name!: string;
+  /** again and again, or one time */
+  kind!: 'scheduled' | 'once';
+  /** `failed`: it will not be tried again by itself */
+  state!: 'waiting' | 'running' | 'done' | 'failed';
+  /** what it does it to, where there is at most one job for it: `account.sync|3` */
+  subject!: string | null;
+  /** seconds between two runs of a scheduled one */
+  every_seconds!: number | null;
+  /** null: it runs, or will not */
+  next_run_at!: string | null;
+  /** when the last run began */
+  last_run_at!: string | null;
+  /** when the last run that came to an end did */
+  ended_at!: string | null;
+  /** why the last run failed; null when it ended well */
+  last_error!: string | null;
+  /** how far the run is, or the last one came; what stands in it depends on the job */
+  progress!: object | null;
+  /** what came of it; depends on the job */
+  result!: object | null;
+  /** all runs that were begun */
+  runs!: number;
+  /** runs that were begun since one ended well, the one that is under way included */
+  tries!: number;
+  created_at!: string;
+}
+
+export class JobList {
+  /** of all that match */
+  total!: number;
+  list!: JobView[];
+}
