@@ -12,11 +12,23 @@ const STOP_MS = 1000;
 /** ticks that are remembered as planned */
 const MAX_PLANNED = 2000;
 
+/** entries of BullMQ's own log, which nobody reads but who looks for what went wrong */
+const MAX_EVENTS = 1000;
+
+const failed = (error: Error): void => log().debug({ err: error.message }, 'BullMQ');
+
+/** What BullMQ has of one connection: when it breaks another one is made, since BullMQ's own may not come back. */
+interface Line {
+  queue: Queue;
+  worker: Worker;
+  clients: Redis[];
+}
+
 /** BullMQ, over Redis: every tick of a job is a delayed job there, named after both, so that it exists once. */
 export class BullEngine implements Engine {
-  private queue: Queue | undefined;
-  private worker: Worker | undefined;
-  private readonly clients: Redis[] = [];
+  /** sees Redis come and go */
+  private probe: Redis | undefined;
+  private line: Line | null = null;
   /** the next tick of jobs as it was planned from here */
   private readonly planned = new Map<number, string>();
   private away = false;
@@ -35,70 +47,82 @@ export class BullEngine implements Engine {
   ) {}
 
   get up(): boolean {
-    return this.clients.length > 0 && this.clients.every(({ status }) => status === 'ready');
+    return this.line !== null;
   }
 
   /** Its packages are loaded where they are needed only. Redis may be away, and may come later. */
   async start(): Promise<void> {
     const [bull, { Redis: Client }] = await Promise.all([import('bullmq'), import('ioredis')]);
-    const client = (more: object) => {
-      const made = new Client(this.url, { maxRetriesPerRequest: null, lazyConnect: true, ...more });
-      made.on('error', (error: Error) => this.lost(error.message));
-      made.on('close', () => this.lost('the connection was closed'));
-      made.on('ready', () => this.back());
-      this.clients.push(made);
-      made.connect().catch(() => undefined); // told by the error event
-      return made;
-    };
-    const options = { prefix: 'zoneward:jobs', skipVersionCheck: true };
-    // what cannot be said now is not worth being said later
-    const connection = client({ enableOfflineQueue: false });
-    const ends = { removeOnComplete: true, removeOnFail: true };
-    this.queue = new bull.Queue(this.name, { connection, defaultJobOptions: ends, ...options });
-    this.worker = new bull.Worker(this.name, async ({ data }) => this.due(Number(data.id)), {
-      connection: client({}),
-      concurrency: CONCURRENCY,
-      lockDuration: LOCK_MS,
-      ...options,
-    });
-    this.queue.on('error', (error) => this.lost(error.message));
-    this.worker.on('error', (error) => this.lost(error.message));
+    this.probe = new Client(this.url, { lazyConnect: true, maxRetriesPerRequest: 0 });
+    this.probe.on('error', (error: Error) => this.lost(error.message));
+    this.probe.on('close', () => this.lost('the connection was closed'));
+    this.probe.on('ready', () => this.back(bull, Client));
+    this.probe.connect().catch(() => undefined); // told by the error event
   }
 
   plan(id: number, at: string): void {
-    if (!this.queue || !this.up || this.planned.get(id) === at) return;
+    if (!this.line || this.planned.get(id) === at) return;
     if (this.planned.size >= MAX_PLANNED) this.planned.clear();
     this.planned.set(id, at);
     const time = Date.parse(at);
-    this.queue
-      .add('due', { id }, { jobId: `${id}-${time}`, delay: Math.max(0, time - Date.now()) })
-      .catch((error: Error) => {
-        this.planned.delete(id);
-        this.lost(error.message);
-      });
+    const delay = Math.max(0, time - Date.now());
+    // what is not planned is found in the database
+    this.line.queue.add('due', { id }, { jobId: `${id}-${time}`, delay }).catch(() => this.planned.delete(id));
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
-    // what it runs is waited for by who runs it; Redis may be away
-    const closing = [this.worker?.close(true), this.queue?.close()].map((end) => end?.catch(() => undefined));
-    await within(Promise.all(closing), STOP_MS);
-    for (const client of this.clients) client.disconnect();
+    await this.hangUp();
+    this.probe?.disconnect();
+  }
+
+  private back({ Queue, Worker }: typeof import('bullmq'), Client: typeof Redis): void {
+    if (this.stopped) return;
+    void this.hangUp();
+    const clients: Redis[] = [];
+    const kept = (client: Redis): Redis => {
+      client.on('error', failed);
+      clients.push(client);
+      // BullMQ makes more of it, and does not end all of them when Redis is away
+      const { duplicate } = client;
+      return Object.assign(client, { duplicate: (more: object) => kept(duplicate.call(client, more)) });
+    };
+    const options = { prefix: 'zoneward:jobs', connection: kept(new Client(this.url, { maxRetriesPerRequest: null })) };
+    const queue = new Queue(this.name, {
+      ...options,
+      defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+      streams: { events: { maxLen: MAX_EVENTS } },
+    });
+    const worker = new Worker(this.name, async ({ data }) => this.due(Number(data.id)), {
+      ...options,
+      concurrency: CONCURRENCY,
+      lockDuration: LOCK_MS,
+    });
+    // the probe sees the same, and tells it
+    queue.on('error', failed);
+    worker.on('error', failed);
+    this.line = { queue, worker, clients };
+    if (this.away) log().info('Redis answers again; jobs are handed out by it');
+    this.away = false;
+    this.changed();
   }
 
   private lost(reason: string): void {
-    if (this.away || this.stopped || this.up) return;
+    void this.hangUp();
+    if (this.away || this.stopped) return;
     this.away = true;
-    this.planned.clear();
     log().warn({ err: reason }, 'Redis does not answer; jobs are found in the database');
     this.changed();
   }
 
-  private back(): void {
-    if (this.stopped || !this.up) return;
-    if (this.away) log().info('Redis answers again; jobs are handed out by it');
-    this.away = false;
+  /** What runs is waited for by who runs it. */
+  private async hangUp(): Promise<void> {
+    const { line } = this;
+    this.line = null;
     this.planned.clear();
-    this.changed();
+    if (!line) return;
+    const closing = [line.worker.close(true), line.queue.close()].map((end) => end.catch(() => undefined));
+    await within(Promise.all(closing), STOP_MS);
+    for (const client of line.clients) client.disconnect();
   }
 }

@@ -66,7 +66,7 @@ function shown(row: Row): JobShown {
     name: row.name,
     kind: row.kind as JobShown['kind'],
     state: row.state as JobShown['state'],
-    subject: row.kind === 'once' ? row.unique_key : null,
+    subject: row.kind === 'once' && !row.unique_key.startsWith('#') ? row.unique_key : null,
     every_seconds: row.every_ms === null ? null : Number(row.every_ms) / 1000,
     next_run_at: row.state === 'waiting' ? row.next_at : null,
     last_run_at: row.started_at,

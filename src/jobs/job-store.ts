@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { now } from '../common/clock.js';
+import { randomHex } from '../common/hash.js';
 import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
 import { isGone } from '../database/process-name.js';
 import { BRIEF } from '../database/sqlite.js';
@@ -138,10 +139,12 @@ export class JobStore {
     owner: string | null = null,
   ): Promise<number | null> {
     const runs = owner === null ? 0 : 1;
+    // one without a key gets one of its own, and is found by it
+    const key = job.key ?? `#${randomHex(16)}`;
     const row = {
       name: job.name,
       kind: job.kind,
-      unique_key: job.key,
+      unique_key: key,
       payload: JSON.stringify(job.payload ?? null),
       every_ms: job.everyMs,
       state: owner === null ? 'waiting' : 'running',
@@ -152,12 +155,17 @@ export class JobStore {
       created_at: now(),
       started_at: owner === null ? null : now(),
     };
+    const columns = Object.keys(row);
     try {
-      return await this.db.transaction((manager) => this.db.insert('jobs', row, manager));
+      await this.db.run(
+        `INSERT INTO jobs (${columns.join(', ')}) VALUES (${marks(columns.length)})`,
+        Object.values(row),
+      );
     } catch (error) {
       if (isDuplicate(error)) return null;
       throw error;
     }
+    return (await this.byKey(key))?.id ?? null;
   }
 
   /** Jobs of these names that are under way or to be done, the next ones first; no others hide the scheduled ones. */

@@ -12,8 +12,8 @@ export class JobRow {
   @Str(64) name!: string;
   /** scheduled, once */
   @Str(12) kind!: string;
-  /** there is at most one job with the same; null: any number */
-  @Str(128, { nullable: true }) unique_key!: string | null;
+  /** there is at most one job with the same; `#` and a random text: no other one has it */
+  @Str(128) unique_key!: string;
   /** JSON: what to do it with; no secrets */
   @Text() payload!: string;
   /** ms between the beginnings of a scheduled one */

@@ -64,6 +64,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   private prepared = false;
   private looking = false;
   private again = false;
+  private looksAt = 0;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -175,11 +176,23 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
       if (!isDatabaseDown(error)) log().error({ err: error }, 'jobs could not be looked for');
     } finally {
       this.looking = false;
-      if (this.again) wait = 0;
-      clearTimeout(this.timer);
-      if (!this.stopping.signal.aborted)
-        this.timer = setTimeout(() => void this.look(), Math.max(MIN_LOOK_MS, wait)).unref();
+      this.lookIn(this.again ? 0 : wait);
     }
+  }
+
+  /** The next look; one that was to come later is left out. */
+  private lookIn(ms: number): void {
+    clearTimeout(this.timer);
+    if (this.stopping.signal.aborted) return;
+    this.looksAt = Date.now() + Math.max(MIN_LOOK_MS, ms);
+    this.timer = setTimeout(() => void this.look(), Math.max(MIN_LOOK_MS, ms)).unref();
+  }
+
+  /** What this process knows to be due then. */
+  private plan(id: number, at: string): void {
+    const time = Date.parse(at);
+    if (this.engine?.up) this.engine.plan(id, at);
+    else if (!this.looking && time < this.looksAt) this.lookIn(time - Date.now());
   }
 
   /** Takes a job, unless somebody else does or this process has enough, and begins it. */
@@ -254,7 +267,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     try {
       if (failure) await this.bury(row, failure, watch !== undefined);
       if (!(await this.store.end(id, owner, ending))) log().warn({ job: name, id }, 'a job was taken over meanwhile');
-      else if (ending.state === 'waiting') this.engine?.plan(id, ending.nextAt);
+      else if (ending.state === 'waiting') this.plan(id, ending.nextAt);
     } finally {
       if (watch) tell(watch);
     }

@@ -77,6 +77,7 @@ const SUITES: Record<string, Kind[]> = {
   'passkeys-races': ALL,
   registration: ALL,
   jobs: ALL,
+  'jobs-replicas': SERVERS,
   'revoke-all': ALL,
   sessions: ALL,
   'users-last': ALL,

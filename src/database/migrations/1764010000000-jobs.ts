@@ -11,7 +11,7 @@ export class Jobs1764010000000 implements MigrationInterface {
         c.id(),
         c.str('name', 64),
         c.str('kind', 12),
-        c.str('unique_key', 128, { isNullable: true }),
+        c.str('unique_key', 128),
         c.text('payload'),
         c.int('every_ms', { isNullable: true }),
         c.str('state', 8),

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { now } from '../../src/common/clock.js';
+import { AppError } from '../../src/common/errors.js';
+import { configureLogger } from '../../src/common/logger.js';
+import { databases } from '../support/databases.js';
+import { cuttable, type Doer, inRedis, type JobHouse, jobHouse } from '../support/jobs.js';
+import { ELSEWHERE, gate } from '../support/leases.js';
+import { noRedis, REDIS_URL } from '../support/redis.js';
+import { describeUnless, itUnless } from '../support/suites.js';
+import { until } from '../support/world.js';
+
+const EVERY_MS = 200;
+let log = '';
+
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`jobs on ${kind}`, () => {
+    let house: JobHouse;
+    beforeAll(() => {
+      const write = (line: string) => {
+        log += line;
+      };
+      configureLogger('info', { write });
+    });
+    beforeEach(async () => {
+      log = '';
+      house = await jobHouse(kind);
+    });
+    afterEach(() => house.close());
+    afterAll(() => void configureLogger('silent'));
+
+    /** The row of a job, of which there is one. */
+    const row = async ({ db }: Doer, name: string) =>
+      (await db.row<Record<string, string | number | null>>('SELECT * FROM jobs WHERE name = ?', [name])) ?? {};
+    const state = async (doer: Doer, name: string) => (await row(doer, name)).state;
+
+    for (const redis of [undefined, REDIS_URL]) {
+      const engine = redis ? 'with Redis' : 'without Redis';
+      const unless = redis ? noRedis : undefined;
+
+      itUnless(unless)(`${engine} each tick is one run, over three that look`, async () => {
+        const begun: number[] = [];
+        const at: string[] = [];
+        let under = 0;
+        for (const who of ['a', 'b', 'c']) {
+          const doer = await house.doer(redis);
+          doer.jobs.schedule('tick', EVERY_MS, async () => {
+            assert.equal(under++, 0, 'two at once');
+            begun.push(Date.now());
+            at.push(who);
+            await sleep(20);
+            under--;
+          });
+          await doer.start();
+        }
+        const doer = await house.doer();
+        await until('many ticks', async () => begun.length > 12);
+        const { created_at, last_error } = await row(doer, 'tick');
+        const ticks = Math.floor(((begun[12] as number) - Date.parse(String(created_at))) / EVERY_MS) + 1;
+        assert.ok(begun.slice(0, 13).length <= ticks, `13 runs in ${ticks} ticks`);
+        assert.equal(last_error, null);
+        // every run is counted, and is no try any more
+        await until('noted', async () => {
+          const { runs, tries, state: is } = await row(doer, 'tick');
+          return is === 'waiting' && Number(runs) === begun.length && Number(tries) === 0;
+        });
+      });
+
+      itUnless(unless)(`${engine} a job whose process is killed goes on in another one`, async () => {
+        const first = house.process(redis ?? '', 'long', 3_600_000, 600_000);
+        await until('it runs', async () => first.runs() === 1, 60_000);
+        const second = await house.doer(redis);
+        let runs = 0;
+        second.jobs.schedule('long', 3_600_000, async () => {
+          runs++;
+        });
+        await second.start();
+        assert.equal(await state(second, 'long'), 'running');
+        first.child.kill('SIGKILL');
+        await until('it is done', async () => (await state(second, 'long')) === 'waiting', 40_000);
+        assert.equal(runs, 1);
+        assert.equal(Number((await row(second, 'long')).runs), 2);
+      });
+    }
+
+    it('of a process elsewhere is taken over when its lease ends, and not before', async () => {
+      const doer = await house.doer();
+      const begun: string[] = [];
+      doer.jobs.schedule('far', 3_600_000, async () => void begun.push(now()));
+      await doer.start();
+      await until('the first', async () => (await state(doer, 'far')) === 'waiting' && begun.length === 1);
+      const end = now(3000);
+      await doer.db.run(`UPDATE jobs SET state = 'running', owner = ?, next_at = ? WHERE name = 'far'`, [
+        ELSEWHERE,
+        end,
+      ]);
+      await until('the second', async () => begun.length === 2);
+      assert.ok((begun[1] as string) >= end);
+    });
+
+    it('that fails is tried at the next tick, and says why until it ends well', async () => {
+      const doer = await house.doer();
+      let fails = true;
+      doer.jobs.schedule('moody', EVERY_MS, async () => {
+        if (fails) throw new Error('not\0today');
+      });
+      await doer.start();
+      await until('some tries', async () => Number((await row(doer, 'moody')).tries) >= 3);
+      assert.equal((await row(doer, 'moody')).last_error, 'not\uFFFDtoday');
+      fails = false;
+      await until('well', async () => (await row(doer, 'moody')).last_error === null);
+    });
+
+    it('done once is tried again, then given up, told of, and can be started again', async () => {
+      const [asks, does] = [await house.doer(), await house.doer()];
+      let fails = true;
+      const told: [unknown, string, boolean][] = [];
+      does.jobs.handle<{ what: string }>('once', {
+        tries: 2,
+        run: async ({ what }, job) => {
+          job.progress({ at: what });
+          if (fails) throw new Error('no');
+          return { did: what };
+        },
+        dead: async (payload, error, waits) => void told.push([payload, error.message, waits]),
+      });
+      await does.start();
+      const id = await asks.jobs.enqueue('once', { what: 'this' });
+      await until('it failed', async () => (await row(asks, 'once')).last_error === 'no');
+      assert.deepEqual([await state(asks, 'once'), told], ['waiting', []]);
+      // the delay is over
+      await asks.db.run('UPDATE jobs SET next_at = ? WHERE id = ?', [now(), id]);
+      await until('it is given up', async () => (await state(asks, 'once')) === 'failed');
+      assert.deepEqual(told, [[{ what: 'this' }, 'no', false]]);
+      fails = false;
+      await asks.jobs.again(id);
+      await until('it is done', async () => (await state(asks, 'once')) === 'done');
+      const shown = await asks.reader.get(id);
+      assert.deepEqual(
+        [shown.result, shown.progress, shown.runs, shown.tries, shown.last_error, shown.next_run_at],
+        [{ did: 'this' }, { at: 'this' }, 3, 0, null, null],
+      );
+      await assert.rejects(asks.jobs.again(id), { code: 409001 });
+    });
+
+    it('that kills its process each time is given up', async () => {
+      const doer = await house.doer();
+      let runs = 0;
+      doer.jobs.handle('deadly', { tries: 2, run: async () => void runs++ });
+      const id = await doer.jobs.enqueue('deadly', null);
+      await doer.db.run(`UPDATE jobs SET state = 'running', owner = ?, next_at = ?, tries = 2 WHERE id = ?`, [
+        ELSEWHERE,
+        now(-1),
+        id,
+      ]);
+      await doer.start();
+      await until('given up', async () => (await state(doer, 'deadly')) === 'failed');
+      assert.equal(runs, 0);
+    });
+
+    it('with a key is there once: added while it waits or runs, anew when it has ended', async () => {
+      const [a, b] = [await house.doer(), await house.doer()];
+      const did: unknown[] = [];
+      const hold = gate();
+      for (const doer of [a, b])
+        doer.jobs.handle('keyed', {
+          run: async (payload) => {
+            did.push(payload);
+            await hold.opened;
+          },
+        });
+      const ids = await Promise.all([1, 2, 3, 4].map((n) => (n % 2 ? a : b).jobs.enqueue('keyed', n, 'k')));
+      assert.equal(new Set(ids).size, 1);
+      await a.start();
+      await b.start();
+      await until('it runs', async () => did.length === 1);
+      assert.equal(await a.jobs.enqueue('keyed', 5, 'k'), ids[0]);
+      const conflict = await b.jobs.start('keyed', 6, 'k', 1000).catch((error: unknown) => error);
+      assert.ok(conflict instanceof AppError);
+      assert.deepEqual([conflict.code, conflict.data], [409001, { job_id: ids[0] }]);
+      hold.open();
+      await until('it is done', async () => (await state(a, 'keyed')) === 'done');
+      assert.deepEqual(await b.jobs.start('keyed', 7, 'k', 5000), { id: ids[0], ended: true, result: undefined });
+      assert.deepEqual(did.slice(1), [7]);
+    });
+
+    it('begun for somebody who waits tells how it ended, and goes on when nobody waits any longer', async () => {
+      const doer = await house.doer();
+      await doer.start();
+      const hold = gate();
+      const told: boolean[] = [];
+      doer.jobs.handle<string>('asked', {
+        run: async (what) => {
+          if (what === 'fails') throw new Error('it did not');
+          if (what === 'long') await hold.opened;
+          return what;
+        },
+        dead: async (_payload, _error, waits) => void told.push(waits),
+      });
+      const short = await doer.jobs.start<string>('asked', 'short', null, 5000);
+      assert.ok(short.ended && short.result === 'short');
+      await assert.rejects(doer.jobs.start('asked', 'fails', null, 5000), /it did not/);
+      assert.deepEqual(told, [true]);
+      const long = await doer.jobs.start('asked', 'long', null, 1);
+      assert.equal(long.ended, false);
+      assert.equal((await doer.reader.get(long.id)).state, 'running');
+      hold.open();
+      await until('it is done', async () => (await doer.reader.get(long.id)).state === 'done');
+    });
+
+    it('cut off by the end of its process goes on in another one at once', async () => {
+      const [first, second] = [await house.doer(), await house.doer()];
+      let ends = 0;
+      for (const doer of [first, second])
+        doer.jobs.handle('cut', {
+          run: async (_payload, job) => {
+            if (doer === second) return void ends++;
+            await new Promise((_resolve, reject) =>
+              job.signal.addEventListener('abort', () => reject(job.signal.reason)),
+            );
+          },
+        });
+      await first.start();
+      const started = first.jobs.start('cut', null, null, 60_000);
+      await until('it runs', async () => (await state(second, 'cut')) === 'running');
+      await first.stop();
+      const { id, ended } = await started;
+      assert.equal(ended, false);
+      assert.deepEqual([(await second.reader.get(id)).state, (await second.reader.get(id)).tries], ['waiting', 0]);
+      await second.start();
+      await until('it is done', async () => ends === 1);
+    });
+
+    it('many long ones keep no scheduled one waiting', async () => {
+      const doer = await house.doer();
+      const hold = gate();
+      let begun = 0;
+      let ticks = 0;
+      doer.jobs.handle('slow', {
+        run: async () => {
+          begun++;
+          await hold.opened;
+        },
+      });
+      doer.jobs.schedule('quick', EVERY_MS, async () => void ticks++);
+      for (let i = 0; i < 6; i++) await doer.jobs.enqueue('slow', i);
+      await doer.start();
+      await until('all places are taken', async () => begun === 4);
+      const before = ticks;
+      await until('the other goes on', async () => ticks > before + 2);
+      assert.equal(begun, 4);
+      hold.open();
+      await until('the rest follows', async () => begun === 6);
+    });
+
+    itUnless(noRedis)('are handed out by Redis, found without it while it is away, and by it again', async () => {
+      const way = await cuttable(REDIS_URL);
+      const redis = new Redis(REDIS_URL);
+      try {
+        way.cut();
+        let runs = 0;
+        const doer = await house.doer(way.url);
+        doer.jobs.schedule('tick', EVERY_MS, async () => void runs++);
+        await doer.start();
+        await until('found without it', async () => runs > 3);
+        way.mend();
+        await until('Redis is back', async () => log.includes('Redis answers again'));
+        const { id } = await row(doer, 'tick');
+        const first = await doer.db.row<{ at: string }>('SELECT MIN(created_at) AS at FROM jobs');
+        const handed = async () => {
+          const events = await redis.xrange(`${inRedis(String(first?.at))}:events`, '-', '+');
+          return events.filter(([, of]) => of.includes('completed') && of.some((v) => v.startsWith(`${id}-`))).length;
+        };
+        await until('Redis hands them out', async () => (await handed()) > 3);
+        way.cut();
+        await until('it is told', async () => log.split('Redis does not answer').length === 3);
+        const before = runs;
+        await until('found without it again', async () => runs > before + 3);
+        assert.equal(log.split('Redis does not answer').length, 3, 'one line each time');
+      } finally {
+        way.close();
+        redis.disconnect();
+      }
+    });
+  });
+}

@@ -1,0 +1,22 @@
+// A process that does jobs: of the name that is given, each run is a line on stdout, and ends when `ms` are over.
+// node job-process.mjs <database url> <redis url or ''> <name> <every ms> <ms>
+import { parseDatabaseUrl } from '../../dist/src/config/config.js';
+import { AppDataSource } from '../../dist/src/database/app-data-source.js';
+import { Db } from '../../dist/src/database/db.js';
+import { Events } from '../../dist/src/events/events.js';
+import { JobStore } from '../../dist/src/jobs/job-store.js';
+import { Jobs } from '../../dist/src/jobs/jobs.js';
+import { JobRunner } from '../../dist/src/jobs/runner.service.js';
+
+const [url, redis, name, every, ms] = process.argv.slice(2);
+const source = new AppDataSource([]);
+await source.open(parseDatabaseUrl(url, process.cwd()));
+const store = new JobStore(new Db(source));
+const jobs = new Jobs(store);
+const events = new Events();
+jobs.schedule(name, Number(every), async () => {
+  process.stdout.write('run\n');
+  await new Promise((resolve) => setTimeout(resolve, Number(ms)));
+});
+new JobRunner({ redisUrl: redis || null }, jobs, store, { open: true }, events).onModuleInit();
+await events.emit('database.opened');

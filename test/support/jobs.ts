@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Config } from '../../src/config/config.js';
+import { parseDatabaseUrl } from '../../src/config/config.js';
+import { AppDataSource } from '../../src/database/app-data-source.js';
+import type { DatabaseService } from '../../src/database/database.service.js';
+import { Db } from '../../src/database/db.js';
+import { Events } from '../../src/events/events.js';
+import { JobReader } from '../../src/jobs/job-reader.service.js';
+import { JobStore } from '../../src/jobs/job-store.js';
+import { Jobs } from '../../src/jobs/jobs.js';
+import { JobRunner } from '../../src/jobs/runner.service.js';
+import { type Kind, migratedDatabase, migratedFile } from './databases.js';
+import { REDIS_URL } from './redis.js';
+
+/** One that does jobs, with connections of its own, as a process has them. */
+export interface Doer {
+  jobs: Jobs;
+  db: Db;
+  reader: JobReader;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A database where several do jobs. */
+export interface JobHouse {
+  doer(redisUrl?: string): Promise<Doer>;
+  /** a process that does one; `runs` counts them */
+  process(redisUrl: string, name: string, everyMs: number, ms: number): { child: ChildProcess; runs(): number };
+  close(): Promise<void>;
+}
+
+export async function jobHouse(kind: Kind): Promise<JobHouse> {
+  const folder = mkdtempSync(join(tmpdir(), 'zoneward-jobs-'));
+  const file = join(folder, 'jobs.db');
+  if (kind === 'sqlite') await migratedFile(file);
+  const server = kind === 'sqlite' ? undefined : await migratedDatabase(kind);
+  const url = server?.url ?? `sqlite:${file}`;
+  const doers: Doer[] = [];
+  let redisUsed = false;
+  const children: ChildProcess[] = [];
+  return {
+    async doer(redisUrl) {
+      redisUsed ||= redisUrl !== undefined;
+      const source = new AppDataSource([]);
+      await source.open(parseDatabaseUrl(url, folder));
+      const db = new Db(source);
+      const store = new JobStore(db);
+      const jobs = new Jobs(store);
+      const events = new Events();
+      const open = { open: true } as DatabaseService;
+      const runner = new JobRunner({ redisUrl: redisUrl ?? null } as Config, jobs, store, open, events);
+      runner.onModuleInit();
+      let stopped = false;
+      const stop = async () => {
+        if (stopped) return;
+        stopped = true;
+        runner.onModuleDestroy();
+        await runner.beforeApplicationShutdown();
+        await source.destroy();
+      };
+      const doer = { jobs, db, reader: new JobReader(db), start: () => events.emit('database.opened'), stop };
+      doers.push(doer);
+      return doer;
+    },
+    process(redisUrl, name, everyMs, ms) {
+      const script = join(import.meta.dirname, 'job-process.mjs');
+      const child = spawn(process.execPath, [script, url, redisUrl, name, String(everyMs), String(ms)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      children.push(child);
+      let out = '';
+      child.stdout.on('data', (chunk) => {
+        out += chunk;
+      });
+      return { child, runs: () => out.split('\n').length - 1 };
+    },
+    async close() {
+      for (const child of children) child.kill('SIGKILL');
+      const first = await doers[0]?.db
+        .row<{ at: string }>('SELECT MIN(created_at) AS at FROM jobs')
+        .catch(() => undefined);
+      for (const doer of doers) await doer.stop();
+      if (redisUsed && first) await forget(first.at);
+      await server?.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What an installation has in Redis, named after its first job. */
+export const inRedis = (birth: string): string => `zoneward:jobs:jobs-${birth.replace(/\D/g, '')}`;
+
+async function forget(birth: string): Promise<void> {
+  const redis = new Redis(REDIS_URL);
+  const keys = await redis.keys(`${inRedis(birth)}:*`);
+  if (keys.length) await redis.del(keys);
+  redis.disconnect();
+}
+
+/** A way to Redis that can be cut. */
+export async function cuttable(redisUrl: string) {
+  const { hostname, port } = new URL(redisUrl);
+  const sockets = new Set<Socket>();
+  let open = true;
+  const server = createServer((inner) => {
+    if (!open) return inner.destroy();
+    const outer = connectTo(Number(port || 6379), hostname);
+    for (const [socket, other] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => other.destroy());
+      socket.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    open = false;
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    mend: () => {
+      open = true;
+    },
+    close: () => {
+      cut();
+      server.close();
+    },
+  };
+}
