@@ -212,11 +212,13 @@ for (const { kind, skip } of databases()) {
 
     it('cut off by the end of its process goes on in another one at once', async () => {
       const [first, second] = [await house.doer(), await house.doer()];
+      let begun = false;
       let ends = 0;
       for (const doer of [first, second])
         doer.jobs.handle('cut', {
           run: async (_payload, job) => {
             if (doer === second) return void ends++;
+            begun = true;
             await new Promise((_resolve, reject) =>
               job.signal.addEventListener('abort', () => reject(job.signal.reason)),
             );
@@ -224,7 +226,8 @@ for (const { kind, skip } of databases()) {
         });
       await first.start();
       const started = first.jobs.start('cut', null, null, 60_000);
-      await until('it runs', async () => (await state(second, 'cut')) === 'running');
+      await until('it runs', async () => begun);
+      assert.equal(await state(second, 'cut'), 'running');
       await first.stop();
       const { id, ended } = await started;
       assert.equal(ended, false);
