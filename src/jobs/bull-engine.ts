@@ -9,6 +9,7 @@ const CONCURRENCY = 32;
 /** ms after which the run of a process that is gone is handed to another one */
 const LOCK_MS = 30_000;
 const STOP_MS = 1000;
+const RETRY_MS = 1000;
 /** ticks that are remembered as planned */
 const MAX_PLANNED = 2000;
 
@@ -97,6 +98,7 @@ export class BullEngine implements Engine {
       ...options,
       concurrency: CONCURRENCY,
       lockDuration: LOCK_MS,
+      runRetryDelay: RETRY_MS,
     });
     // the probe sees the same, and tells it
     queue.on('error', failed);
