@@ -61,7 +61,8 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   private engine: Engine | null = null;
   private timer: NodeJS.Timeout | undefined;
   private opened = false;
-  private prepared = false;
+  /** scheduled jobs that have their rows */
+  private registered = 0;
   private looking = false;
   private again = false;
   private looksAt = 0;
@@ -136,12 +137,13 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     });
   }
 
-  /** Once: what is scheduled gets its rows. */
+  /** What is scheduled gets its rows, once. */
   private async prepare(): Promise<void> {
-    if (this.prepared) return;
-    await this.store.register(new Map([...this.jobs.scheduled].map(([name, { everyMs }]) => [name, everyMs])));
-    this.prepared = true;
-    if (this.config.redisUrl) await this.useRedis(this.config.redisUrl);
+    const { scheduled } = this.jobs;
+    if (this.registered === scheduled.size) return;
+    await this.store.register(new Map([...scheduled].map(([name, { everyMs }]) => [name, everyMs])));
+    this.registered = scheduled.size;
+    if (this.config.redisUrl && !this.engine) await this.useRedis(this.config.redisUrl);
   }
 
   private async useRedis(url: string): Promise<void> {

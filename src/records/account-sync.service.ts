@@ -167,7 +167,9 @@ export class AccountSyncService implements OnModuleInit {
 
   /** It will not be tried again. Who waits for it is told, and has the failure in the audit log by that. */
   private async dead({ account: id, who }: Payload, error: Error, told: boolean): Promise<void> {
-    const account = await this.accounts.toSync(id);
+    const account = await this.accounts.toSync(id).catch(() => null);
+    // it was deleted meanwhile
+    if (!account) return;
     await this.accounts.syncFailed(id, error.message);
     if (told) return;
     const actor = who ? actorOf(who) : 'system';

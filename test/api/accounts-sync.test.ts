@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
+import { Events, type Notice } from '../../src/events/events.js';
 import { databases, type Kind } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
+import { applicationOf } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
+import { rowsOf } from '../support/tables.js';
 import {
   addAccount,
   cacheLines,
@@ -11,6 +14,7 @@ import {
   providerFailed,
   refused,
   startWorld,
+  until,
   type World,
 } from '../support/world.js';
 
@@ -164,6 +168,46 @@ function suite(kind: Kind): void {
     refused(await admin.get(path), 404, 404001);
     assert.equal((await pdns.api('GET', '/zones/xn--bcher-kva.example.')).status, 200, 'kept at the provider');
     await pdns.api('DELETE', '/zones/xn--bcher-kva.example.');
+  });
+
+  it('tells of zones that are gone, once, and of synchronisations that fail while nobody waits', async () => {
+    const { admin, pdns, server } = world;
+    const told: Notice[] = [];
+    applicationOf(server.dataDir)
+      ?.get(Events)
+      .on('notice', (notice) => told.push(notice));
+    await pdns.createZone('lost.example');
+    done(await sync());
+    assert.equal((await pdns.api('DELETE', '/zones/lost.example.')).status, 204);
+    done(await sync());
+    done(await sync());
+    assert.deepEqual(
+      told.map(({ event, domain }) => [event, domain]),
+      [['domain.missing', 'lost.example']],
+    );
+    const { id: lost } = (await domains()).find((d) => d.name === 'lost.example') as { id: number };
+    done(await admin.delete(`/api/domains/${lost}`));
+
+    const credentials = { ...good(), api_key: 'not-the-key' };
+    const body = { provider: 'powerdns', name: 'wrong', credentials, sync_interval_minutes: 5 };
+    const { id } = made(await admin.post('/api/accounts?check=false', body));
+    const again = async () => {
+      const [job] = done(await admin.get('/api/system/jobs?name=accounts.due')).list;
+      return (await admin.post(`/api/system/jobs/${job?.id}/retry`)).status;
+    };
+    // it may be at it
+    await until('it is looked for', async () => (await again()) === 200);
+    await until('it is told', async () => told.length === 2);
+    assert.deepEqual([told[1]?.event, told[1]?.details], ['sync.failed', { account_id: id, account: 'wrong' }]);
+    const failed = () => rowsOf(world, `SELECT runs FROM jobs WHERE name = 'account.sync' AND state = 'failed'`);
+    await until('it is noted', async () => (await failed()).length === 1);
+    // the same once more is no news
+    done(await admin.put(`/api/accounts/${id}`, { sync_interval_minutes: 6 }));
+    await until('it is looked for again', async () => (await again()) === 200);
+    await until('it failed again', async () => Number((await failed())[0]?.runs) === 2);
+    assert.equal(told.length, 2);
+    assert.match(done(await admin.get(`/api/accounts/${id}`)).last_error ?? '', /401/);
+    done(await admin.delete(`/api/accounts/${id}?force=true`));
   });
 
   it('a sync adds what is new, keeps ids, and flags what is gone', async () => {
