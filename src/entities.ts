@@ -9,6 +9,7 @@ import { Lease } from './database/lease.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { JobRow } from './jobs/job.entity.js';
 import { Limit } from './limits/limit.entity.js';
+import { Delivery } from './notifications/delivery.entity.js';
 import { Mail } from './notifications/mail.entity.js';
 import { ChangeSet, RecordChange } from './records/changes/change-set.entity.js';
 import { CachedRecord, RecordCount } from './records/record.entity.js';
@@ -28,6 +29,7 @@ export const ENTITIES = [
   Identity,
   Challenge,
   Mail,
+  Delivery,
   ApiToken,
   TokenUse,
   Team,

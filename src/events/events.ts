@@ -1,6 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import { log } from '../common/logger.js';
 
+/** What can be told of through channels. */
+export const NOTICE_EVENTS = [
+  'domain.expiring',
+  'domain.drift',
+  'domain.missing',
+  'sync.failed',
+  'login.locked',
+  'token.created',
+  'token.unused',
+  'audit.rule',
+  'backup.failed',
+  'failover.switched',
+  'failover.failed',
+] as const;
+export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
+
+/** Something that somebody may want to be told of. */
+export interface Notice {
+  event: NoticeEvent;
+  /** one line of plain words, English, no secrets */
+  text: string;
+  domain?: string | null;
+  /** ids of the channels to use; left out: all that ask for the event */
+  channels?: readonly string[];
+  details?: Record<string, string | number | null>;
+}
+
 /**
  * What happens, with what is told of it. Each is told when it is committed: within a transaction contexts call
  * services.
@@ -17,27 +44,8 @@ export interface EventArgs {
   'mail.queued': [];
   /** something that somebody may want to be told of, through channels of the settings */
   notice: [notice: Notice];
-}
-
-export interface Notice {
-  event:
-    | 'domain.expiring'
-    | 'domain.drift'
-    | 'domain.missing'
-    | 'sync.failed'
-    | 'login.locked'
-    | 'token.created'
-    | 'token.unused'
-    | 'audit.rule'
-    | 'backup.failed'
-    | 'failover.switched'
-    | 'failover.failed';
-  /** one line of plain words, English, no secrets */
-  text: string;
-  domain?: string | null;
-  /** ids of the channels to use; left out: all that ask for the event */
-  channels?: readonly string[];
-  details?: Record<string, string | number | null>;
+  /** a notice waits for its channels */
+  'notice.queued': [];
 }
 
 type Listener<E extends keyof EventArgs> = (...args: EventArgs[E]) => unknown;

@@ -158,7 +158,22 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     const details = { mail: id, template, tries, err: message };
     if (over) log().error(details, 'a mail could not be sent');
     else log().warn(details, 'a mail could not be sent yet');
+    if (over && template === 'notice') await this.noticeFailed(row, message);
     await this.note(row, over ? 'failed' : 'waiting', over ? row.next_at : now(delay), message);
+  }
+
+  /** A notice whose mail nobody took is shown among those that could not be delivered. */
+  private async noticeFailed(row: Row, error: string): Promise<void> {
+    let delivery: number;
+    try {
+      delivery = Number(this.open(row).values.delivery);
+    } catch {
+      return;
+    }
+    await this.db.run(`UPDATE deliveries SET state = 'dead', error = ? WHERE id = ? AND state = 'sent'`, [
+      error,
+      delivery,
+    ]);
   }
 
   /** Writes how a try ended, if the lease is still ours. What is over keeps no content. */

@@ -8,6 +8,8 @@ export interface Templates {
   'new-device': { username: string; time: string; ip: string; userAgent: string };
   /** the account was locked in a network after too many failures */
   locked: { username: string; time: string; ip: string; minutes: number };
+  /** a notice for a channel of mail addresses; `delivery`: the row that it is the mail of */
+  notice: { event: string; text: string; domain: string; time: string; delivery: number };
 }
 export type TemplateName = keyof Templates;
 
@@ -64,6 +66,12 @@ const EN: Writers<Letters> = {
     `Address: ${ip}`,
     'If this was not you, somebody may be guessing your password. You can still sign in from other networks.',
   ],
+  notice: ({ event, text, domain, time }) => [
+    `${event}${domain && ` (${domain})`}`,
+    text,
+    ...(domain ? [`Domain: ${domain}`] : []),
+    `Time: ${moment(time)}`,
+  ],
   test: ({ time }) => ['test mail', 'Mail works: this one was sent to try the settings.', `Time: ${moment(time)}`],
 };
 
@@ -95,11 +103,18 @@ const ZH: Writers<Letters> = {
     `地址：${ip}`,
     '如果不是您本人的操作，可能有人在猜测您的密码。您仍然可以从其他网络登录。',
   ],
+  notice: ({ event, text, domain, time }) => [
+    `${event}${domain && `（${domain}）`}`,
+    text,
+    ...(domain ? [`域名：${domain}`] : []),
+    `时间：${moment(time)}`,
+  ],
   test: ({ time }) => ['测试邮件', '邮件功能正常：此邮件用于测试设置。', `时间：${moment(time)}`],
 };
 
-/** Longest value that a mail repeats; links are never cut. */
+/** Longest value that a mail repeats; links, and notices, which are cut before, are not. */
 const MAX_VALUE = 300;
+const WHOLE = ['url', 'text'];
 
 /**
  * One line without control characters, line ends and invisible marks, such as those that turn the direction of text
@@ -125,7 +140,7 @@ export function writeLetter<N extends LetterName>(
   const clean = Object.fromEntries(
     Object.entries(values).map(([key, value]) => {
       if (typeof value !== 'string') return [key, value];
-      return [key, key === 'url' ? oneLine(value) : oneLine(value).slice(0, MAX_VALUE)];
+      return [key, WHOLE.includes(key) ? oneLine(value) : oneLine(value).slice(0, MAX_VALUE)];
     }),
   ) as Letters[N];
   const chinese = /^zh\b/i.test(language);

@@ -4,7 +4,7 @@ import type { Cidr } from '../common/cidr.js';
 import { resolveAllowed } from './guard.js';
 
 /** A keep-alive agent that connects only to addresses that it has checked itself. Redirects are never followed. */
-export function outboundAgent(deny: readonly Cidr[], timeoutMs: number): Agent {
+export function outboundAgent(deny: readonly Cidr[], timeoutMs: number, allow?: readonly Cidr[]): Agent {
   return new Agent({
     keepAliveTimeout: 30_000,
     connect: {
@@ -12,7 +12,7 @@ export function outboundAgent(deny: readonly Cidr[], timeoutMs: number): Agent {
       // net.connect asks `lookup` for names only; addresses in URLs are checked by `assertUrlAllowed`
       lookup: (hostname, options, callback) => {
         const answer = callback as (error: Error | null, address?: unknown, family?: number) => void;
-        resolveAllowed(hostname, deny).then(
+        resolveAllowed(hostname, deny, allow).then(
           (address) =>
             options.all ? answer(null, [{ address, family: isIP(address) }]) : answer(null, address, isIP(address)),
           (error: Error) => answer(Object.assign(new Error(error.message), { code: 'EOUTBOUND' })),

@@ -21,14 +21,25 @@ const METADATA = [
   'fd00:c1::a9fe:a9fe',
 ].map(parseCidr);
 
+/** Ranges of public addresses. NAT64 is judged by the IPv4 address inside. */
+const PUBLIC = new Set(['unicast', 'rfc6052']);
+const GLOBAL_IPV6 = ['2000::/3', '64:ff9b::/96'].map(parseCidr);
+
+const isPublic = (address: string): boolean =>
+  PUBLIC.has(ipaddr.process(address).range()) &&
+  (ipaddr.process(address).kind() === 'ipv4' || inCidrs(address, GLOBAL_IPV6));
+
 /**
- * Whether what an administrator configured may be connected to: private and loopback yes; link-local, unspecified,
- * cloud metadata and denied never, also in IPv6 clothes.
+ * Whether an address may be connected to: link-local, unspecified, cloud metadata and denied never, also in IPv6
+ * clothes.
+ * @param allow left out, for what administrators configured and what usually lives on private networks (providers,
+ * identity providers, mail and DNS servers): private and loopback may be. Given, even empty, for what anybody may lie
+ * behind (webhooks, health checks): public addresses, and those of this list. Every function of this room takes it.
  */
-export function mayConnect(address: string, deny: readonly Cidr[]): boolean {
-  return [address, ...embedded(address)].every(
-    (a) => !NEVER.has(ipaddr.process(a).range()) && !inCidrs(a, METADATA) && !inCidrs(a, deny),
-  );
+export function mayConnect(address: string, deny: readonly Cidr[], allow?: readonly Cidr[]): boolean {
+  const all = [address, ...embedded(address)];
+  const may = all.every((a) => !NEVER.has(ipaddr.process(a).range()) && !inCidrs(a, METADATA) && !inCidrs(a, deny));
+  return may && (!allow || inCidrs(address, allow) || all.every(isPublic));
 }
 
 const LAST = [12, 13, 14, 15];
@@ -65,14 +76,18 @@ function embedded(address: string): string[] {
 }
 
 /**
- * One address for a host that an administrator named, checked: connect to this address, not to the name again.
+ * One address for a host, checked: connect to this address, not to the name again.
  * @throws OutboundError `unavailable` (nothing sent) when the name does not resolve or its address is not allowed
  */
-export const resolveAllowed = async (host: string, deny: readonly Cidr[]): Promise<string> =>
-  (await resolveAllAllowed(host, deny))[0] as string;
+export const resolveAllowed = async (host: string, deny: readonly Cidr[], allow?: readonly Cidr[]) =>
+  (await resolveAllAllowed(host, deny, allow))[0] as string;
 
 /** All of them, at least one. @throws OutboundError as above */
-export async function resolveAllAllowed(host: string, deny: readonly Cidr[]): Promise<string[]> {
+export async function resolveAllAllowed(
+  host: string,
+  deny: readonly Cidr[],
+  allow?: readonly Cidr[],
+): Promise<string[]> {
   const bare = host.replace(/^\[|\]$/g, '');
   let addresses: string[];
   try {
@@ -80,7 +95,7 @@ export async function resolveAllAllowed(host: string, deny: readonly Cidr[]): Pr
   } catch {
     throw new OutboundError('unavailable', `The host name ${host} cannot be resolved`, false);
   }
-  const allowed = addresses.filter((a) => mayConnect(a, deny));
+  const allowed = addresses.filter((a) => mayConnect(a, deny, allow));
   if (!allowed.length)
     throw new OutboundError('unavailable', `Connections to ${host} are not allowed (outbound rules)`, false);
   return allowed;
@@ -89,13 +104,13 @@ export async function resolveAllAllowed(host: string, deny: readonly Cidr[]): Pr
 /**
  * @throws OutboundError when the URL is no http(s) URL, carries a user name, or names an address that is not allowed.
  */
-export function assertUrlAllowed(url: string, deny: readonly Cidr[]): void {
+export function assertUrlAllowed(url: string, deny: readonly Cidr[], allow?: readonly Cidr[]): void {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol) || parsed.username || parsed.password) {
     throw new OutboundError('rejected', 'The endpoint must be an http or https URL without user name');
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) && !mayConnect(host, deny)) {
+  if (isIP(host) && !mayConnect(host, deny, allow)) {
     throw new OutboundError('rejected', `Connections to ${host} are not allowed (outbound rules)`);
   }
 }

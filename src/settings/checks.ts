@@ -8,6 +8,13 @@ export function isHttpUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && !username && !password && !search && !hash;
 }
 
+/** An http(s) URL without user name and fragment; a query may be. */
+export function isHookUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > 2048 || !URL.canParse(value)) return false;
+  const { protocol, username, password, hash } = new URL(value);
+  return /^https?:$/.test(protocol) && !username && !password && !hash;
+}
+
 /** An IANA time zone that this process knows. */
 export function isTimezone(value: unknown): boolean {
   if (typeof value !== 'string' || !/^[\w+/-]{1,64}$/.test(value) || /^[+-]/.test(value)) return false;

@@ -29,7 +29,7 @@ type Values = Readonly<Record<string, unknown>>;
  */
 function guarded(name: DocumentName, document: Documents[DocumentName]): Map<string, unknown> {
   const value = (of: object, field: string) => (of as Values)[field] || null;
-  if (name === 'security') return new Map();
+  if (name === 'security' || name === 'notifications') return new Map();
   if (name !== 'oauth') return new Map(FIELDS[name].map((field) => [field, value(document, field)]));
   const { providers } = document as Documents['oauth'];
   return new Map(providers.flatMap((p) => OF_PROVIDER.map((field) => [`${p.key}.${field}`, value(p, field)])));
@@ -40,7 +40,7 @@ function guarded(name: DocumentName, document: Documents[DocumentName]): Map<str
  * is named with all its fields.
  */
 export function namedBy(name: DocumentName, input: object): string[] {
-  if (name === 'security') return [];
+  if (name === 'security' || name === 'notifications') return [];
   if (name !== 'oauth') return FIELDS[name].filter((field) => (input as Values)[field] !== undefined);
   const providers = (input as Partial<Documents['oauth']>).providers ?? [];
   return providers.flatMap((p) => OF_PROVIDER.map((field) => `${p.key}.${field}`));

@@ -1,4 +1,5 @@
 import { Role } from '../common/access.js';
+import type { StoredChannel } from './channels.js';
 import type { OauthProvider } from './oauth-settings.dto.js';
 import type { GeneralSettings, SecuritySettings, SmtpSettings } from './settings.dto.js';
 
@@ -42,6 +43,7 @@ export const DEFAULTS = {
     from: '',
   } as StoredSmtp,
   oauth: { enabled: false, providers: [] } as StoredOauth,
+  notifications: { channels: [] as StoredChannel[] },
 };
 export type Documents = typeof DEFAULTS;
 export type DocumentName = keyof Documents;

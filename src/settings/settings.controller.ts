@@ -3,6 +3,7 @@ import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { Audited } from '../audit/audited.js';
 import { Access, type Caller, Me, Role } from '../common/access.js';
 import { errors } from '../common/errors.js';
+import { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { CONFIRMED_SECTIONS, type ConfirmedSection } from './confirmation.js';
 import { OauthInput, OauthView } from './oauth-settings.dto.js';
 import {
@@ -99,6 +100,25 @@ export class SettingsController {
   @Audited('settings.update')
   updateOauth(@Body() body: OauthInput, @Me() me: Caller): Promise<OauthView> {
     return this.settings.updateOauth(body, me);
+  }
+
+  /** Channels that notices go through: mail, webhooks and chats. */
+  @Get('notifications')
+  notifications(): Promise<NotificationsView> {
+    return this.settings.view('notifications');
+  }
+
+  /**
+   * Changes them. The list of channels is replaced as a whole; a secret that is left out stays, and must be sent again
+   * when the address that it goes to changes. `config` by type: email `{to}` · webhook `{url, secret?}` · telegram
+   * `{token, chat_id, api_url?}` · slack, discord, wecom `{url}` · dingtalk, feishu `{url, secret?}`. Addresses that are
+   * not public are refused unless `OUTBOUND_ALLOW` lists them.
+   */
+  @Put('notifications')
+  @Access({ role: Role.Admin, noTokens: true })
+  @Audited('settings.update')
+  updateNotifications(@Body() body: NotificationsInput, @Me() me: Caller): Promise<NotificationsView> {
+    return this.settings.updateNotifications(body, me);
   }
 
   /**

@@ -11,6 +11,8 @@ import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { SealedValues } from '../database/sealed-values.js';
+import type { NotificationsInput, NotificationsView } from './channels.dto.js';
+import { nextChannels, opened, type StoredChannel, sealedIn } from './channels.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, nulls, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
@@ -59,6 +61,7 @@ export class SettingsService {
     sealed.keep('secrets of OAuth providers', async () =>
       (await this.read('oauth')).providers.map((provider) => provider.client_secret),
     );
+    sealed.keep('secrets of notification channels', async () => sealedIn((await this.read('notifications')).channels));
   }
 
   /** A document as stored, defaults filled in; also what waits for a super administrator. */
@@ -189,6 +192,21 @@ export class SettingsService {
       if (wrong.length) throw errors.validation(wrong);
       return { enabled: input.enabled ?? old.enabled, providers: providers ?? old.providers };
     });
+  }
+
+  /** @throws AppError 400001 naming all that is wrong with each channel */
+  async updateNotifications({ channels }: NotificationsInput, caller: Caller): Promise<NotificationsView> {
+    const { outboundDeny: deny, outboundAllow: allow } = this.config;
+    return this.update('notifications', caller, {}, { channels }, (old) =>
+      channels ? { channels: nextChannels(old.channels, channels, { box: this.box, deny, allow }) } : old,
+    );
+  }
+
+  /** A channel with its secrets in plain text, for who delivers; undefined when there is none of this id. */
+  async channel(id: string): Promise<StoredChannel | undefined> {
+    const { channels } = await this.read('notifications');
+    const found = channels.find((channel) => channel.id === id);
+    return found && opened(found, this.box);
   }
 
   /** Confirms all fields of a section that wait. */

@@ -1,3 +1,5 @@
+import type { NotificationsView } from './channels.dto.js';
+import { channelView } from './channels.js';
 import { isConfirmed } from './confirmation.js';
 import { type DocumentName, type Documents, notBindingSupers, type Row } from './documents.js';
 import type { OauthView } from './oauth-settings.dto.js';
@@ -9,10 +11,15 @@ export interface Views {
   security: SecurityView;
   smtp: SmtpView;
   oauth: OauthView;
+  notifications: NotificationsView;
 }
 
 /** A section as answers and the audit log show it: without secrets, with what waits for a super administrator. */
 export function viewOf<N extends DocumentName>(name: N, value: Documents[N], row: Row | undefined): Views[N] {
+  if (name === 'notifications') {
+    const { channels } = value as Documents['notifications'];
+    return { channels: channels.map(channelView) } as Views[N];
+  }
   const waiting = name === 'security' ? notBindingSupers(row) : (row?.waiting ?? []);
   return { ...shown(name, value, row), confirmed: waiting.length === 0, waiting } as unknown as Views[N];
 }

@@ -41,6 +41,8 @@ export class ApiToken {
   @Utc({ nullable: true }) previous_until!: string | null;
   /** network of the use that `last_used_at` tells of */
   @Str(64, { nullable: true }) last_used_network!: string | null;
+  /** when somebody was told that it is not used */
+  @Utc({ nullable: true }) unused_told_at!: string | null;
 }
 
 /** How often a token was used on a day (UTC) from a network. */

@@ -6,12 +6,13 @@ import { ExplainService } from './explain.service.js';
 import { TokenUses } from './token-uses.service.js';
 import { TokensController } from './tokens.controller.js';
 import { TokensService } from './tokens.service.js';
+import { UnusedTokens } from './unused-tokens.service.js';
 import { UserExplainController } from './user-explain.controller.js';
 
 @Module({
   imports: [AccountsModule, DomainsModule, UsersModule],
   controllers: [TokensController, UserExplainController],
-  providers: [TokensService, TokenUses, ExplainService],
+  providers: [TokensService, TokenUses, UnusedTokens, ExplainService],
   exports: [TokensService, TokenUses],
 })
 export class TokensModule {}

@@ -14,6 +14,7 @@ import { listRows } from '../database/lists.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
+import { Notices } from '../notifications/notices.service.js';
 import { UsersService } from '../users/users.service.js';
 import { presetRules } from './presets.js';
 import { assertRules } from './rule-checks.js';
@@ -79,6 +80,7 @@ export class TokensService implements OnModuleInit {
     private readonly events: Events,
     private readonly jobs: Jobs,
     private readonly uses: TokenUses,
+    private readonly notices: Notices,
     private readonly audit: AuditService,
   ) {}
 
@@ -139,6 +141,7 @@ export class TokensService implements OnModuleInit {
       last_used_network: null,
       previous_hash: null,
       previous_until: null,
+      unused_told_at: null,
     };
     return this.db.transaction(async (manager) => {
       // parallel creations would all count before any of them inserts
@@ -151,6 +154,11 @@ export class TokensService implements OnModuleInit {
       }
       const inserted = await manager.insert(ApiToken, row);
       const created = { ...row, id: Number(inserted.identifiers[0]?.id) } as ApiToken;
+      await this.notices.tell(manager, {
+        event: 'token.created',
+        text: `${me.username} made the API token “${created.name}”`,
+        details: { token_id: created.id, username: me.username },
+      });
       await this.audit.write(manager, caller, {
         action: 'token.create',
         target: target(created),

@@ -12,12 +12,14 @@ import type { DomainDetail, DomainView, LineView } from '../../src/domains/domai
 import type { PermissionView } from '../../src/domains/permission.dto.js';
 import type { Health } from '../../src/http/health.dto.js';
 import type { Done, InitStatus, TestResult } from '../../src/init/init.dto.js';
+import type { ChannelTestResult, DeliveryList, DeliveryView } from '../../src/notifications/deliveries.dto.js';
 import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
 import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/changes/batch.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/changes/change.dto.js';
 import type { RecordId, RecordList, RecordView } from '../../src/records/record.dto.js';
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
+import type { NotificationsView } from '../../src/settings/channels.dto.js';
 import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
 import type { JobList, JobView } from '../../src/system/jobs.dto.js';
@@ -51,6 +53,9 @@ interface Answers {
   'PUT /api/settings/oauth': OauthView;
   'POST /api/settings/{section}/confirm': Confirmed;
   'POST /api/settings/smtp/test': SmtpTestResult;
+  'GET /api/settings/notifications': NotificationsView;
+  'PUT /api/settings/notifications': NotificationsView;
+  'POST /api/settings/notifications/{id}/test': ChannelTestResult;
   'GET /api/auth/sessions': SessionView[];
   'DELETE /api/auth/sessions/others': EndedSessions;
   'DELETE /api/auth/sessions/{id}': null;
@@ -140,6 +145,8 @@ interface Answers {
   'PUT /api/domains/{id}/rrsets/{host}/{type}': RrsetResult;
   'DELETE /api/domains/{id}/rrsets/{host}/{type}': RrsetResult;
   'POST /api/accounts/{id}/sync': SyncResult;
+  'GET /api/system/notifications': DeliveryList;
+  'POST /api/system/notifications/{id}/retry': DeliveryView;
   'GET /api/system/login-stats': LoginStats;
   'POST /api/system/unlock-account': UnlockResult;
   'GET /api/system/jobs': JobList;

@@ -7,6 +7,7 @@ import { errors } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
 import { type Counted, type LimitRule, LimitsService } from '../../limits/limits.service.js';
 import { Mailer } from '../../notifications/mailer.service.js';
+import { Notices } from '../../notifications/notices.service.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { UsersService } from '../../users/users.service.js';
@@ -32,6 +33,7 @@ export class Attempts {
     private readonly users: UsersService,
     private readonly settings: SettingsService,
     private readonly mailer: Mailer,
+    private readonly notices: Notices,
     private readonly audit: AuditService,
   ) {}
 
@@ -80,10 +82,18 @@ export class Attempts {
     await this.audit.append(caller, { action: 'auth.lock', target, after: { network, seconds } });
     const tell = async () => {
       const user = await this.users.find({ username_key: username, status: 1 });
-      if (!user?.email || !(await this.mailer.enabled())) return;
+      // of a name that nobody has nothing is told: it may be a password in the wrong field
+      if (!user) return;
+      const words = `Signing in as ${user.username} is locked in the network ${network} after too many failures`;
+      await this.notices.tell(undefined, {
+        event: 'login.locked',
+        text: `${words}, for ${Math.round(seconds / 60)} minutes`,
+        details: { username: user.username, network, seconds },
+      });
+      if (!user.email || !(await this.mailer.enabled())) return;
       const values = { username: user.username, time: now(), ip: caller.ip, minutes: Math.round(seconds / 60) };
       await this.mailer.queue(undefined, user.email, 'locked', user.language, values);
     };
-    tell().catch((error) => log().error({ err: error }, 'a mail about a lock could not be written'));
+    tell().catch((error) => log().error({ err: error }, 'nobody could be told of a lock'));
   }
 }

@@ -12,6 +12,7 @@ import { LeaseScopes1763975000000 } from './1763975000000-lease-scopes.js';
 import { Changes1763980000000 } from './1763980000000-changes.js';
 import { LateChanges1763985000000 } from './1763985000000-late-changes.js';
 import { Jobs1764010000000 } from './1764010000000-jobs.js';
+import { Notifications1764020000000 } from './1764020000000-notifications.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -29,4 +30,5 @@ export const MIGRATIONS = [
   Changes1763980000000,
   LateChanges1763985000000,
   Jobs1764010000000,
+  Notifications1764020000000,
 ];

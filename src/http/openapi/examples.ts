@@ -76,5 +76,17 @@ export const EXAMPLES: Record<string, object> = {
       },
     ],
   },
+  NotificationsInput: {
+    channels: [
+      {
+        id: 'on-call',
+        type: 'webhook',
+        name: 'On call',
+        config: { url: 'https://hooks.example.com/zoneward', secret: 'from-the-receiver' },
+        events: ['domain.expiring', 'sync.failed', 'failover.switched'],
+      },
+      { type: 'email', name: 'Operations', config: { to: ['ops@example.com'] }, events: ['backup.failed'] },
+    ],
+  },
   UnlockInput: { username: 'ada' },
 };

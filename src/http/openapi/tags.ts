@@ -9,8 +9,8 @@ export const TAGS: Record<string, string> = {
   'API tokens': 'Credentials for programs, limited to domains, scopes, networks and rules.',
   Teams: 'Groups of users, and what they may do with domains.',
   Users: 'People, their roles, and what somebody would be allowed to do.',
-  Settings: 'Documents of the installation: general, security, mail server and sign-in providers.',
+  Settings: 'Documents of the installation: general, security, mail server, sign-in providers and channels.',
   Audit: 'Who did what and when, in a chain that shows tampering.',
-  System: 'Logins and locks, for those who run the service.',
+  System: 'Logins, locks and what became of notices, for those who run the service.',
   Health: 'Whether the process lives, and whether it can work. Not below `/api`.',
 };

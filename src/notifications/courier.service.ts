@@ -1,0 +1,201 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { now, within } from '../common/clock.js';
+import { log } from '../common/logger.js';
+import { DatabaseService } from '../database/database.service.js';
+import { Db, isDatabaseDown } from '../database/db.js';
+import { Events } from '../events/events.js';
+import { Jobs } from '../jobs/jobs.js';
+import type { StoredChannel } from '../settings/channels.js';
+import { SettingsService } from '../settings/settings.service.js';
+import { ChannelError, Hooks } from './hooks.service.js';
+import { Mailer } from './mailer.service.js';
+import type { Message } from './messages.js';
+
+const TICK_MS = 2_000;
+const SEND_MS = 15_000;
+/** a claimed delivery is due again after this: longer than any sending */
+const LEASE_MS = 60_000;
+const STOP_MS = 5_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const KEEP_MS = 30 * 24 * HOUR;
+/** waiting time after each failure; the last one is that of all further ones */
+const DELAYS = [0.2, 0.5, 2, 5, 15, 30, 60].map((minutes) => minutes * MINUTE);
+/** so often a message is tried that the other side understands and refuses: it must not block its channel for a day */
+const REFUSED_TRIES = 5;
+
+interface Row {
+  id: number;
+  notice: string;
+  channel: string;
+  event: string;
+  domain: string | null;
+  content: string;
+  tries: number;
+  next_at: string;
+  until_at: string;
+  created_at: string;
+}
+
+/**
+ * Delivers what waits for channels. Each channel has its own queue and, in a process, its own worker, so that one that
+ * is dead delays no other; only the oldest delivery of a channel is tried, so that they arrive in order. All replicas
+ * look, and the one whose compare-and-set moves `next_at` sends: the new `next_at` is its lease. No transaction is open
+ * meanwhile. A process that dies leaves a delivery that is due when the lease ends, and it may have died after the
+ * channel took it: each is delivered at least once, a second time only then, and with the same delivery id.
+ */
+@Injectable()
+export class Courier implements OnModuleInit, BeforeApplicationShutdown {
+  /** by channel */
+  private readonly workers = new Map<string, Promise<void>>();
+  private looking: Promise<void> | null = null;
+  private again = false;
+  private stopped = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly database: DatabaseService,
+    private readonly settings: SettingsService,
+    private readonly events: Events,
+    private readonly jobs: Jobs,
+    private readonly hooks: Hooks,
+    private readonly mailer: Mailer,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.on('notice.queued', () => this.wake());
+    this.jobs.schedule('notifications', TICK_MS, async () => this.wake());
+    this.jobs.schedule('notifications.tidy', HOUR, () => this.tidy());
+  }
+
+  /** Before the others' shutdown, which closes the database: what was sent must be noted. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    await within(Promise.all([this.looking, ...this.workers.values()]), STOP_MS);
+  }
+
+  /** Not waited for: a channel that hangs would hold up the next look. */
+  private wake(): void {
+    this.again = true;
+    this.looking ??= this.look()
+      .catch(report)
+      .finally(() => {
+        this.looking = null;
+      });
+  }
+
+  private async look(): Promise<void> {
+    while (this.again && !this.stopped && this.database.open) {
+      this.again = false;
+      const heads = await this.db.rows<{ channel: string }>(
+        `SELECT channel, MIN(id) AS id FROM deliveries WHERE state = 'waiting' GROUP BY channel`,
+      );
+      for (const { channel } of heads) {
+        if (this.workers.has(channel)) continue;
+        const worker = this.work(channel)
+          .catch(report)
+          .finally(() => this.workers.delete(channel));
+        this.workers.set(channel, worker);
+      }
+    }
+  }
+
+  /** Delivers what is due of a channel, until nothing is, one failed, or another process is at it. */
+  private async work(channel: string): Promise<void> {
+    while (!this.stopped) {
+      const row = await this.claim(channel);
+      if (!row) return;
+      try {
+        await this.deliver(row);
+      } catch (error) {
+        if (isDatabaseDown(error)) throw error;
+        return this.failed(row, error as Error);
+      }
+    }
+  }
+
+  /** The oldest delivery of a channel, if it is due and nobody else has it; `tries` counts this try. */
+  private async claim(channel: string): Promise<Row | null> {
+    const row = await this.db.row<Row>(
+      `SELECT id, notice, channel, event, domain, content, tries, next_at, until_at, created_at FROM deliveries
+       WHERE state = 'waiting' AND channel = ? ORDER BY id LIMIT 1`,
+      [channel],
+    );
+    if (!row || row.next_at > now()) return null;
+    const lease = now(LEASE_MS);
+    const changed = await this.db.run(
+      `UPDATE deliveries SET next_at = ?, tries = tries + 1 WHERE id = ? AND state = 'waiting' AND next_at = ?`,
+      [lease, row.id, row.next_at],
+    );
+    return changed === 1 ? { ...row, next_at: lease, tries: row.tries + 1 } : null;
+  }
+
+  /** @throws ChannelError, and what else goes wrong */
+  private async deliver(row: Row): Promise<void> {
+    // the process may have died at each try
+    if (row.tries > 1 && now() >= row.until_at) throw new ChannelError('Too late: every try ended without an answer');
+    const channel = await this.settings.channel(row.channel);
+    if (!channel?.enabled) {
+      const why = channel ? 'The channel is off' : 'The channel was removed';
+      await this.note(row, 'dead', row.next_at, why);
+      return;
+    }
+    const { site_name: site } = await this.settings.read('general');
+    const { text, details } = JSON.parse(row.content);
+    const { event, domain, created_at: time } = row;
+    const message = { delivery: `${row.notice}.${row.channel}`, event, text, domain, details, time, site };
+    if (channel.type === 'email') return this.queueMails(row, channel, message);
+    await this.hooks.send(channel, message, SEND_MS);
+    await this.note(row, 'sent', row.next_at, null);
+  }
+
+  /** Mails have an outbox of their own: handing them over is one transaction, and what fails there comes back here. */
+  private async queueMails(row: Row, { config }: StoredChannel, { event, text, domain, time }: Message): Promise<void> {
+    if (!(await this.mailer.enabled())) throw new ChannelError('Mail is off, or there is no mail server');
+    const values = { event, text, domain: domain ?? '', time, delivery: row.id };
+    await this.db.transaction(async (manager) => {
+      if (!(await this.db.run(NOTE, noted(row, 'sent', row.next_at, null), manager))) return;
+      for (const to of config.to as string[]) await this.mailer.queue(manager, to, 'notice', null, values);
+    });
+  }
+
+  /** Waits for the next try, or gives up. */
+  private async failed(row: Row, error: Error): Promise<void> {
+    const { refused, waitMs } = error instanceof ChannelError ? error : { refused: false, waitMs: 0 };
+    // of anything unforeseen the words may hold whatever was sent
+    const words = error instanceof ChannelError ? error.message : 'It could not be prepared; the log says more';
+    const delay = Math.max(DELAYS[Math.min(row.tries, DELAYS.length) - 1] as number, Math.min(waitMs, HOUR));
+    const over = (refused && row.tries >= REFUSED_TRIES) || now(delay) >= row.until_at;
+    const details = { delivery: row.id, channel: row.channel, event: row.event, tries: row.tries };
+    if (!(error instanceof ChannelError)) log().error({ ...details, err: error }, 'a notice could not be prepared');
+    else if (over) log().error({ ...details, err: words }, 'a notice could not be delivered');
+    else log().warn({ ...details, err: words }, 'a notice could not be delivered yet');
+    await this.note(row, over ? 'dead' : 'waiting', over ? row.next_at : now(delay), words);
+  }
+
+  /** Writes how a try ended, if the lease is still ours. */
+  private async note(row: Row, state: 'sent' | 'waiting' | 'dead', nextAt: string, error: string | null) {
+    await this.db.run(NOTE, noted(row, state, nextAt, error));
+  }
+
+  private async tidy(): Promise<void> {
+    await this.db.run(`DELETE FROM deliveries WHERE state IN ('sent', 'dead') AND created_at < ?`, [now(-KEEP_MS)]);
+  }
+}
+
+const NOTE = `UPDATE deliveries SET state = ?, next_at = ?, sent_at = ?, error = ?
+  WHERE id = ? AND state = 'waiting' AND next_at = ?`;
+
+const noted = (row: Row, state: 'sent' | 'waiting' | 'dead', nextAt: string, error: string | null) => [
+  state,
+  nextAt,
+  state === 'sent' ? now() : null,
+  error,
+  row.id,
+  row.next_at,
+];
+
+/** A database that is down is asked again at the next tick, and others tell of it. */
+function report(error: unknown): void {
+  if (!isDatabaseDown(error)) log().error({ err: error }, 'the outbox of notices could not be worked on');
+}

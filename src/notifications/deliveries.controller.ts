@@ -1,0 +1,37 @@
+import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
+import { pageHeaders, pageOf } from '../common/paging.dto.js';
+import { IdPipe } from '../common/validation.js';
+import { DeliveryList, DeliveryQuery, DeliveryView } from './deliveries.dto.js';
+import { Deliveries } from './deliveries.service.js';
+
+@ApiTags('System')
+@Controller('system/notifications')
+export class DeliveriesController {
+  constructor(private readonly deliveries: Deliveries) {}
+
+  /**
+   * What became of notices: one entry for each notice and channel, newest first. `?state=dead` are those that nobody
+   * tries any more. Kept for 30 days.
+   */
+  @Get()
+  @Access({ role: Role.Admin })
+  async list(@Query() query: DeliveryQuery, @Res({ passthrough: true }) response: Response): Promise<DeliveryList> {
+    const { total, list } = await this.deliveries.list(query);
+    pageHeaders(response, total, pageOf(query));
+    return { total, list };
+  }
+
+  /** Tries a dead delivery again, before what waits for its channel. It keeps the id that receivers know it by. */
+  @Post(':id/retry')
+  @HttpCode(200)
+  @Access({ role: Role.Admin, noTokens: true })
+  @Fails('conflict')
+  @Audited('notification.retry')
+  retry(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<DeliveryView> {
+    return this.deliveries.retry(me, id);
+  }
+}

@@ -1,0 +1,74 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { request } from 'undici';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { outboundAgent } from '../outbound/agent.js';
+import { readBody } from '../outbound/body.js';
+import { assertUrlAllowed } from '../outbound/guard.js';
+import { OutboundError } from '../outbound/outbound-error.js';
+import type { StoredChannel } from '../settings/channels.js';
+import { words } from './mail-error.js';
+import { type Message, outgoing, refusal, secretsOf } from './messages.js';
+
+const MAX_BODY_MIB = 1;
+const CONNECT_MS = 10_000;
+
+/** A channel did not take a message. The words are for administrators, and hold no secret. */
+export class ChannelError extends Error {
+  constructor(
+    message: string,
+    /** it was understood and refused: the same message will hardly be taken later */
+    readonly refused = false,
+    /** ms that the other side asks to wait */
+    readonly waitMs = 0,
+  ) {
+    super(message);
+  }
+}
+
+/** Statuses that speak of the address, the secret or the moment, not of the message. */
+const MAY_CHANGE = [401, 403, 404, 407, 408, 410, 421, 425, 429];
+
+/** Hands messages to channels over HTTP: to public addresses and those of OUTBOUND_ALLOW; redirects are not followed. */
+@Injectable()
+export class Hooks implements OnApplicationShutdown {
+  private readonly agent;
+
+  constructor(@Inject(CONFIG) private readonly config: Config) {
+    this.agent = outboundAgent(config.outboundDeny, CONNECT_MS, config.outboundAllow);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.agent.destroy();
+  }
+
+  /** @param channel with its secrets in plain text. @throws ChannelError */
+  async send(channel: StoredChannel, message: Message, limitMs: number): Promise<void> {
+    const { url, headers, body } = outgoing(channel, message, Date.now());
+    const { outboundDeny, outboundAllow } = this.config;
+    let answer: Awaited<ReturnType<typeof request>>;
+    let text: string;
+    try {
+      assertUrlAllowed(url, outboundDeny, outboundAllow);
+      const signal = AbortSignal.timeout(limitMs);
+      answer = await request(url, { method: 'POST', headers, body, signal, dispatcher: this.agent });
+      text = (await readBody(answer.body, MAX_BODY_MIB)).toString('utf8');
+    } catch (error) {
+      throw new ChannelError(connectionWords(error, limitMs));
+    }
+    const status = answer.statusCode;
+    const wrong = refusal(channel, status, text);
+    if (!wrong) return;
+    const refused = status >= 400 && status < 500 && !MAY_CHANGE.includes(status);
+    const seconds = Number(answer.headers['retry-after']) || 0;
+    throw new ChannelError(`It was not taken: ${words(wrong, secretsOf(channel))}`, refused, seconds * 1000);
+  }
+}
+
+/** Names no address: it may be a secret. */
+function connectionWords(error: unknown, limitMs: number): string {
+  const { name, code, message } = error as { name?: string; code?: string; message: string };
+  if (error instanceof OutboundError || code === 'EOUTBOUND') return message;
+  if (name === 'TimeoutError') return `There was no answer within ${limitMs / 1000} s`;
+  return `It cannot be reached or broke the connection (${code ?? 'unknown error'})`;
+}

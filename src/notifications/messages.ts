@@ -1,0 +1,131 @@
+import { createHmac } from 'node:crypto';
+import type { StoredChannel } from '../settings/channels.js';
+import { oneLine } from './templates.js';
+
+/** A notice as a channel gets it. */
+export interface Message {
+  /** the same at each try: who got it before knows it again */
+  delivery: string;
+  event: string;
+  text: string;
+  domain: string | null;
+  details: Record<string, string | number | null>;
+  /** when it happened */
+  time: string;
+  /** name of the installation */
+  site: string;
+}
+
+/** A POST of JSON. */
+export interface Outgoing {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const hmac = (key: string, text: string) => createHmac('sha256', key).update(text);
+
+/** For people, on one line. */
+const lineOf = ({ site, event, text }: Message): string => `[${oneLine(site)}] ${event}: ${text}`;
+/** The same where `<` begins a mention of somebody, or of everybody. */
+const unmarked = (message: Message): string => lineOf(message).replaceAll('<', '＜');
+
+const post = (url: string, body: object, headers: Record<string, string> = {}): Outgoing => ({
+  url,
+  headers: { 'content-type': 'application/json', 'user-agent': 'zoneward', ...headers },
+  body: JSON.stringify(body),
+});
+
+type Writer = (config: Record<string, string | null>, message: Message, at: number) => Outgoing;
+
+/** What each type of channel is sent: plain text, so that nothing in a notice calls somebody or becomes a link. */
+const WRITERS: Record<Exclude<StoredChannel['type'], 'email'>, Writer> = {
+  webhook: ({ url, secret }, message, at) => {
+    const timestamp = String(Math.floor(at / 1000));
+    const request = post(String(url), message, {
+      'x-zoneward-event': message.event,
+      'x-zoneward-delivery': message.delivery,
+      'x-zoneward-timestamp': timestamp,
+    });
+    if (secret)
+      request.headers['x-zoneward-signature'] = `sha256=${hmac(secret, `${timestamp}.${request.body}`).digest('hex')}`;
+    return request;
+  },
+  telegram: ({ api_url, token, chat_id }, message) =>
+    post(`${String(api_url).replace(/\/+$/, '')}/bot${token}/sendMessage`, {
+      chat_id,
+      text: lineOf(message),
+      link_preview_options: { is_disabled: true },
+    }),
+  slack: ({ url }, message) => {
+    const text = lineOf(message).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    return post(String(url), { text, unfurl_links: false });
+  },
+  discord: ({ url }, message) => post(String(url), { content: lineOf(message), allowed_mentions: { parse: [] } }),
+  dingtalk: ({ url, secret }, message, at) => {
+    const address = new URL(String(url));
+    if (secret) {
+      address.searchParams.set('timestamp', String(at));
+      address.searchParams.set('sign', hmac(secret, `${at}\n${secret}`).digest('base64'));
+    }
+    return post(address.href, { msgtype: 'text', text: { content: lineOf(message) }, at: { isAtAll: false } });
+  },
+  feishu: ({ url, secret }, message, at) => {
+    const timestamp = String(Math.floor(at / 1000));
+    // the text is the key here, and nothing is what is signed
+    const signed = secret && { timestamp, sign: hmac(`${timestamp}\n${secret}`, '').digest('base64') };
+    return post(String(url), { ...signed, msg_type: 'text', content: { text: unmarked(message) } });
+  },
+  wecom: ({ url }, message) => post(String(url), { msgtype: 'text', text: { content: unmarked(message) } }),
+};
+
+/** The request that brings a message to a channel. @param at ms, the time that signatures hold */
+export const outgoing = ({ type, config }: StoredChannel, message: Message, at: number): Outgoing =>
+  WRITERS[type as keyof typeof WRITERS](config as Record<string, string | null>, message, at);
+
+/** What no error message may repeat: secrets, and the parts of addresses that hold one. */
+export function secretsOf({ type, config }: StoredChannel): string[] {
+  const { url, secret, token } = config as Record<string, string | null>;
+  const parts = url && type !== 'webhook' ? [url, ...url.split(/[/?&=]/).slice(3)] : [];
+  return [secret ?? '', token ?? '', ...parts.filter((part) => part.length >= 8)];
+}
+
+/**
+ * What is wrong with an answer, in the vendor's own words as far as they stand in the field that is meant for them:
+ * whoever names an address must not read pages of somebody else here. Null: it was taken. Several vendors refuse with
+ * the status 200.
+ */
+export function refusal({ type }: StoredChannel, status: number, text: string): string | null {
+  const body = parsed(text);
+  const success = status >= 200 && status < 300;
+  const told = (code: unknown, words: unknown) =>
+    [typeof words === 'string' && words, code !== undefined && `code ${Number(code)}`, `HTTP ${status}`]
+      .filter(Boolean)
+      .join(', ');
+  switch (type) {
+    case 'dingtalk':
+    case 'wecom':
+      return success && body.errcode === 0 ? null : told(body.errcode, body.errmsg);
+    case 'feishu': {
+      const code = body.code ?? body.StatusCode;
+      return success && code === 0 ? null : told(code, body.msg ?? body.StatusMessage);
+    }
+    case 'telegram':
+      return success && body.ok === true ? null : told(body.error_code, body.description);
+    case 'discord':
+      return success ? null : told(body.code, body.message);
+    case 'slack':
+      return success ? null : told(undefined, /^\w{1,64}$/.test(text) ? text : undefined);
+    default:
+      return success ? null : told(undefined, undefined);
+  }
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

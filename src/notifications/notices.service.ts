@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { now } from '../common/clock.js';
+import { Db } from '../database/db.js';
+import { Events, type Notice, type NoticeEvent } from '../events/events.js';
+import { clipped, storable } from '../outbound/outbound-error.js';
+import { SettingsService } from '../settings/settings.service.js';
+import { oneLine } from './templates.js';
+
+const HOUR = 3_600_000;
+/** after this a notice is no news any more */
+export const LIFE_MS = 26 * HOUR;
+/** characters; with the site's name they fit into a message of every chat, of which the smallest has 2048 bytes */
+const MAX_TEXT = 600;
+
+/** Writes notices into the outbox: a row for each channel that wants it. `Courier` delivers them. */
+@Injectable()
+export class Notices implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly settings: SettingsService,
+    private readonly events: Events,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.on('notice', (notice) => this.tell(undefined, notice));
+  }
+
+  /** Whether any channel asks for an event: for who tells of something only once. */
+  async heard(event: NoticeEvent): Promise<boolean> {
+    const { channels } = await this.settings.read('notifications');
+    return channels.some(({ enabled, events }) => enabled && events.includes(event));
+  }
+
+  /** Tells the channels, in the transaction of what happened; outside of any, `Events.emit('notice', …)` does as well. */
+  async tell(manager: EntityManager | undefined, notice: Notice): Promise<void> {
+    const { channels } = await this.settings.read('notifications', manager);
+    const wanted = channels.filter(
+      ({ id, enabled, events }) =>
+        enabled && (notice.channels ? notice.channels.includes(id) : events.includes(notice.event)),
+    );
+    if (!wanted.length) return;
+    const write = async (transaction: EntityManager) => {
+      const id = randomUUID();
+      for (const channel of wanted) await this.insert(transaction, id, channel.id, notice);
+      this.db.afterCommit(transaction, () => void this.events.emit('notice.queued'));
+    };
+    await (manager ? write(manager) : this.db.transaction(write));
+  }
+
+  private async insert(manager: EntityManager, id: string, channel: string, notice: Notice): Promise<void> {
+    const { event, text, domain = null, details = {} } = notice;
+    const content = JSON.stringify({ text: clipped(storable(oneLine(text)), MAX_TEXT), details });
+    await this.db.run(
+      `INSERT INTO deliveries (notice, channel, event, domain, content, state, tries, next_at, until_at, created_at)
+       VALUES (?, ?, ?, ?, ?, 'waiting', 0, ?, ?, ?)`,
+      [id, channel, event, domain, content, now(), now(LIFE_MS), now()],
+      manager,
+    );
+  }
+}

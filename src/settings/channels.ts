@@ -1,0 +1,158 @@
+import type { Cidr } from '../common/cidr.js';
+import { errors, type FieldError, fieldError } from '../common/errors.js';
+import { randomHex } from '../common/hash.js';
+import type { SecretBox } from '../config/secret-box.js';
+import type { NoticeEvent } from '../events/events.js';
+import { assertUrlAllowed } from '../outbound/guard.js';
+import type { ChannelConfigInput, ChannelInput, ChannelType, ChannelView } from './channels.dto.js';
+
+interface Field {
+  required?: boolean;
+  /** stored encrypted, never shown */
+  secret?: boolean;
+  /** where the other secrets are sent */
+  address?: boolean;
+  fallback?: string;
+}
+
+const HOOK: Field = { required: true, secret: true, address: true };
+const SECRET: Field = { secret: true };
+
+/** What the configuration of each type is made of. */
+const FIELDS: Record<ChannelType, Record<string, Field>> = {
+  email: { to: { required: true } },
+  webhook: { url: { required: true, address: true }, secret: SECRET },
+  telegram: {
+    api_url: { address: true, fallback: 'https://api.telegram.org' },
+    token: { required: true, secret: true },
+    chat_id: { required: true },
+  },
+  slack: { url: HOOK },
+  discord: { url: HOOK },
+  dingtalk: { url: HOOK, secret: SECRET },
+  feishu: { url: HOOK, secret: SECRET },
+  wecom: { url: HOOK },
+};
+
+type Value = string | string[] | null;
+
+/** As stored: secrets are encrypted. */
+export interface StoredChannel {
+  id: string;
+  type: ChannelType;
+  name: string;
+  enabled: boolean;
+  events: NoticeEvent[];
+  /** each field of the type, null where it has no value */
+  config: Record<string, Value>;
+}
+
+const CONTEXT = 'settings.notifications';
+const secretsOf = ({ type }: { type: ChannelType }) =>
+  Object.entries(FIELDS[type]).flatMap(([name, { secret }]) => (secret ? [name] : []));
+
+/** The secrets of channels as they are stored. */
+export const sealedIn = (channels: readonly StoredChannel[]): (string | null)[] =>
+  channels.flatMap((channel) => secretsOf(channel).map((name) => (channel.config[name] ?? null) as string | null));
+
+/** A channel with its secrets in plain text. */
+export function opened(channel: StoredChannel, box: SecretBox): StoredChannel {
+  const plain = secretsOf(channel).map((name) => {
+    const sealed = channel.config[name] as string | null;
+    return [name, sealed && box.decrypt(sealed, CONTEXT)];
+  });
+  return { ...channel, config: { ...channel.config, ...Object.fromEntries(plain) } };
+}
+
+/** As answers and the audit log show it: of secrets only whether there is one. */
+export function channelView({ id, type, name, enabled, config, events }: StoredChannel): ChannelView {
+  const shown = Object.entries(FIELDS[type]).map(([field, { secret }]): [string, Value | boolean | undefined] => {
+    const value = config[field] ?? null;
+    return secret ? [`${field}_set`, value !== null] : [field, value ?? undefined];
+  });
+  return { id, type, name, enabled, config: Object.fromEntries(shown), events };
+}
+
+/** What addresses are judged by, and secrets sealed with. */
+export interface ChannelTools {
+  box: SecretBox;
+  deny: readonly Cidr[];
+  allow: readonly Cidr[];
+}
+
+/**
+ * The list of channels that a request asks for. A channel is known by its id and type; of a known one, secrets that are
+ * left out stay.
+ * @throws AppError 400001 naming all that is wrong with each
+ */
+export function nextChannels(
+  old: readonly StoredChannel[],
+  input: readonly ChannelInput[],
+  tools: ChannelTools,
+): StoredChannel[] {
+  const wrong: FieldError[] = [];
+  const ids = new Set<string>();
+  const channels = input.map((channel, i) => {
+    const { type, name, enabled = true, events = [] } = channel;
+    const id = channel.id ?? randomHex(6);
+    if (ids.has(id)) wrong.push(fieldError(`channels.${i}.id`, 'is that of another channel, too', 'duplicate'));
+    ids.add(id);
+    const known = old.find((one) => one.id === id && one.type === type);
+    const config = nextConfig(type, known, channel.config, `channels.${i}.config`, wrong, tools);
+    return { id, type, name, enabled, events, config };
+  });
+  if (wrong.length) throw errors.validation(wrong);
+  return channels;
+}
+
+function nextConfig(
+  type: ChannelType,
+  known: StoredChannel | undefined,
+  input: ChannelConfigInput,
+  path: string,
+  wrong: FieldError[],
+  { box, deny, allow }: ChannelTools,
+): StoredChannel['config'] {
+  const fields = FIELDS[type];
+  const given = input as unknown as Record<string, Value | boolean | undefined>;
+  const tell = (field: string, ...what: [string, FieldError['code']]) =>
+    wrong.push(fieldError(`${path}.${field}`, ...what));
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const [, of] = /^(.+)_set$/.exec(key) ?? [];
+    const field = fields[of ?? key];
+    if (!field || (of && !field.secret)) tell(key, `is no field of a channel of the type ${type}`, 'unknown');
+    else if (of && known && value !== ((known.config[of] ?? null) !== null))
+      tell(key, 'follows from what is stored', 'read_only');
+  }
+  const before = known && opened(known, box).config;
+  const after = Object.fromEntries(
+    Object.entries(fields).map(([name, { secret, fallback }]) => {
+      const kept = secret ? (before?.[name] ?? null) : null;
+      return [name, (given[name] === undefined ? kept : (given[name] as Value)) ?? fallback ?? null];
+    }),
+  );
+  const [address] = Object.entries(fields).find(([, field]) => field.address) ?? [];
+  const moved = address !== undefined && after[address] !== before?.[address];
+  for (const [name, { required, secret }] of Object.entries(fields)) {
+    if (required && after[name] === null) tell(name, `is needed for a channel of the type ${type}`, 'required');
+    else if (moved && secret && name !== address && given[name] === undefined && after[name] !== null)
+      tell(name, `must be sent again when ${address} changes: it would go to somebody else`, 'required');
+  }
+  if (moved && after[address]) {
+    const url = after[address] as string;
+    if (!fields[address]?.secret && new URL(url).search)
+      tell(address, 'must not have a query, since it is shown: sign with a secret instead', 'format');
+    try {
+      assertUrlAllowed(url, deny, allow);
+    } catch (error) {
+      tell(address, `is not allowed: ${(error as Error).message}`, 'format');
+    }
+  }
+  return Object.fromEntries(
+    Object.entries(after).map(([name, value]) => {
+      if (!fields[name]?.secret || value === null) return [name, value];
+      return [name, value === before?.[name] ? (known?.config[name] ?? null) : box.encrypt(value as string, CONTEXT)];
+    }),
+  );
+}
