@@ -100,7 +100,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Delivers what is due of a channel, until nothing is, one failed, or another process is at it. */
+  /** Delivers what is due of a channel, until nothing is, one has to wait, or another process is at it. */
   private async work(channel: string): Promise<void> {
     while (!this.stopped) {
       const row = await this.claim(channel);
@@ -109,7 +109,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
         await this.deliver(row);
       } catch (error) {
         if (isDatabaseDown(error)) throw error;
-        return this.failed(row, error as Error);
+        if (!(await this.failed(row, error as Error))) return;
       }
     }
   }
@@ -152,15 +152,15 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
   /** Mails have an outbox of their own: handing them over is one transaction, and what fails there comes back here. */
   private async queueMails(row: Row, { config }: StoredChannel, { event, text, domain, time }: Message): Promise<void> {
     if (!(await this.mailer.enabled())) throw new ChannelError('Mail is off, or there is no mail server');
-    const values = { event, text, domain: domain ?? '', time, delivery: row.id };
+    const values = { event, text, domain: domain ?? '', time };
     await this.db.transaction(async (manager) => {
       if (!(await this.db.run(NOTE, noted(row, 'sent', row.next_at, null), manager))) return;
-      for (const to of config.to as string[]) await this.mailer.queue(manager, to, 'notice', null, values);
+      for (const to of config.to as string[]) await this.mailer.queue(manager, to, 'notice', null, values, row.id);
     });
   }
 
-  /** Waits for the next try, or gives up. */
-  private async failed(row: Row, error: Error): Promise<void> {
+  /** Waits for the next try, or gives up. @returns whether it gave up: then the next delivery has its turn */
+  private async failed(row: Row, error: Error): Promise<boolean> {
     const { refused, waitMs } = error instanceof ChannelError ? error : { refused: false, waitMs: 0 };
     // of anything unforeseen the words may hold whatever was sent
     const words = error instanceof ChannelError ? error.message : 'It could not be prepared; the log says more';
@@ -171,6 +171,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     else if (over) log().error({ ...details, err: words }, 'a notice could not be delivered');
     else log().warn({ ...details, err: words }, 'a notice could not be delivered yet');
     await this.note(row, over ? 'dead' : 'waiting', over ? row.next_at : now(delay), words);
+    return over;
   }
 
   /** Writes how a try ended, if the lease is still ours. */

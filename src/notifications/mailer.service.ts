@@ -12,6 +12,8 @@ import { SECRET, type TemplateName, type Templates } from './templates.js';
 export interface MailContent {
   language: string;
   values: Record<string, string | number>;
+  /** of a notice: the delivery that it is the mail of */
+  delivery?: number;
 }
 
 export const MAIL_CONTEXT = 'mails.content';
@@ -34,17 +36,22 @@ export class Mailer {
     return enabled && host !== '';
   }
 
-  /** Writes a mail, in the transaction of what it tells of. `language`: the reader's; null: the installation's. */
+  /**
+   * Writes a mail, in the transaction of what it tells of. `language`: the reader's; null: the installation's;
+   * `delivery`: the row of a notice, which is told when the mail cannot be sent.
+   */
   async queue<N extends TemplateName>(
     manager: EntityManager | undefined,
     recipient: string,
     template: N,
     language: string | null,
     values: Templates[N],
+    delivery?: number,
   ): Promise<void> {
     const content: MailContent = {
       language: language ?? (await this.settings.read('general', manager)).language,
       values: { ...values },
+      ...(delivery !== undefined && { delivery }),
     };
     await this.db.run(
       `INSERT INTO mails (recipient, template, content, state, tries, next_at, created_at) VALUES (?, ?, ?, 'waiting', 0, ?, ?)`,

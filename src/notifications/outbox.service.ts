@@ -164,15 +164,15 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
 
   /** A notice whose mail nobody took is shown among those that could not be delivered. */
   private async noticeFailed(row: Row, error: string): Promise<void> {
-    let delivery: number;
+    let delivery: number | undefined;
     try {
-      delivery = Number(this.open(row).values.delivery);
+      ({ delivery } = this.open(row));
     } catch {
       return;
     }
     await this.db.run(`UPDATE deliveries SET state = 'dead', error = ? WHERE id = ? AND state = 'sent'`, [
       error,
-      delivery,
+      delivery ?? null,
     ]);
   }
 

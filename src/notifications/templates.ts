@@ -8,8 +8,8 @@ export interface Templates {
   'new-device': { username: string; time: string; ip: string; userAgent: string };
   /** the account was locked in a network after too many failures */
   locked: { username: string; time: string; ip: string; minutes: number };
-  /** a notice for a channel of mail addresses; `delivery`: the row that it is the mail of */
-  notice: { event: string; text: string; domain: string; time: string; delivery: number };
+  /** a notice for a channel of mail addresses; `domain` may be empty */
+  notice: { event: string; text: string; domain: string; time: string };
 }
 export type TemplateName = keyof Templates;
 
@@ -67,8 +67,9 @@ const EN: Writers<Letters> = {
     'If this was not you, somebody may be guessing your password. You can still sign in from other networks.',
   ],
   notice: ({ event, text, domain, time }) => [
-    `${event}${domain && ` (${domain})`}`,
+    `notice of ${event}`,
     text,
+    `Event: ${event}`,
     ...(domain ? [`Domain: ${domain}`] : []),
     `Time: ${moment(time)}`,
   ],
@@ -104,8 +105,9 @@ const ZH: Writers<Letters> = {
     '如果不是您本人的操作，可能有人在猜测您的密码。您仍然可以从其他网络登录。',
   ],
   notice: ({ event, text, domain, time }) => [
-    `${event}${domain && `（${domain}）`}`,
+    `通知：${event}`,
     text,
+    `事件：${event}`,
     ...(domain ? [`域名：${domain}`] : []),
     `时间：${moment(time)}`,
   ],

@@ -20,7 +20,8 @@ export class UnusedTokens implements OnModuleInit {
     this.jobs.schedule('tokens.unused', DAY_MS, () => this.tell());
   }
 
-  private async tell(): Promise<void> {
+  /** Looks at all tokens. */
+  async tell(): Promise<void> {
     if (!(await this.notices.heard('token.unused'))) return;
     const since = now(-UNUSED_DAYS * DAY_MS);
     const quiet = `is_active AND COALESCE(last_used_at, created_at) < ?

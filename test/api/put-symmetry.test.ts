@@ -45,6 +45,15 @@ for (const { kind, skip } of databases()) {
       const smtp = { host: 'mail.example.com', username: 'x', password: 'secret', from: 'dns@example.com' };
       done(await admin.put('/api/settings/smtp', { ...smtp, enabled: true }));
       const provider = { key: 'acme', name: 'Acme', issuer: 'https://id.example.com', client_id: 'x' };
+      const hook = { url: 'https://hooks.example.com/x', secret: 'secret' };
+      const chat = { url: 'https://chat.example.com/send?access_token=secret', secret: 'secret' };
+      const channels = [
+        { id: 'hook', type: 'webhook', name: 'Hook', config: hook, events: ['sync.failed'] },
+        { type: 'dingtalk', name: 'Chat', config: chat },
+        { type: 'telegram', name: 'Chat', config: { token: '1:secret', chat_id: '-100' } },
+        { type: 'email', name: 'Mail', config: { to: ['a@example.com'] }, enabled: false },
+      ];
+      done(await admin.put('/api/settings/notifications', { channels }));
       done(await admin.put('/api/settings/oauth', { providers: [{ ...provider, client_secret: 'secret' }] }));
 
       const plain = (path: string, change: object, readOnly: object = {}): Thing => ({
@@ -97,6 +106,7 @@ for (const { kind, skip } of databases()) {
           { enabled: true },
           { confirmed: false, waiting: ['k.issuer'] },
         ),
+        '/api/settings/notifications': plain('/api/settings/notifications', { channels: [] }, {}),
         '/api/security/profile': plain('/api/security/profile', { nickname: 'Boss' }, { email_verified: true }),
       };
     });

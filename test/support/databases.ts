@@ -74,6 +74,7 @@ const SUITES: Record<string, Kind[]> = {
   auth: ALL,
   lockout: ALL,
   mail: ALL,
+  notifications: ALL,
   'passkeys-races': ALL,
   registration: ALL,
   jobs: ALL,

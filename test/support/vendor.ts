@@ -41,7 +41,7 @@ export interface StandIn {
 }
 
 /** An HTTP server on loopback in the place of a provider. Its handler may be exchanged at any time. */
-export async function startStandIn(handler: Handler = () => ({ status: 501 })): Promise<StandIn> {
+export async function startStandIn(handler: Handler = () => ({ status: 501 }), port = 0): Promise<StandIn> {
   const connections = new Map<unknown, number>();
   const server = createServer(async (request, response) => {
     if (!connections.has(request.socket)) connections.set(request.socket, connections.size + 1);
@@ -70,7 +70,7 @@ export async function startStandIn(handler: Handler = () => ({ status: 501 })): 
     if (answer.breakAfter === undefined) response.end(body);
     else response.write(body.slice(0, answer.breakAfter), () => request.socket.destroy());
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
   const standIn: StandIn = {
     url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
     requests: [],

@@ -9,6 +9,7 @@ const VALUES: Letters = {
   reset: { username: 'ada', url: 'https://dns.example.com/reset-password#token=ab12', minutes: 30 },
   'new-device': { username: 'ada', time, ip: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0' },
   locked: { username: 'ada', time, ip: '192.0.2.1', minutes: 15 },
+  notice: { event: 'sync.failed', text: 'The account DNS failed', domain: 'example.com', time },
   test: { time },
 };
 const NAMES = Object.keys(VALUES) as LetterName[];
@@ -20,7 +21,7 @@ describe('letters', () => {
       const [english, chinese] = ['en', 'zh'].map((language) => writeLetter(name, language, VALUES[name], 'Site'));
       assert.ok(english && chinese);
       assert.match(english.subject, /^Site: [a-z ]+/);
-      assert.match(chinese.subject, /^Site：\p{Script=Han}+$/u);
+      assert.match(chinese.subject, /^Site：\p{Script=Han}+(：[a-z.]+)?$/u);
       assert.doesNotMatch(english.text + english.html, /\p{Script=Han}/u);
       for (const [key, value] of Object.entries(VALUES[name])) {
         const shown = key === 'time' ? '2026-01-31 12:34 UTC' : String(value);
@@ -50,6 +51,7 @@ describe('letters', () => {
       reset: { username: NASTY, url: `https://dns.example.com/#"><script>${NASTY}`, minutes: 1 },
       'new-device': { username: NASTY, time: NASTY, ip: NASTY, userAgent: NASTY },
       locked: { username: NASTY, time: NASTY, ip: NASTY, minutes: 1 },
+      notice: { event: NASTY, text: NASTY, domain: NASTY, time: NASTY },
       test: { time: NASTY },
     };
     for (const name of NAMES)
