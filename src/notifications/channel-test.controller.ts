@@ -20,8 +20,8 @@ export class ChannelTestController {
   constructor(private readonly channels: ChannelTest) {}
 
   /**
-   * Sends a test message through a stored channel, also while it is off, and tells in plain words how it went. Takes ten
-   * seconds at most.
+   * Sends a test message through a stored channel, also while it is off, and tells in plain words how it went. Takes
+   * ten seconds at most.
    */
   @Post(':id/test')
   @HttpCode(200)

@@ -29,7 +29,9 @@ export class ChannelError extends Error {
 /** Statuses that speak of the address, the secret or the moment, not of the message. */
 const MAY_CHANGE = [401, 403, 404, 407, 408, 410, 421, 425, 429];
 
-/** Hands messages to channels over HTTP: to public addresses and those of OUTBOUND_ALLOW; redirects are not followed. */
+/**
+ * Hands messages to channels over HTTP: to public addresses and those of OUTBOUND_ALLOW. Redirects are not followed.
+ */
 @Injectable()
 export class Hooks implements OnApplicationShutdown {
   private readonly agent;

@@ -33,7 +33,9 @@ export class Notices implements OnModuleInit {
     return channels.some(({ enabled, events }) => enabled && events.includes(event));
   }
 
-  /** Tells the channels, in the transaction of what happened; outside of any, `Events.emit('notice', …)` does as well. */
+  /**
+   * Tells the channels, in the transaction of what happened; outside of any, `Events.emit('notice', …)` does as well.
+   */
   async tell(manager: EntityManager | undefined, notice: Notice): Promise<void> {
     const { channels } = await this.settings.read('notifications', manager);
     const wanted = channels.filter(

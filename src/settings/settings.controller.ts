@@ -111,8 +111,8 @@ export class SettingsController {
   /**
    * Changes them. The list of channels is replaced as a whole; a secret that is left out stays, and must be sent again
    * when the address that it goes to changes. `config` by type: email `{to}` · webhook `{url, secret?}` · telegram
-   * `{token, chat_id, api_url?}` · slack, discord, wecom `{url}` · dingtalk, feishu `{url, secret?}`. Addresses that are
-   * not public are refused unless `OUTBOUND_ALLOW` lists them.
+   * `{token, chat_id, api_url?}` · slack, discord, wecom `{url}` · dingtalk, feishu `{url, secret?}`. Addresses that
+   * are not public are refused unless `OUTBOUND_ALLOW` lists them.
    */
   @Put('notifications')
   @Access({ role: Role.Admin, noTokens: true })
