@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { AuditAdministrationModule } from './audit/administration/administration.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { GuardModule } from './auth/guard/guard.module.js';
 import { LoginModule } from './auth/login/login.module.js';
@@ -38,6 +39,7 @@ import { UsersModule } from './users/users.module.js';
     JobRunnerModule,
     AuditModule,
     SettingsModule,
+    AuditAdministrationModule,
     NotificationsModule,
     NotificationJobsModule,
     GuardModule,

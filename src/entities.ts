@@ -1,5 +1,5 @@
 import { DnsAccount } from './accounts/account.entity.js';
-import { AuditChain, AuditLog } from './audit/audit.entity.js';
+import { AuditChain, AuditLog, AuditPending } from './audit/audit.entity.js';
 import { Identity } from './auth/oauth/identity.entity.js';
 import { Passkey } from './auth/passkeys/passkey.entity.js';
 import { RecoveryCode, SecondFactor } from './auth/second-factor/second-factor.entity.js';
@@ -45,5 +45,6 @@ export const ENTITIES = [
   JobRow,
   Setting,
   AuditChain,
+  AuditPending,
   AuditLog,
 ];

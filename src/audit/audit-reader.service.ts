@@ -1,24 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { errors } from '../common/errors.js';
+import { contains } from '../common/paging.dto.js';
 import { parseTime } from '../common/validation.js';
+import { dayStart } from '../common/zone.js';
 import { Db, type SqlValue } from '../database/db.js';
 import { listRows } from '../database/lists.js';
-import type { AuditList, AuditQuery, AuditVerdict, AuditView } from './audit.dto.js';
+import type { AuditFilter, AuditList, AuditQuery, AuditView } from './audit.dto.js';
 import type { AuditLog } from './audit.entity.js';
-import { entryHash } from './audit.service.js';
+import { AuditLinker, parsed } from './linker.service.js';
 import { type Pending, StrangersLog } from './strangers-log.service.js';
 
 const DEFAULT_LIMIT = 20;
 const BATCH = 1000;
 const FAILED = 'auth.login_failed';
-const DAY_MS = 86_400_000;
+const SEARCH = ['LOWER(username)', 'LOWER(target)'];
 const COLUMNS = `id, seq, created_at, actor_type, user_id, username, token_id, token_name, action, domain, domain_id, target,
   state_before, state_after, result, error, ip, user_agent, request_id, change_set_id, prev_hash, hash`;
 
 type Row = Omit<AuditLog, 'target' | 'state_before' | 'state_after'> &
   Record<'target' | 'state_before' | 'state_after', string | null>;
 
-const parse = (text: string | null) => (text === null ? null : JSON.parse(text));
+/** A moment as text that sorts: those outside of the four-digit years are of nobody's log. */
+const textOf = (time: number): string => {
+  const text = new Date(time).toISOString();
+  return text.startsWith('+') ? '9999-12-31T23:59:59.999Z' : text.startsWith('-') ? '0000-01-01T00:00:00.000Z' : text;
+};
 
 const view = (row: Row): AuditView => ({
   id: row.id,
@@ -34,9 +40,9 @@ const view = (row: Row): AuditView => ({
   action: row.action,
   domain: row.domain,
   domain_id: row.domain_id,
-  target: parse(row.target),
-  before: parse(row.state_before),
-  after: parse(row.state_after),
+  target: parsed(row.target) as AuditView['target'],
+  before: parsed(row.state_before) as AuditView['before'],
+  after: parsed(row.state_after) as AuditView['after'],
   result: row.result,
   error: row.error,
   ip: row.ip,
@@ -51,12 +57,17 @@ const view = (row: Row): AuditView => ({
 export class AuditReader {
   constructor(
     private readonly db: Db,
+    private readonly linker: AuditLinker,
     private readonly strangers: StrangersLog,
   ) {}
 
-  /** Newest first. @throws AppError 400001 */
-  async list(query: AuditQuery): Promise<AuditList & { page: number; limit: number }> {
-    const [where, values] = filter(query);
+  /**
+   * Newest first, with all that is written when it is called: it links what is not linked yet.
+   * @param zone where days begin
+   * @throws AppError 400001
+   */
+  async list(query: AuditQuery, zone: string): Promise<AuditList & { page: number; limit: number }> {
+    const [where, values] = filter(query, zone, false);
     const limit = query.limit ?? DEFAULT_LIMIT;
     const page = query.page ?? 1;
     if (query.sort && !['created_at', '-created_at'].includes(query.sort)) {
@@ -64,6 +75,7 @@ export class AuditReader {
         values: ['created_at', '-created_at'],
       });
     }
+    await this.linker.linkIfPossible();
     const { total, list } = await listRows<Row>(
       this.db,
       { ...query, page, limit },
@@ -76,7 +88,7 @@ export class AuditReader {
         sorts: { created_at: 'id' },
         fallback: '-created_at',
         id: 'id',
-        search: ['LOWER(username)', 'LOWER(target)'],
+        search: SEARCH,
       },
     );
     return { total, list: list.map(view), page, limit };
@@ -84,35 +96,56 @@ export class AuditReader {
 
   /** @throws AppError 404001 */
   async get(id: number): Promise<AuditView> {
+    await this.linker.linkIfPossible();
     const row = await this.db.row<Row>(`SELECT ${COLUMNS} FROM audit_logs WHERE id = ?`, [id]);
     if (!row) throw errors.notFound('Audit entry');
     return view(row);
   }
 
-  /** Recomputes the chain: finds entries that were changed, removed or slipped in. */
-  async verify(): Promise<AuditVerdict> {
-    let seq = 0;
-    let previous = '';
-    for (;;) {
+  /**
+   * All entries that match, in the order of their numbers, some at a time: those that are linked when it begins.
+   * @throws AppError 400001, before the first ones
+   */
+  async *all(query: AuditFilter, zone: string): AsyncGenerator<AuditView[]> {
+    const [where, values] = filter(query, zone, true);
+    await this.linker.linkIfPossible();
+    const end = await this.db.row<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM audit_logs');
+    for (let after = 0; ; ) {
       const rows = await this.db.rows<Row>(
-        `SELECT ${COLUMNS} FROM audit_logs WHERE seq > ? ORDER BY seq LIMIT ${BATCH}`,
-        [seq],
+        `SELECT ${COLUMNS} FROM audit_logs WHERE ${where} AND seq > ? AND seq <= ? ORDER BY seq LIMIT ${BATCH}`,
+        [...values, after, end?.seq ?? 0],
       );
-      for (const row of rows) {
-        const { target, state_before, state_after, ...plain } = row;
-        const json = { target: parse(target), state_before: parse(state_before), state_after: parse(state_after) };
-        const good =
-          row.seq === seq + 1 && row.prev_hash === previous && row.hash === entryHash(previous, { ...plain, ...json });
-        if (!good) return { ok: false, checked: seq, broken_seq: seq + 1 };
-        seq = row.seq;
-        previous = row.hash;
-      }
-      if (rows.length < BATCH) break;
+      if (rows.length) yield rows.map(view);
+      if (rows.length < BATCH) return;
+      after = rows.at(-1)?.seq as number;
     }
-    const end = await this.db.row<{ seq: number; hash: string }>('SELECT seq, hash FROM audit_chain WHERE id = 1');
-    // entries may have been appended since the last batch was read; a chain that ends before its recorded end was cut
-    const whole = end !== undefined && (end.seq > seq ? await this.exists(seq + 1) : end.hash === previous);
-    return { ok: whole, checked: seq, broken_seq: whole ? null : seq + 1 };
+  }
+
+  /**
+   * When things happened that match, since a moment, the newest first: at most `most` entries, each with how often it
+   * stands for (what a stranger repeated within a minute is one).
+   */
+  async timesOf(
+    { action, domain, actor }: Readonly<Record<'action' | 'domain' | 'actor', string | null>>,
+    since: string,
+    most: number,
+  ): Promise<{ created_at: string; count: number }[]> {
+    const where = ['created_at > ?'];
+    const values: SqlValue[] = [since];
+    const glob = globs(where, values);
+    glob('action', action ?? undefined);
+    glob('domain', domain?.toLowerCase());
+    if (actor === 'system') where.push(`actor_type = 'system'`);
+    else glob('LOWER(username)', actor?.toLowerCase());
+    const rows = await this.db.rows<{ created_at: string; repeated: string | null }>(
+      `SELECT created_at, CASE WHEN actor_type = 'user' AND user_id IS NULL THEN state_after END AS repeated
+         FROM audit_logs WHERE ${where.join(' AND ')} ORDER BY created_at DESC LIMIT ?`,
+      [...values, most],
+    );
+    return rows.map(({ created_at, repeated }) => {
+      const { count } = (parsed(repeated) ?? {}) as { count?: unknown };
+      return { created_at, count: typeof count === 'number' ? count : 1 };
+    });
   }
 
   /** Sign-ins (`auth.login`) and failed ones (`auth.login_failed`) by hour of UTC (`2026-01-02T03`), since a moment. */
@@ -137,6 +170,7 @@ export class AuditReader {
     since: string,
     of: (pending: Pending) => string,
   ): Promise<{ by: string; action: string; count: number }[]> {
+    await this.linker.linkIfPossible();
     const rows = await this.db.rows<{ grouped: string; action: string; n: number }>(
       `SELECT ${by} AS grouped, action, COUNT(*) AS n FROM audit_logs
         WHERE action IN ('auth.login', '${FAILED}') AND created_at >= ? GROUP BY ${by}, action`,
@@ -156,31 +190,30 @@ export class AuditReader {
       ...this.strangers.pending(FAILED).map((pending) => ({ by: of(pending), action: FAILED, count: pending.count })),
     ];
   }
-
-  private async exists(seq: number): Promise<boolean> {
-    return (await this.db.row('SELECT id FROM audit_logs WHERE seq = ?', [seq])) !== undefined;
-  }
 }
 
-function filter(query: AuditQuery): [string, SqlValue[]] {
+/** What adds the condition for a text that is meant exactly, or with `*`. */
+const globs = (where: string[], values: SqlValue[]) => (column: string, text: string | undefined) => {
+  if (text === undefined) return;
+  where.push(text.includes('*') ? `${column} LIKE ? ESCAPE '!'` : `${column} = ?`);
+  values.push(text.includes('*') ? text.replace(/[!%_]/g, '!$&').replaceAll('*', '%') : text);
+};
+
+/** @param words whether it has to look for the keyword, too */
+function filter(query: AuditFilter, zone: string, words: boolean): [string, SqlValue[]] {
   const where = ['1 = 1'];
   const values: SqlValue[] = [];
-  const glob = (column: string, text: string | undefined) => {
-    if (text === undefined) return;
-    where.push(text.includes('*') ? `${column} LIKE ? ESCAPE '!'` : `${column} = ?`);
-    values.push(text.includes('*') ? text.replace(/[!%_]/g, '!$&').replaceAll('*', '%') : text);
-  };
-  const day = (name: 'start_date' | 'end_date', offset: number): string | null => {
+  const glob = globs(where, values);
+  const moment = (name: 'start_date' | 'end_date', later: number): string | null => {
     const text = query[name];
     if (text === undefined) return null;
-    const start = parseTime(text);
-    if (!start) throw errors.field(name, 'is not a day of the calendar');
-    return new Date(Date.parse(start) + offset).toISOString();
+    if (!parseTime(text)) throw errors.field(name, 'is not a day of the calendar');
+    return textOf(dayStart(text, zone, later) - later);
   };
   glob('domain', query.domain?.toLowerCase());
   glob('action', query.action);
-  const from = day('start_date', 0);
-  const until = day('end_date', DAY_MS - 1);
+  const from = moment('start_date', 0);
+  const until = moment('end_date', 1);
   if (from) {
     where.push('created_at >= ?');
     values.push(from);
@@ -195,6 +228,10 @@ function filter(query: AuditQuery): [string, SqlValue[]] {
     if (value === undefined) continue;
     where.push(`${column} = ?`);
     values.push(value);
+  }
+  if (words && query.keyword) {
+    where.push(`(${SEARCH.map((column) => `${column} LIKE ? ESCAPE '!'`).join(' OR ')})`);
+    values.push(...SEARCH.map(() => contains(query.keyword as string)));
   }
   return [where.join(' AND '), values];
 }

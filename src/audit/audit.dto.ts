@@ -1,10 +1,12 @@
+import { IntersectionType, PickType } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery, ToNumber } from '../common/paging.dto.js';
 import { MAX_ID } from '../common/validation.js';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-export class AuditQuery extends PageQuery {
+/** Which entries. */
+export class AuditFilter extends PickType(PageQuery, ['keyword']) {
   /** domain name, exact or with `*` */
   @IsOptional()
   @IsString()
@@ -45,12 +47,12 @@ export class AuditQuery extends PageQuery {
   @MaxLength(64)
   action?: string;
 
-  /** first day, `YYYY-MM-DD` */
+  /** first day, `YYYY-MM-DD`, in the time zone of the settings */
   @IsOptional()
   @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
   start_date?: string;
 
-  /** last day, `YYYY-MM-DD`, included */
+  /** last day, `YYYY-MM-DD`, included, in the time zone of the settings */
   @IsOptional()
   @Matches(DAY, { message: '$property must be a day, YYYY-MM-DD' })
   end_date?: string;
@@ -59,6 +61,21 @@ export class AuditQuery extends PageQuery {
   @IsOptional()
   @IsIn(['ok', 'failed'])
   result?: string;
+}
+
+export class AuditQuery extends IntersectionType(AuditFilter, PickType(PageQuery, ['page', 'limit', 'sort'])) {}
+
+export const EXPORT_FORMATS = ['json', 'ndjson', 'csv'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export class AuditExportQuery extends AuditFilter {
+  /**
+   * `json`: as a list that is not paged, in the envelope; `ndjson`: one entry a line; `csv`: with a line of names, for
+   * spreadsheets
+   */
+  @IsOptional()
+  @IsIn(EXPORT_FORMATS)
+  format?: ExportFormat;
 }
 
 class AuditActor {
@@ -77,7 +94,7 @@ class AuditTarget {
 
 export class AuditView {
   id!: number;
-  /** number in the chain, without gaps */
+  /** number in the chain, without gaps, in the order in which entries were linked */
   seq!: number;
   created_at!: string;
   actor!: AuditActor;
@@ -108,11 +125,36 @@ export class AuditList {
   list!: AuditView[];
 }
 
+/** Where the chain ended at a moment. It proves, wherever it is kept, that all entries up to there were as they are. */
+export class AuditCheckpoint {
+  /** of the newest entry */
+  seq!: number;
+  hash!: string;
+  /** of the oldest entry that was kept */
+  start_seq!: number;
+  /** hash before it; empty: it is the first of all */
+  start_hash!: string;
+  /** entries up to this one are older than the key */
+  unsealed_seq!: number;
+  /** Ed25519 over the fields above, base64url */
+  signature!: string;
+  /** of the key that signs, base64url: the same for all of an installation */
+  public_key!: string;
+}
+
 export class AuditVerdict {
-  /** the chain is whole */
+  /** the chain is whole, and ends where it was signed to end */
   ok!: boolean;
-  /** entries that were checked */
+  /** entries that were checked and are as they were written: those before the first that is not */
+  entries!: number;
+  /** number of the first entry that was changed, moved, put in or is missing; null: none, or nobody can tell which */
+  first_bad_seq!: number | null;
+  /** what is wrong with it, in words */
+  reason!: string | null;
+  /** the end of the chain, signed: keep it elsewhere, and an export can be held against it; null where it is broken */
+  checkpoint!: AuditCheckpoint | null;
+  /** the same as `entries` @deprecated */
   checked!: number;
-  /** number of the first entry that was changed or is missing */
+  /** the same as `first_bad_seq` @deprecated */
   broken_seq!: number | null;
 }

@@ -1,28 +1,30 @@
 import { Entity, Index, PrimaryColumn } from 'typeorm';
 import { Id, Int, Json, Str, Text, Utc } from '../database/columns.js';
 
-/** One row: number and hash of the newest entry. Locked while an entry is appended, so the chain has no forks. */
+/**
+ * One row: where the chain begins and ends, signed. Locked while entries are linked or the oldest are removed, never by
+ * who writes an entry.
+ */
 @Entity('audit_chain')
 export class AuditChain {
   @PrimaryColumn({ type: Number }) id!: number;
+  /** of the newest linked entry */
   @Int() seq!: number;
   @Str(64) hash!: string;
+  /** of the oldest entry that is kept, and the hash before it; null: nothing was removed yet */
+  @Int({ nullable: true }) start_seq!: number | null;
+  @Str(64, { nullable: true }) start_hash!: string | null;
+  /** entries up to this one were linked before there was a key: their hashes are not sealed; null: not known yet */
+  @Int({ nullable: true }) unsealed_seq!: number | null;
+  /** the key of the log, encrypted; null until the first entry is linked with one */
+  @Text({ nullable: true }) secret!: string | null;
+  /** Ed25519 over all of the above */
+  @Str(128, { nullable: true }) signature!: string | null;
 }
 
-/** Append-only. Names instead of foreign keys: entries outlive what they speak of. */
-@Entity('audit_logs')
-@Index('audit_logs_seq_uq', ['seq'], { unique: true })
-@Index('audit_logs_time_ix', ['created_at'])
-@Index('audit_logs_domain_ix', ['domain', 'id'])
-@Index('audit_logs_action_ix', ['action', 'id'])
-@Index('audit_logs_action_time_ix', ['action', 'created_at'])
-@Index('audit_logs_user_ix', ['username', 'id'])
-@Index('audit_logs_token_ix', ['token_id', 'id'])
-@Index('audit_logs_request_ix', ['request_id'])
-@Index('audit_logs_changes_ix', ['change_set_id', 'id'])
-export class AuditLog {
+/** What an entry says. Names instead of foreign keys: entries outlive what they speak of. */
+abstract class EntryColumns {
   @Id() id!: number;
-  @Int() seq!: number;
   @Utc() created_at!: string;
   @Str(8) actor_type!: 'user' | 'token' | 'system';
   @Int({ nullable: true }) user_id!: number | null;
@@ -41,6 +43,27 @@ export class AuditLog {
   @Str(255) user_agent!: string;
   @Str(64) request_id!: string;
   @Int({ nullable: true }) change_set_id!: number | null;
+}
+
+/** Entries as they are written, in the transaction of what they tell; `AuditLinker` moves them into the chain. */
+@Entity('audit_pending')
+export class AuditPending extends EntryColumns {}
+
+/** Append-only, but for what retention removes at its beginning. */
+@Entity('audit_logs')
+@Index('audit_logs_seq_uq', ['seq'], { unique: true })
+@Index('audit_logs_time_ix', ['created_at'])
+@Index('audit_logs_domain_ix', ['domain', 'id'])
+@Index('audit_logs_action_ix', ['action', 'id'])
+@Index('audit_logs_action_time_ix', ['action', 'created_at'])
+@Index('audit_logs_user_ix', ['username', 'id'])
+@Index('audit_logs_token_ix', ['token_id', 'id'])
+@Index('audit_logs_request_ix', ['request_id'])
+@Index('audit_logs_changes_ix', ['change_set_id', 'id'])
+export class AuditLog extends EntryColumns {
+  @Int() seq!: number;
   @Str(64) prev_hash!: string;
   @Str(64) hash!: string;
+  /** HMAC of the hash: who rewrites entries and all hashes after them has no key for it */
+  @Str(64, { nullable: true }) seal!: string | null;
 }

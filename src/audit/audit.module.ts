@@ -1,15 +1,26 @@
 import { Global, Module } from '@nestjs/common';
-import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
 import { AuditReader } from './audit-reader.service.js';
+import { ChainEnds } from './chain-ends.service.js';
+import { CheckpointFile } from './checkpoint-file.service.js';
 import { FailedChanges } from './failed-changes.service.js';
+import { AuditLinker } from './linker.service.js';
+import { AuditPruner } from './pruner.service.js';
 import { StrangersLog } from './strangers-log.service.js';
+import { AuditVerifier } from './verifier.service.js';
+
+const SERVICES = [
+  AuditService,
+  AuditReader,
+  StrangersLog,
+  FailedChanges,
+  AuditLinker,
+  AuditVerifier,
+  AuditPruner,
+  CheckpointFile,
+];
 
 /** Serves all contexts. */
 @Global()
-@Module({
-  controllers: [AuditController],
-  providers: [AuditService, AuditReader, StrangersLog, FailedChanges],
-  exports: [AuditService, AuditReader, StrangersLog, FailedChanges],
-})
+@Module({ providers: [...SERVICES, ChainEnds], exports: SERVICES })
 export class AuditModule {}

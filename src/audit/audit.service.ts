@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Caller } from '../common/access.js';
 import { now } from '../common/clock.js';
-import { sha256 } from '../common/hash.js';
 import { Db } from '../database/db.js';
-import type { AuditLog } from './audit.entity.js';
+import { AuditLinker } from './linker.service.js';
 import { noteOutcome } from './outcome.js';
 
 /** What happened. `before` and `after` are what the API shows of a thing, never rows: no secrets get here. */
@@ -39,62 +38,24 @@ export function scrub(value: unknown, key = ''): unknown {
   return value;
 }
 
-const json = (value: object | null) => value && JSON.stringify(value);
-const stateOf = (value: unknown) => scrub(value) as object | null;
-
-/** The columns in the order in which they are hashed. */
-export const HASHED = [
-  'seq',
-  'created_at',
-  'actor_type',
-  'user_id',
-  'username',
-  'token_id',
-  'token_name',
-  'action',
-  'domain',
-  'domain_id',
-  'target',
-  'state_before',
-  'state_after',
-  'result',
-  'error',
-  'ip',
-  'user_agent',
-  'request_id',
-] as const;
-
-type Hashed = Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id'>;
-
-/**
- * Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array; `change_set_id` only
- * where it is set, since older entries have none.
- */
-export const entryHash = (previous: string, row: Hashed): string => {
-  const more = row.change_set_id === null ? [] : [row.change_set_id];
-  return sha256(previous + JSON.stringify([...HASHED.map((column) => row[column] ?? null), ...more]));
+const stateOf = (value: unknown): string | null => {
+  const state = scrub(value);
+  return state === null ? null : JSON.stringify(state);
 };
 
-/** Appends to the audit log. Rows are numbered without gaps and chained by hash. */
+/** Writes entries. Numbers and hashes come afterwards, from `AuditLinker`: who writes waits for nobody. */
 @Injectable()
 export class AuditService {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly linker: AuditLinker,
+  ) {}
 
-  /**
-   * Writes an entry in the caller's transaction: as the last thing, since it locks the end of the chain.
-   */
+  /** Writes an entry in the caller's transaction. */
   async write(manager: EntityManager, actor: Actor, entry: AuditEntry): Promise<void> {
-    await this.db.run('UPDATE audit_chain SET seq = seq + 1 WHERE id = 1', [], manager);
-    const end = await this.db.row<{ seq: number; hash: string }>(
-      'SELECT seq, hash FROM audit_chain WHERE id = 1',
-      [],
-      manager,
-    );
-    if (!end) throw new Error('the audit chain has no start');
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };
-    const row: Hashed = {
-      seq: Number(end.seq),
+    const row = {
       created_at: now(),
       actor_type: principal?.kind ?? (caller ? 'user' : 'system'),
       user_id: principal?.userId ?? null,
@@ -114,11 +75,8 @@ export class AuditService {
       request_id: caller?.requestId ?? '',
       change_set_id: entry.changeSet ?? null,
     };
-    const hash = entryHash(end.hash, row);
-    const { target, state_before, state_after } = row;
-    const states = { target: json(target), state_before: json(state_before), state_after: json(state_after) };
-    await this.db.insert('audit_logs', { ...row, ...states, prev_hash: end.hash, hash }, manager);
-    await this.db.run('UPDATE audit_chain SET hash = ? WHERE id = 1', [hash], manager);
+    await this.db.insert('audit_pending', row, manager);
+    this.db.afterCommit(manager, () => this.linker.wake());
     if (caller) noteOutcome(caller, entry.result ?? 'ok');
   }
 

@@ -42,6 +42,8 @@ export interface EventArgs {
   'records.changed': [domainId: number, changeSet: number];
   /** a mail can be read in the outbox */
   'mail.queued': [];
+  /** where the audit log ended, signed: for whoever keeps that elsewhere */
+  'audit.checkpoint': [checkpoint: Readonly<{ seq: number; hash: string; signature: string; public_key: string }>];
   /** something that somebody may want to be told of, through channels of the settings */
   notice: [notice: Notice];
   /** a notice waits for its channels */

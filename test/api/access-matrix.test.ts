@@ -182,6 +182,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/audit/logs': 'role 2, audit:read',
   'GET /api/audit/logs/{id}': 'role 2, audit:read',
   'GET /api/audit/verify': 'role 2, audit:read',
+  'GET /api/audit/export': 'role 2, audit:read',
   'GET /api/settings': 'role 2',
   'PUT /api/settings': 'login, role 2',
   'GET /api/settings/security': 'role 2',

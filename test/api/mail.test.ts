@@ -187,7 +187,7 @@ for (const { kind, skip } of databases()) {
       const username = await world.person();
       await world.ask(username);
       await world.state(username, 'waiting');
-      const tables = ['mails', 'settings', 'challenges', 'audit_logs', 'limits', 'users'];
+      const tables = ['mails', 'settings', 'challenges', 'audit_logs', 'audit_pending', 'limits', 'users'];
       const contents = await Promise.all(tables.map((table) => world.db.rows(`SELECT * FROM ${table}`)));
       const answers = await Promise.all(
         ['/api/settings', '/api/settings/smtp', '/api/audit/logs?limit=100'].map(async (path) => {

@@ -112,6 +112,7 @@ const ROUTES = [
   'GET /api/audit/logs',
   'GET /api/audit/logs/{id}',
   'GET /api/audit/verify',
+  'GET /api/audit/export',
 ];
 
 describe('OpenAPI document', () => {

@@ -99,7 +99,7 @@ for (const { kind, skip } of databases()) {
         columns.push(JSON.stringify(await side.db.rows(`SELECT * FROM ${tableName}`)));
       }
       // failures of the inside, with statements and values in their errors
-      await side.db.run('DROP TABLE audit_logs');
+      await side.db.run('DROP TABLE audit_pending');
       for (const [method, path, body] of [
         ['POST', '/api/auth/login', root],
         ['POST', '/api/tokens', { name: 'fails' }],

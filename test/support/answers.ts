@@ -43,6 +43,7 @@ interface Answers {
   'GET /api/audit/logs': AuditList;
   'GET /api/audit/logs/{id}': AuditView;
   'GET /api/audit/verify': AuditVerdict;
+  'GET /api/audit/export': AuditView[];
   'GET /api/settings': GeneralView;
   'PUT /api/settings': GeneralView;
   'GET /api/settings/security': SecurityView;

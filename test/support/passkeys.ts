@@ -82,8 +82,9 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
     /** The failure that the audit log has of a request. */
     async reason(answer: Answer): Promise<string | null | undefined> {
       const requestId = answer.headers.get('x-request-id');
-      const sql = 'SELECT action, error FROM audit_logs WHERE request_id = ?';
-      const rows = await db.rows<{ action: string; error: string | null }>(sql, [requestId]);
+      const of = (table: string) => `SELECT action, error FROM ${table} WHERE request_id = ?`;
+      const sql = `${of('audit_logs')} UNION ALL ${of('audit_pending')}`;
+      const rows = await db.rows<{ action: string; error: string | null }>(sql, [requestId, requestId]);
       return rows.length === 1 ? rows[0]?.error : `${rows.length} entries`;
     },
   };

@@ -13,6 +13,7 @@ import { Changes1763980000000 } from './1763980000000-changes.js';
 import { LateChanges1763985000000 } from './1763985000000-late-changes.js';
 import { Jobs1764010000000 } from './1764010000000-jobs.js';
 import { Notifications1764020000000 } from './1764020000000-notifications.js';
+import { AuditLinks1764000000000 } from './1764000000000-audit-links.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -31,4 +32,5 @@ export const MIGRATIONS = [
   LateChanges1763985000000,
   Jobs1764010000000,
   Notifications1764020000000,
+  AuditLinks1764000000000,
 ];

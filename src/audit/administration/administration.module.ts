@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { AuditController } from './audit.controller.js';
+import { AuditJobs } from './jobs.service.js';
+
+/** Its routes, and what goes on by itself: for the service only. */
+@Module({ controllers: [AuditController], providers: [AuditJobs] })
+export class AuditAdministrationModule {}

@@ -1,0 +1,66 @@
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Access, Role } from '../../common/access.js';
+import { pageHeaders } from '../../common/paging.dto.js';
+import { IdPipe } from '../../common/validation.js';
+import { SettingsService } from '../../settings/settings.service.js';
+import { AuditExportQuery, AuditList, AuditQuery, AuditVerdict, AuditView } from '../audit.dto.js';
+import { AuditReader } from '../audit-reader.service.js';
+import { AuditVerifier } from '../verifier.service.js';
+import { sendExport } from './export.js';
+
+@ApiTags('Audit')
+@Access({ role: Role.Admin, scope: 'audit:read' })
+@Controller('audit')
+export class AuditController {
+  constructor(
+    private readonly audit: AuditReader,
+    private readonly verifier: AuditVerifier,
+    private readonly settings: SettingsService,
+  ) {}
+
+  /**
+   * Audit entries, newest first. All that was answered before the request is in it. An entry becomes a part of the
+   * chain by this, or about a tenth of a second after it was written.
+   */
+  @Get('logs')
+  async list(@Query() query: AuditQuery, @Res({ passthrough: true }) response: Response): Promise<AuditList> {
+    const { total, list, page, limit } = await this.audit.list(query, await this.zone());
+    pageHeaders(response, total, { page, limit });
+    return { total, list };
+  }
+
+  /** One audit entry. Its `change_set_id` leads to the other changes of the same list. */
+  @Get('logs/:id')
+  get(@Param('id', IdPipe) id: number): Promise<AuditView> {
+    return this.audit.get(id);
+  }
+
+  /**
+   * All entries that match, as a file. In the order of their numbers; without filters it is a whole chain, which
+   * `npm run admin -- audit-verify <file>` checks (as `ndjson`) without the database. An answer that breaks off is not
+   * whole: its connection is closed before the end.
+   */
+  @Get('export')
+  async export(
+    @Query() { format = 'json', ...query }: AuditExportQuery,
+    @Res() response: Response,
+  ): Promise<AuditView[]> {
+    await sendExport(response, format, this.audit.all(query, await this.zone()));
+    return [];
+  }
+
+  /**
+   * Checks the hash chain of all entries, and names the first one that was changed, moved, put in or is missing. Also
+   * against the newest checkpoint in the data directory of the process that answers, so that a cut tail is found.
+   */
+  @Get('verify')
+  verify(): Promise<AuditVerdict> {
+    return this.verifier.verify();
+  }
+
+  private async zone(): Promise<string> {
+    return (await this.settings.read('general')).timezone;
+  }
+}

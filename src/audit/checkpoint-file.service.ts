@@ -1,0 +1,111 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { within } from '../common/clock.js';
+import { log } from '../common/logger.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { DatabaseService } from '../database/database.service.js';
+import { Db } from '../database/db.js';
+import { Events } from '../events/events.js';
+import type { AuditCheckpoint } from './audit.dto.js';
+import { ChainEnds } from './chain-ends.service.js';
+import { AuditLinker } from './linker.service.js';
+
+/** ms between two checkpoints in the log of the service */
+const TOLD_MS = 600_000;
+const STOP_MS = 3_000;
+
+/** The newest checkpoint that this data directory knows: who can write to the database alone cannot move it back. */
+export const checkpointFile = (dataDir: string): string => join(dataDir, 'audit-checkpoint.json');
+
+/** @returns null when there is none, or none that can be read */
+export async function readCheckpoint(path: string): Promise<AuditCheckpoint | null> {
+  try {
+    const checkpoint = JSON.parse(await readFile(path, 'utf8')) as AuditCheckpoint;
+    return Number.isInteger(checkpoint.seq) && typeof checkpoint.hash === 'string' ? checkpoint : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps the newest end of the chain outside of the database, and tells it to whoever collects logs. */
+@Injectable()
+export class CheckpointFile implements BeforeApplicationShutdown {
+  private readonly path: string;
+  private told = { seq: 0, at: 0 };
+  private warned = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly database: DatabaseService,
+    private readonly ends: ChainEnds,
+    private readonly linker: AuditLinker,
+    private readonly events: Events,
+    @Inject(CONFIG) { dataDir }: Config,
+  ) {
+    this.path = checkpointFile(dataDir);
+  }
+
+  read(): Promise<AuditCheckpoint | null> {
+    return readCheckpoint(this.path);
+  }
+
+  /** Moves it on to the end of the chain, unless that is not what it was when the file was written. */
+  async update(): Promise<void> {
+    const file = await this.read();
+    const ends = await this.ends.read();
+    const checkpoint = ends && this.ends.checkpointOf(ends);
+    if (!checkpoint || !(await this.follows(checkpoint, file))) {
+      if (!this.warned && (file || !checkpoint))
+        log().error({ file: this.path }, 'the audit log is not what it was: see GET /api/audit/verify');
+      this.warned = true;
+      return;
+    }
+    if (file && file.signature === checkpoint.signature) return;
+    await this.write(checkpoint);
+    await this.tell(checkpoint);
+  }
+
+  /** What happens to the database while no process runs is compared with this. */
+  async beforeApplicationShutdown(): Promise<void> {
+    if (!this.database.open) return;
+    const last = this.linker.stop().then(() => this.update());
+    await within(
+      last.catch((err) => log().warn({ err }, 'the last audit entries are linked at the next start')),
+      STOP_MS,
+    );
+  }
+
+  /** Begins anew with the chain as it is, after a restoration. */
+  forget(): Promise<void> {
+    return rm(this.path, { force: true });
+  }
+
+  private async follows(now: AuditCheckpoint, file: AuditCheckpoint | null): Promise<boolean> {
+    if (!file) return true;
+    if (file.public_key !== now.public_key || file.seq > now.seq) return false;
+    if (file.seq < now.start_seq) return true;
+    const row = await this.db.row<{ hash: string }>('SELECT hash FROM audit_logs WHERE seq = ?', [file.seq]);
+    return row?.hash === file.hash;
+  }
+
+  private async write(checkpoint: AuditCheckpoint): Promise<void> {
+    const fresh = `${this.path}.${process.pid}.tmp`;
+    try {
+      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      await writeFile(fresh, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
+      await rename(fresh, this.path);
+    } catch (err) {
+      if (!this.warned) log().error({ err }, 'audit checkpoints cannot be kept in the data directory');
+      this.warned = true;
+    }
+  }
+
+  private async tell(checkpoint: AuditCheckpoint): Promise<void> {
+    if (checkpoint.seq === this.told.seq || Date.now() - this.told.at < TOLD_MS) return;
+    this.told = { seq: checkpoint.seq, at: Date.now() };
+    log().info({ checkpoint }, 'audit checkpoint');
+    await this.events.emit('audit.checkpoint', checkpoint);
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../database/db.js';
+import { AuditService } from './audit.service.js';
+import { ChainEnds } from './chain-ends.service.js';
+import { AuditVerifier } from './verifier.service.js';
+
+/** entries that one transaction removes */
+const PIECE = 2000;
+
+/** Removes the oldest entries. The chain begins behind them from then on, signed, so that it can still be verified. */
+@Injectable()
+export class AuditPruner {
+  constructor(
+    private readonly db: Db,
+    private readonly ends: ChainEnds,
+    private readonly verifier: AuditVerifier,
+    private readonly audit: AuditService,
+  ) {}
+
+  /**
+   * All entries before the first one that is not older than this moment.
+   * @returns how many were removed
+   * @throws Error, and removes nothing more, where an entry is not what it was: that would be the only trace of it
+   */
+  async removeBefore(time: string): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const count = await this.piece(time);
+      removed += count;
+      if (count < PIECE) break;
+    }
+    if (removed) {
+      const after = { entries: removed, before: time };
+      await this.audit.append('system', {
+        action: 'audit.prune',
+        target: { type: 'audit', id: null, name: null },
+        after,
+      });
+    }
+    return removed;
+  }
+
+  private piece(time: string): Promise<number> {
+    return this.db.transaction(async (manager) => {
+      const { secret, signature, ...ends } = await this.ends.lock(manager);
+      const start = ends.start_seq ?? 1;
+      const kept = await this.db.row<{ seq: number | null }>(
+        'SELECT MIN(seq) AS seq FROM audit_logs WHERE created_at >= ?',
+        [time],
+        manager,
+      );
+      const last = Math.min(kept?.seq ? Number(kept.seq) - 1 : ends.seq, start + PIECE - 1);
+      if (last < start || !secret) return 0;
+      const keys = this.ends.keysOf(secret);
+      if (!keys.signs(ends, signature) || !(await this.verifier.isWhole({ ...ends, secret, signature }, last, manager)))
+        throw new Error('the oldest audit entries are not what they were: none is removed, see GET /api/audit/verify');
+      const end = await this.db.row<{ hash: string }>('SELECT hash FROM audit_logs WHERE seq = ?', [last], manager);
+      await this.db.run('DELETE FROM audit_logs WHERE seq <= ?', [last], manager);
+      const left = { ...ends, start_seq: last + 1, start_hash: end?.hash ?? '' };
+      await this.ends.store(manager, left, secret, keys.sign(left));
+      return last - start + 1;
+    });
+  }
+}

@@ -1,0 +1,42 @@
+const DAY_MS = 86_400_000;
+/** further from UTC than any zone ever was */
+const FAR_MS = DAY_MS;
+
+/** The day of the calendar in an IANA time zone, as a number: 20260131. */
+function dayIn(zone: string): (time: number) => number {
+  const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+    timeZone: zone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+  });
+  return (time) => {
+    const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 0, day = 0 } = parts;
+    return year * 10_000 + month * 100 + day;
+  };
+}
+
+/**
+ * The first ms of a day (`YYYY-MM-DD`) in an IANA time zone, which need not be a midnight, or of a day so many days
+ * later. Days before 1970 begin in UTC.
+ */
+export function dayStart(day: string, zone: string, later = 0): number {
+  const utc = Date.parse(`${day}T00:00:00.000Z`) + later * DAY_MS;
+  if (utc < 0) return utc;
+  const of = dayIn(zone);
+  const wanted = dayIn('UTC')(utc);
+  let [before, at] = [utc - FAR_MS, utc + FAR_MS];
+  while (at - before > 1) {
+    const middle = Math.floor((before + at) / 2);
+    if (of(middle) >= wanted) at = middle;
+    else before = middle;
+  }
+  return at;
+}
+
+/** The day that it is in a time zone: `YYYY-MM-DD`. */
+export function dayOf(time: number, zone: string): string {
+  const digits = String(dayIn(zone)(time)).padStart(8, '0');
+  return `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { entryHash, type Hashed } from '../../src/audit/chain.js';
+import type { Db } from '../../src/database/db.js';
+import { openDatabase } from '../support/database.js';
+import { databases } from '../support/databases.js';
+import { startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { done, made } from '../support/world.js';
+
+type Row = Record<string, string | number | null>;
+
+const ENTRIES = 30;
+const parse = (text: unknown) => (typeof text === 'string' ? JSON.parse(text) : null);
+
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`the audit log that somebody has written to, on ${kind}`, () => {
+    let service: Awaited<ReturnType<typeof startService>>;
+    let db: Db;
+    let close: () => Promise<void>;
+    const verify = async () => done(await service.admin.get('/api/audit/verify'));
+    const rows = () => db.rows<Row>('SELECT * FROM audit_logs ORDER BY seq');
+    const ends = () => db.rows<Row>('SELECT * FROM audit_chain');
+    const put = async (table: string, row: Row) => {
+      const columns = Object.keys(row);
+      const marks = columns.map(() => '?').join(', ');
+      await db.run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, Object.values(row));
+    };
+    /** Writes rows anew as somebody would who knows how hashes are made. */
+    const rehashed = (list: Row[], from: number): Row[] => {
+      let previous = String(list[from - 2]?.hash ?? '');
+      return list.map((row, i) => {
+        if (i < from - 1) return row;
+        const { target, state_before, state_after } = row;
+        const states = { target: parse(target), state_before: parse(state_before), state_after: parse(state_after) };
+        const seq = i + 1;
+        const hash = entryHash(previous, { ...row, ...states, seq } as unknown as Hashed);
+        const fresh = { ...row, seq, prev_hash: previous, hash };
+        previous = hash;
+        return fresh;
+      });
+    };
+    /** With the log like this, and the end of the chain, what does the service say? Then all is as before. */
+    const said = async (list: Row[], end: Row = {}) => {
+      const [before, chain] = [await rows(), (await ends())[0] as Row];
+      const write = async (all: Row[], row: Row) => {
+        await db.run('DELETE FROM audit_logs');
+        for (const one of all) await put('audit_logs', one);
+        await db.run('DELETE FROM audit_chain');
+        await put('audit_chain', row);
+      };
+      await write(list, { ...chain, ...end });
+      const { ok, first_bad_seq, reason, entries } = await verify();
+      await write(before, chain);
+      return { ok, first_bad_seq, reason, entries };
+    };
+    beforeAll(async () => {
+      service = await startService(kind);
+      ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
+      for (let i = 0; i < ENTRIES; i++) made(await service.admin.post('/api/tokens', { name: `t${i}` }));
+      assert.equal((await verify()).ok, true);
+    });
+    afterAll(async () => {
+      await close();
+      await service.stop();
+    });
+
+    it('names an entry in which one field was changed, whichever', async () => {
+      for (const column of [
+        'username',
+        'action',
+        'error',
+        'created_at',
+        'state_after',
+        'ip',
+        'hash',
+        'prev_hash',
+        'seal',
+      ]) {
+        const forged = column === 'state_after' ? '{"forged":true}' : 'forged';
+        const list = (await rows()).map((row) => (row.seq === 5 ? { ...row, [column]: forged } : row));
+        const { ok, first_bad_seq, entries } = await said(list);
+        assert.deepEqual([ok, first_bad_seq, entries], [false, 5, 4], column);
+      }
+      assert.equal((await verify()).ok, true);
+    });
+
+    it('names one that was deleted, and the first when all were', async () => {
+      const deleted = await said((await rows()).filter((row) => row.seq !== 7));
+      assert.deepEqual([deleted.ok, deleted.first_bad_seq], [false, 7]);
+      assert.match(deleted.reason ?? '', /entry 7 is missing/);
+      const first = await said((await rows()).filter((row) => row.seq !== 1));
+      assert.deepEqual([first.ok, first.first_bad_seq], [false, 1]);
+      const all = await said([]);
+      assert.deepEqual([all.ok, all.first_bad_seq, all.entries], [false, 1, 0]);
+    });
+
+    it('names the first of two that changed places', async () => {
+      const places: Record<number, number> = { 9: 12, 12: 9 };
+      const swapped = (await rows()).map((row) => ({ ...row, seq: places[row.seq as number] ?? row.seq }) as Row);
+      const { ok, first_bad_seq } = await said(swapped);
+      assert.deepEqual([ok, first_bad_seq], [false, 9]);
+    });
+
+    it('names the tail that is missing, whatever the row of the end says', async () => {
+      const list = await rows();
+      const cut = list.slice(0, -10);
+      const due = cut.length + 1;
+      const { seq, hash } = cut.at(-1) as Row;
+      for (const end of [{}, { seq, hash } as Row]) {
+        const { ok, first_bad_seq, reason } = await said(cut, end);
+        assert.deepEqual([ok, first_bad_seq], [false, due]);
+        assert.match(reason ?? '', new RegExp(`tail is missing: entries ${due} to ${list.length}`));
+      }
+    });
+
+    it('names the missing tail when the end of an older day is put back with its signature', async () => {
+      const [old, list] = [(await ends())[0] as Row, await rows()];
+      for (let i = 0; i < 3; i++) made(await service.admin.post('/api/tokens', { name: `later${i}` }));
+      assert.equal((await verify()).ok, true);
+      const { ok, first_bad_seq, reason } = await said(list, old);
+      assert.deepEqual([ok, first_bad_seq], [false, list.length + 1]);
+      assert.match(reason ?? '', /tail is missing/);
+      assert.equal((await verify()).ok, true);
+    });
+
+    it('names one that was put in: in the middle, behind the end, before the beginning', async () => {
+      const list = await rows();
+      const copy = { ...(list[10] as Row), id: 900_000, username: 'forged' };
+      const middle = rehashed([...list.slice(0, 11), copy, ...list.slice(11)], 12);
+      const last = middle.at(-1) as Row;
+      const inserted = await said(middle, { seq: last.seq, hash: last.hash } as Row);
+      assert.deepEqual([inserted.ok, inserted.first_bad_seq], [false, 12]);
+      const behind = rehashed([...list, copy], list.length + 1);
+      const appended = await said(behind);
+      assert.deepEqual([appended.ok, appended.first_bad_seq], [false, list.length + 1]);
+      const before = await said([{ ...copy, seq: 0 }, ...list]);
+      assert.deepEqual([before.ok, before.first_bad_seq], [false, 0]);
+    });
+
+    it('names one that was changed with all hashes after it', async () => {
+      const list = await rows();
+      const forged = rehashed(
+        list.map((row) => (row.seq === 15 ? { ...row, username: 'somebody' } : row)),
+        15,
+      );
+      const last = forged.at(-1) as Row;
+      const { ok, first_bad_seq, reason } = await said(forged, { hash: last.hash } as Row);
+      assert.deepEqual([ok, first_bad_seq], [false, 15]);
+      assert.match(reason ?? '', /without the key/);
+      // nor does it help to say that there never was a key
+      const bare = forged.map((row) => ({ ...row, seal: null }));
+      const none = { hash: last.hash, secret: null, signature: null, unsealed_seq: null } as Row;
+      assert.equal((await said(bare, none)).ok, false);
+      assert.equal((await said(bare, { hash: last.hash, unsealed_seq: last.seq } as Row)).ok, false);
+      assert.equal((await verify()).ok, true);
+    });
+
+    it('goes on, and does not sign what somebody else has made of it', async () => {
+      const [before, chain] = [await rows(), (await ends())[0] as Row];
+      const { seq, hash } = before[before.length - 6] as Row;
+      await db.run('DELETE FROM audit_logs WHERE seq > ?', [seq as number]);
+      await db.run('UPDATE audit_chain SET seq = ?, hash = ?', [seq as number, hash as string]);
+      for (let i = 0; i < 8; i++) made(await service.admin.post('/api/tokens', { name: `after${i}` }));
+      const { total } = done(await service.admin.get('/api/audit/logs'));
+      assert.equal(total, (seq as number) + 8);
+      assert.equal((await verify()).ok, false);
+      await db.run('DELETE FROM audit_logs');
+      for (const row of before) await put('audit_logs', row);
+      await db.run('DELETE FROM audit_chain');
+      await put('audit_chain', chain);
+      assert.equal((await verify()).ok, true);
+    });
+  });
+}
