@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { AuditAcceptance } from './audit/accept.service.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuditService } from './audit/audit.service.js';
+import { checkpointFile, readCheckpoint } from './audit/checkpoint-file.service.js';
+import { checkExport, parseCheckpoints } from './audit/export-check.js';
 import { PasskeysModule } from './auth/passkeys/passkeys.module.js';
 import { PasskeysService } from './auth/passkeys/passkeys.service.js';
 import { PasswordModule } from './auth/password/password.module.js';
@@ -38,6 +42,11 @@ const USAGE = `Administration of this installation, for who holds the machine. R
   npm run admin -- disable-2fa <username>      removes the authenticator app, the recovery codes and the passkeys
   npm run admin -- create-admin <username>     makes a super administrator, prints the password once
   npm run admin -- reset-security              puts limits, networks and the like (settings, security) back to the defaults
+  npm run admin -- audit-verify <export> [<checkpoints>]
+                                               checks an export (ndjson, without filters) of the audit log without the
+                                               database, against checkpoints that were kept elsewhere, else the one in
+                                               the data directory
+  npm run admin -- audit-accept                signs the audit log as it is, after a restoration: checkpoints begin anew
 `;
 
 @Module({
@@ -62,13 +71,28 @@ class AdminModule {}
 class UsageError extends Error {}
 
 /** Commands that are about nobody in particular. */
-const NAMELESS = ['reset-security'];
+const NAMELESS = ['reset-security', 'audit-accept'];
+
+/** Without the database. @throws UsageError when the export is not what was written */
+async function auditVerify(path: string, checkpoints: string | undefined, dataDir: string): Promise<string> {
+  const own = checkpoints === undefined ? await readCheckpoint(checkpointFile(dataDir)) : null;
+  const known = checkpoints === undefined ? (own ? [own] : []) : parseCheckpoints(readFileSync(checkpoints, 'utf8'));
+  const { first, last, wrong, confirmed } = await checkExport(path, known, !own);
+  if (wrong) throw new UsageError(`Broken at entry ${wrong.seq}: ${wrong.reason}.`);
+  const keys = [...new Set(known.map((checkpoint) => checkpoint.public_key))].join(', ');
+  const against = confirmed
+    ? `It agrees with ${confirmed} checkpoint${confirmed === 1 ? '' : 's'}, signed with the key ${keys}.`
+    : 'There is no checkpoint of these entries to hold it against: whether all of it was written anew cannot be told.';
+  return `Entries ${first} to ${last} are a whole chain. ${against}`;
+}
 
 async function main([command, username = '', ...rest]: string[]): Promise<void> {
   configureLogger('error');
   if (!command || command === 'help' || command === '--help') return void process.stdout.write(USAGE);
-  if (Boolean(username) === NAMELESS.includes(command) || rest.length) throw new UsageError(USAGE);
+  const offline = command === 'audit-verify';
+  if (Boolean(username) === NAMELESS.includes(command) || rest.length > (offline ? 1 : 0)) throw new UsageError(USAGE);
   const config = parseConfig(readEnvironment(process.cwd()));
+  if (offline) return void process.stdout.write(`${await auditVerify(username, rest[0], config.dataDir)}\n`);
   const root = { module: AdminModule, imports: [ConfigModule.forRoot(config)] };
   const app = await NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
   try {
@@ -114,6 +138,8 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
         await app.get(SettingsService).resetSecurity('system');
         return 'The security settings are the defaults again.';
       },
+      'audit-accept': async () =>
+        `The audit log is signed as it is, up to entry ${await app.get(AuditAcceptance).accept()}.`,
       'create-admin': async () => {
         const fresh = password();
         const input = { username, password: fresh };

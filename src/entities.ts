@@ -1,4 +1,5 @@
 import { DnsAccount } from './accounts/account.entity.js';
+import { AuditRuleState } from './audit/administration/rule-state.entity.js';
 import { AuditChain, AuditLog, AuditPending } from './audit/audit.entity.js';
 import { Identity } from './auth/oauth/identity.entity.js';
 import { Passkey } from './auth/passkeys/passkey.entity.js';
@@ -47,4 +48,5 @@ export const ENTITIES = [
   AuditChain,
   AuditPending,
   AuditLog,
+  AuditRuleState,
 ];

@@ -137,6 +137,7 @@ export class AuditReader {
     glob('domain', domain?.toLowerCase());
     if (actor === 'system') where.push(`actor_type = 'system'`);
     else glob('LOWER(username)', actor?.toLowerCase());
+    await this.linker.linkIfPossible();
     const rows = await this.db.rows<{ created_at: string; repeated: string | null }>(
       `SELECT created_at, CASE WHEN actor_type = 'user' AND user_id IS NULL THEN state_after END AS repeated
          FROM audit_logs WHERE ${where.join(' AND ')} ORDER BY created_at DESC LIMIT ?`,

@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { AuditAcceptance } from './accept.service.js';
 import { AuditService } from './audit.service.js';
 import { AuditReader } from './audit-reader.service.js';
 import { ChainEnds } from './chain-ends.service.js';
@@ -17,6 +18,7 @@ const SERVICES = [
   AuditLinker,
   AuditVerifier,
   AuditPruner,
+  AuditAcceptance,
   CheckpointFile,
 ];
 

@@ -13,6 +13,7 @@ import { KeptHere } from './changes/kept-here.service.js';
 import { LateChanges } from './changes/late.service.js';
 import { Places } from './changes/places.js';
 import { ResumeService } from './changes/resume.service.js';
+import { ChangeRetention } from './changes/retention.service.js';
 import { Unclear } from './changes/unclear.js';
 import { RecordCache } from './record-cache.js';
 import { RecordSyncService } from './record-sync.service.js';
@@ -32,6 +33,7 @@ import { SyncController } from './sync.controller.js';
     Execution,
     ChangeSets,
     ResumeService,
+    ChangeRetention,
     KeptHere,
     LateChanges,
     Unclear,

@@ -5,6 +5,9 @@ import type { DocumentName, Documents, Row } from './documents.js';
 export const CONFIRMED_SECTIONS = ['general', 'smtp', 'oauth'] as const;
 export type ConfirmedSection = (typeof CONFIRMED_SECTIONS)[number];
 
+const needsConfirmation = (name: DocumentName): name is ConfirmedSection =>
+  (CONFIRMED_SECTIONS as readonly string[]).includes(name);
+
 const FIELDS: Record<Exclude<ConfirmedSection, 'oauth'>, readonly string[]> = {
   general: ['base_url'],
   smtp: ['host', 'port', 'security', 'username'],
@@ -29,7 +32,7 @@ type Values = Readonly<Record<string, unknown>>;
  */
 function guarded(name: DocumentName, document: Documents[DocumentName]): Map<string, unknown> {
   const value = (of: object, field: string) => (of as Values)[field] || null;
-  if (name === 'security' || name === 'notifications') return new Map();
+  if (!needsConfirmation(name)) return new Map();
   if (name !== 'oauth') return new Map(FIELDS[name].map((field) => [field, value(document, field)]));
   const { providers } = document as Documents['oauth'];
   return new Map(providers.flatMap((p) => OF_PROVIDER.map((field) => [`${p.key}.${field}`, value(p, field)])));
@@ -40,7 +43,7 @@ function guarded(name: DocumentName, document: Documents[DocumentName]): Map<str
  * is named with all its fields.
  */
 export function namedBy(name: DocumentName, input: object): string[] {
-  if (name === 'security' || name === 'notifications') return [];
+  if (!needsConfirmation(name)) return [];
   if (name !== 'oauth') return FIELDS[name].filter((field) => (input as Values)[field] !== undefined);
   const providers = (input as Partial<Documents['oauth']>).providers ?? [];
   return providers.flatMap((p) => OF_PROVIDER.map((field) => `${p.key}.${field}`));

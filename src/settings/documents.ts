@@ -1,4 +1,5 @@
 import { Role } from '../common/access.js';
+import type { AuditRules } from './audit-rules.dto.js';
 import type { StoredChannel } from './channels.js';
 import type { OauthProvider } from './oauth-settings.dto.js';
 import type { GeneralSettings, SecuritySettings, SmtpSettings } from './settings.dto.js';
@@ -44,6 +45,7 @@ export const DEFAULTS = {
   } as StoredSmtp,
   oauth: { enabled: false, providers: [] } as StoredOauth,
   notifications: { channels: [] as StoredChannel[] },
+  'audit-rules': { retention_days: null, rules: [] } as AuditRules,
 };
 export type Documents = typeof DEFAULTS;
 export type DocumentName = keyof Documents;

@@ -3,6 +3,7 @@ import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { Audited } from '../audit/audited.js';
 import { Access, type Caller, Me, Role } from '../common/access.js';
 import { errors } from '../common/errors.js';
+import { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { CONFIRMED_SECTIONS, type ConfirmedSection } from './confirmation.js';
 import { OauthInput, OauthView } from './oauth-settings.dto.js';
@@ -119,6 +120,24 @@ export class SettingsController {
   @Audited('settings.update')
   updateNotifications(@Body() body: NotificationsInput, @Me() me: Caller): Promise<NotificationsView> {
     return this.settings.updateNotifications(body, me);
+  }
+
+  /** How long the audit log is kept, and what in it notifies. */
+  @Get('audit-rules')
+  auditRules(): Promise<AuditRules> {
+    return this.settings.view('audit-rules');
+  }
+
+  /**
+   * Changes it. The list of rules is replaced as a whole. A rule whose matching entries reach its threshold within its
+   * time notifies once in that time, whatever the number of processes. Entries that are removed leave a signed
+   * beginning of the chain, so that what is kept can still be verified.
+   */
+  @Put('audit-rules')
+  @Access({ role: Role.Admin, noTokens: true })
+  @Audited('settings.update')
+  updateAuditRules(@Body() body: AuditRulesInput, @Me() me: Caller): Promise<AuditRules> {
+    return this.settings.updateAuditRules(body, me);
   }
 
   /**

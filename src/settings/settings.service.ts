@@ -5,12 +5,15 @@ import { AuditService } from '../audit/audit.service.js';
 import { type Caller, Role, signedIn } from '../common/access.js';
 import { inCidrs, parseCidr } from '../common/cidr.js';
 import { errors, type FieldError, fieldError } from '../common/errors.js';
+import { randomHex } from '../common/hash.js';
 import { same } from '../common/read-only.js';
+import { dayOf, dayStart } from '../common/zone.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { SealedValues } from '../database/sealed-values.js';
+import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import type { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { nextChannels, opened, type StoredChannel, sealedIn } from './channels.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
@@ -113,6 +116,14 @@ export class SettingsService {
     return `http://localhost:${this.http.httpAdapter?.getHttpServer()?.address()?.port ?? this.config.port}`;
   }
 
+  /** Where the day begins before which the audit log is not kept; null: it is kept for ever. */
+  async keptSince(): Promise<string | null> {
+    const { retention_days: days } = await this.read('audit-rules');
+    if (days === null) return null;
+    const { timezone } = await this.read('general');
+    return new Date(dayStart(dayOf(Date.now(), timezone), timezone, -days)).toISOString();
+  }
+
   /** A section as its route answers it. */
   async view<N extends DocumentName>(name: N): Promise<Views[N]> {
     const row = await this.row(name);
@@ -207,6 +218,15 @@ export class SettingsService {
     const { channels } = await this.read('notifications');
     const found = channels.find((channel) => channel.id === id);
     return found && opened(found, this.box);
+  }
+
+  /** @throws AppError 400001 */
+  async updateAuditRules(input: AuditRulesInput, caller: Caller): Promise<AuditRules> {
+    assertNoNulls('audit-rules', input);
+    return this.update('audit-rules', caller, {}, input, (old) => {
+      const { retention_days = old.retention_days } = input;
+      return { retention_days, rules: input.rules ? rulesOf(input.rules) : old.rules };
+    });
   }
 
   /** Confirms all fields of a section that wait. */
@@ -333,6 +353,23 @@ function assertNoNulls(name: DocumentName, change: object): void {
     fieldError(path, 'must not be null; leave it out to keep it', 'required'),
   );
   if (list.length) throw errors.validation(list);
+}
+
+/** Rules with all that was left out. @throws AppError 400001 */
+function rulesOf(list: NonNullable<AuditRulesInput['rules']>): AuditRules['rules'] {
+  const rules = list.map(({ id, name, enabled = true, match, threshold, window_minutes, channels = [] }) => {
+    const { action = null, domain = null, actor = null } = match ?? {};
+    return {
+      id: id ?? randomHex(8),
+      ...{ name, enabled, match: { action, domain, actor }, threshold, window_minutes, channels },
+    };
+  });
+  const again = rules.flatMap(({ id }, i) => (rules.findIndex((rule) => rule.id === id) < i ? [i] : []));
+  if (again.length)
+    throw errors.validation(
+      again.map((i) => fieldError(`rules.${i}.id`, 'is the id of another rule, too', 'duplicate')),
+    );
+  return rules;
 }
 
 /** Fields of a section that only a GET tells. */

@@ -1,3 +1,4 @@
+import type { AuditRules } from './audit-rules.dto.js';
 import type { NotificationsView } from './channels.dto.js';
 import { channelView } from './channels.js';
 import { isConfirmed } from './confirmation.js';
@@ -12,6 +13,7 @@ export interface Views {
   smtp: SmtpView;
   oauth: OauthView;
   notifications: NotificationsView;
+  'audit-rules': AuditRules;
 }
 
 /** A section as answers and the audit log show it: without secrets, with what waits for a super administrator. */
@@ -20,6 +22,7 @@ export function viewOf<N extends DocumentName>(name: N, value: Documents[N], row
     const { channels } = value as Documents['notifications'];
     return { channels: channels.map(channelView) } as Views[N];
   }
+  if (name === 'audit-rules') return value as unknown as Views[N];
   const waiting = name === 'security' ? notBindingSupers(row) : (row?.waiting ?? []);
   return { ...shown(name, value, row), confirmed: waiting.length === 0, waiting } as unknown as Views[N];
 }

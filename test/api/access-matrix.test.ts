@@ -190,6 +190,8 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/settings/smtp': 'role 2',
   'PUT /api/settings/smtp': 'login, role 2',
   'POST /api/settings/smtp/test': 'login, role 2',
+  'GET /api/settings/audit-rules': 'role 2',
+  'PUT /api/settings/audit-rules': 'login, role 2',
   'GET /api/settings/oauth': 'role 2',
   'GET /api/settings/notifications': 'role 2',
   'PUT /api/settings/notifications': 'login, role 2',

@@ -59,6 +59,9 @@ for (const { kind, skip } of databases()) {
       done(await admin.put('/api/settings/notifications', { channels }));
       done(await admin.put('/api/settings/oauth', { providers: [{ ...provider, client_secret: 'secret' }] }));
 
+      const rule = { name: 'Many deletions', match: { action: 'record.delete' }, threshold: 20, window_minutes: 5 };
+      done(await admin.put('/api/settings/audit-rules', { rules: [rule] }));
+
       const plain = (path: string, change: object, readOnly: object = {}): Thing => ({
         path,
         read: async () => done(await admin.get(path)) as object,
@@ -110,6 +113,7 @@ for (const { kind, skip } of databases()) {
           { confirmed: false, waiting: ['k.issuer'] },
         ),
         '/api/settings/notifications': plain('/api/settings/notifications', { channels: [] }, {}),
+        '/api/settings/audit-rules': plain('/api/settings/audit-rules', { retention_days: 30 }),
         '/api/security/profile': plain('/api/security/profile', { nickname: 'Boss' }, { email_verified: true }),
       };
     });

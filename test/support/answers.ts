@@ -19,6 +19,7 @@ import type { BatchResult } from '../../src/records/changes/batch.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/changes/change.dto.js';
 import type { RecordId, RecordList, RecordView } from '../../src/records/record.dto.js';
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
+import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
 import type { NotificationsView } from '../../src/settings/channels.dto.js';
 import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
@@ -50,6 +51,8 @@ interface Answers {
   'PUT /api/settings/security': SecurityView;
   'GET /api/settings/smtp': SmtpView;
   'PUT /api/settings/smtp': SmtpView;
+  'GET /api/settings/audit-rules': AuditRules;
+  'PUT /api/settings/audit-rules': AuditRules;
   'GET /api/settings/oauth': OauthView;
   'PUT /api/settings/oauth': OauthView;
   'POST /api/settings/{section}/confirm': Confirmed;

@@ -9,22 +9,28 @@ const WAITING: Record<Exclude<Kind, 'sqlite'>, string> = {
            WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Sleep'`,
 };
 
+const LOCK: Record<Exclude<Kind, 'sqlite'>, string> = {
+  postgresql: 'LOCK TABLE audit_pending IN SHARE MODE',
+  mysql: 'LOCK TABLES audit_pending READ',
+};
+
 /**
- * Sends changes so that all of them are past the guard and inside their transactions before any is through: the end of
- * the audit chain, which each change needs, is held until all wait for something. SQLite lets nobody in meanwhile, and
- * its one process takes turns anyway: there they are just sent together.
+ * Sends changes so that all of them are past the guard and inside their transactions before any is through: the table
+ * of new audit entries, which each change needs, is held until all wait for something. SQLite lets nobody in meanwhile,
+ * and its one process takes turns anyway: there they are just sent together.
  */
 export async function atOnce(db: Db, kind: Kind, requests: (() => Promise<Answer>)[]): Promise<Answer[]> {
   if (kind === 'sqlite') return Promise.all(requests.map((send) => send()));
   let answers: Promise<Answer[]> | undefined;
   await db.transaction(async (manager) => {
-    await db.run('UPDATE audit_chain SET seq = seq WHERE id = 1', [], manager);
+    await manager.query(LOCK[kind]);
     answers = Promise.all(requests.map((send) => send()));
     for (let i = 0; i < 200; i++) {
       const row = await db.row<{ n: number }>(WAITING[kind]);
-      if (Number(row?.n) >= requests.length) return;
+      if (Number(row?.n) >= requests.length) break;
       await sleep(25);
     }
+    if (kind === 'mysql') await manager.query('UNLOCK TABLES');
   });
   return answers as unknown as Promise<Answer[]>;
 }

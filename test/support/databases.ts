@@ -50,6 +50,9 @@ const SUITES: Record<string, Kind[]> = {
   // SQL of lists, filters and searches: collations, dates, numbers and plans differ
   'accounts-sync': ALL,
   audit: ALL,
+  'audit-export': ALL,
+  'audit-links': ALL,
+  'audit-rules': ALL,
   'audit-tampering': ALL,
   'audit-strangers': ALL,
   permissions: ALL,

@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AuditController } from './audit.controller.js';
 import { AuditJobs } from './jobs.service.js';
+import { AuditRulesCheck } from './rules.service.js';
 
 /** Its routes, and what goes on by itself: for the service only. */
-@Module({ controllers: [AuditController], providers: [AuditJobs] })
+@Module({ controllers: [AuditController], providers: [AuditJobs, AuditRulesCheck] })
 export class AuditAdministrationModule {}

@@ -1,9 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Jobs } from '../../jobs/jobs.js';
+import { SettingsService } from '../../settings/settings.service.js';
 import { CheckpointFile } from '../checkpoint-file.service.js';
 import { AuditLinker } from '../linker.service.js';
+import { AuditPruner } from '../pruner.service.js';
+import { AuditRulesCheck } from './rules.service.js';
 
 const LINK_MS = 1_000;
+const RULES_MS = 10_000;
+const RETENTION_MS = 3_600_000;
 
 /** What the audit log does by itself. */
 @Injectable()
@@ -12,6 +17,9 @@ export class AuditJobs implements OnModuleInit {
     private readonly jobs: Jobs,
     private readonly linker: AuditLinker,
     private readonly checkpoints: CheckpointFile,
+    private readonly pruner: AuditPruner,
+    private readonly rules: AuditRulesCheck,
+    private readonly settings: SettingsService,
   ) {}
 
   onModuleInit(): void {
@@ -20,5 +28,13 @@ export class AuditJobs implements OnModuleInit {
       await this.linker.link();
       await this.checkpoints.update();
     });
+    this.jobs.schedule('audit.rules', RULES_MS, () => this.rules.check());
+    this.jobs.schedule('audit.retention', RETENTION_MS, () => this.prune());
+  }
+
+  /** Removes what is older than the settings say. */
+  async prune(): Promise<void> {
+    const time = await this.settings.keptSince();
+    if (time) await this.pruner.removeBefore(time);
   }
 }

@@ -3,7 +3,9 @@ import { addColumns, columns, creator } from '../columns.js';
 
 const OF_CHAIN = ['start_seq', 'start_hash', 'unsealed_seq', 'secret', 'signature'];
 
-/** Audit entries wait in a table of their own until they are linked; hashes are sealed, the ends signed. */
+/**
+ * Audit entries wait in a table of their own until they are linked; hashes are sealed, the ends signed; rules notify.
+ */
 export class AuditLinks1764000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const c = columns(runner);
@@ -29,6 +31,11 @@ export class AuditLinks1764000000000 implements MigrationInterface {
       c.str('request_id', 64),
       c.int('change_set_id', optional),
     ]);
+    await creator(runner)('audit_rule_states', [
+      c.str('rule_id', 32, { isPrimary: true }),
+      c.utc('checked_at'),
+      c.utc('fired_at', optional),
+    ]);
     await addColumns(runner, 'audit_logs', [c.str('seal', 64, optional)]);
     await addColumns(runner, 'audit_chain', [
       c.int('start_seq', optional),
@@ -42,6 +49,7 @@ export class AuditLinks1764000000000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     const [waiting] = await runner.query('SELECT id FROM audit_pending LIMIT 1');
     if (waiting) throw new Error('Audit entries wait to be linked: start the service once, then go back');
+    await runner.dropTable('audit_rule_states');
     await runner.dropTable('audit_pending');
     await runner.query('ALTER TABLE audit_logs DROP COLUMN seal');
     for (const name of OF_CHAIN) await runner.query(`ALTER TABLE audit_chain DROP COLUMN ${name}`);

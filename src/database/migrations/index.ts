@@ -11,9 +11,9 @@ import { ChangeSets1763970000000 } from './1763970000000-change-sets.js';
 import { LeaseScopes1763975000000 } from './1763975000000-lease-scopes.js';
 import { Changes1763980000000 } from './1763980000000-changes.js';
 import { LateChanges1763985000000 } from './1763985000000-late-changes.js';
+import { AuditLinks1764000000000 } from './1764000000000-audit-links.js';
 import { Jobs1764010000000 } from './1764010000000-jobs.js';
 import { Notifications1764020000000 } from './1764020000000-notifications.js';
-import { AuditLinks1764000000000 } from './1764000000000-audit-links.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [

@@ -63,6 +63,10 @@ export const EXAMPLES: Record<string, object> = {
     security: 'starttls',
     from: 'Zoneward <dns@example.com>',
   },
+  AuditRulesInput: {
+    retention_days: 365,
+    rules: [{ name: 'Many deletions', match: { action: 'record.delete' }, threshold: 20, window_minutes: 5 }],
+  },
   SmtpTestInput: { to: 'me@example.com' },
   OauthInput: {
     enabled: true,

@@ -1,0 +1,11 @@
+import { Entity, PrimaryColumn } from 'typeorm';
+import { Utc } from '../../database/columns.js';
+
+/** What is known of an enabled rule: a rule that fired is silent for its time, in all processes. */
+@Entity('audit_rule_states')
+export class AuditRuleState {
+  @PrimaryColumn({ type: 'varchar', length: 32 }) rule_id!: string;
+  /** what was linked until then has been looked at */
+  @Utc() checked_at!: string;
+  @Utc({ nullable: true }) fired_at!: string | null;
+}
