@@ -55,10 +55,11 @@ export class CheckpointFile implements BeforeApplicationShutdown {
   async update(): Promise<void> {
     const file = await this.read();
     const ends = await this.ends.read();
+    // nothing was written yet
+    if (!file && !ends?.secret) return;
     const checkpoint = ends && this.ends.checkpointOf(ends);
     if (!checkpoint || !(await this.follows(checkpoint, file))) {
-      if (!this.warned && (file || !checkpoint))
-        log().error({ file: this.path }, 'the audit log is not what it was: see GET /api/audit/verify');
+      if (!this.warned) log().error({ file: this.path }, 'the audit log is not what it was: see GET /api/audit/verify');
       this.warned = true;
       return;
     }

@@ -53,6 +53,8 @@ export class AuditLinker {
   /** an entry of before there was a key is not waited for: the first run signs what is there */
   private signed = false;
   private stopped = false;
+  /** what the last run failed of */
+  private trouble = '';
 
   constructor(
     private readonly db: Db,
@@ -64,7 +66,7 @@ export class AuditLinker {
     if (this.stopped) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      this.link().catch((err) => log().warn({ err }, 'audit entries could not be linked; trying again'));
+      void this.linkIfPossible();
     }, SOON_MS).unref();
   }
 
@@ -81,7 +83,15 @@ export class AuditLinker {
 
   /** The same for who reads: a database that takes no writes can still be read. */
   async linkIfPossible(): Promise<void> {
-    await this.link().catch((err) => log().warn({ err }, 'audit entries could not be linked before a reading'));
+    try {
+      await this.link();
+      this.trouble = '';
+    } catch (err) {
+      const { message } = err as Error;
+      // once, not with each reading and writing
+      if (message !== this.trouble) log().warn({ err }, 'audit entries could not be linked; trying again');
+      this.trouble = message;
+    }
   }
 
   /** What is written from now on is linked by the next start. */

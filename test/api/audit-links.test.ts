@@ -33,6 +33,8 @@ for (const { kind, skip } of databases()) {
     });
     afterAll(async () => {
       await close();
+      // it was started again
+      await service.server.stop();
       await service.stop();
     });
 

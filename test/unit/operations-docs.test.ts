@@ -35,6 +35,7 @@ describe('docs/operations.md', () => {
       'src/database/app-data-source.ts': ['The schema of the database is newer than this program'],
       'src/database/sqlite-module.ts': ['SQLite needs Node 22.13 or later, or '],
       'src/http/error.filter.ts': ['internal error'],
+      'src/audit/checkpoint-file.service.ts': ['audit checkpoint', 'the audit log is not what it was'],
     };
     for (const [file, messages] of Object.entries(told)) {
       for (const message of messages) {

@@ -88,7 +88,8 @@ export async function sendExport(
     await pipeline(Readable.from(written(format, all()), { highWaterMark: 1 }), response);
   } catch (err) {
     // a client that goes away is nothing to speak of
-    if (!response.destroyed || !response.closed) log().warn({ err }, 'an export of the audit log broke off');
+    if ((err as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE')
+      log().warn({ err }, 'an export of the audit log broke off');
     response.destroy();
   }
 }
