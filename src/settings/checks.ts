@@ -15,6 +15,10 @@ export function isHookUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && !username && !password && !hash;
 }
 
+/** What a page may show as a picture: never a script, and never a path that leads to another host. */
+export const isPicture = (value: unknown): boolean =>
+  isHookUrl(value) || (typeof value === 'string' && value.length <= 2048 && /^\/(?![/\\])[\w./~%-]*$/.test(value));
+
 /** An IANA time zone that this process knows. */
 export function isTimezone(value: unknown): boolean {
   if (typeof value !== 'string' || !/^[\w+/-]{1,64}$/.test(value) || /^[+-]/.test(value)) return false;

@@ -14,7 +14,7 @@ import {
   Min,
 } from 'class-validator';
 import { Check, Nested } from '../common/validation.js';
-import { isAddress, isCidr, isHttpUrl, isMailbox, isTimezone, ONE_LINE } from './checks.js';
+import { isAddress, isCidr, isHttpUrl, isMailbox, isPicture, isTimezone, ONE_LINE } from './checks.js';
 
 /** Languages of mails and of the console. */
 export const LANGUAGES = ['en', 'zh'] as const;
@@ -39,10 +39,9 @@ export class GeneralSettings {
   @Check(isTimezone, 'must be a time zone name such as Europe/Berlin')
   timezone!: string;
 
-  /** address of a picture for the console */
+  /** address of a picture for the console: http, https, or a path of this service such as `/pictures/sea.jpg` */
   @IsOptional()
-  @IsString()
-  @MaxLength(2048)
+  @Check(isPicture, 'must be an http or https URL, or a path such as /pictures/sea.jpg')
   background_image!: string | null;
 
   /** whether strangers may register (role 1) */

@@ -95,6 +95,17 @@ for (const { kind, skip } of databases()) {
       await wrong('/api/settings', { site_name: 'a\r\nBcc: x@example.com' }, 'site_name');
       await wrong('/api/settings', { base_url: 'javascript:alert(1)' }, 'base_url');
       await wrong('/api/settings', { timezone: 'Mars/Base' }, 'timezone');
+      for (const picture of [
+        'javascript:alert(1)',
+        '//evil.example/x.png',
+        '/\\evil.example',
+        'sea.jpg',
+        'data:,x',
+        '',
+      ])
+        await wrong('/api/settings', { background_image: picture }, 'background_image');
+      for (const picture of ['/pictures/sea.jpg', 'https://cdn.example.com/sea.jpg?w=1', null])
+        done(await put('/api/settings', { background_image: picture }));
       await wrong('/api/settings', { language: 'xx' }, 'language');
       await wrong('/api/settings', { default_ttl: 0 }, 'default_ttl');
       await wrong('/api/settings', { dns_resolvers: ['resolver.example'] }, 'dns_resolvers');
