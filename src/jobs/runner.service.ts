@@ -56,6 +56,8 @@ interface Run {
 @Injectable()
 export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown, JobWorker {
   private readonly running = new Map<number, Run>();
+  /** on their way from the table to `running` */
+  private readonly starting = new Set<Promise<unknown>>();
   private readonly watches = new Map<number, Watch>();
   private readonly stopping = new AbortController();
   private engine: Engine | null = null;
@@ -93,7 +95,11 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   /** Before the others' shutdown, which closes the database: what was done must be noted. */
   async beforeApplicationShutdown(): Promise<void> {
     clearTimeout(this.timer);
-    await within(Promise.all([...this.running.values()].map(({ end }) => end)), STOP_WAIT_MS);
+    const ends = async () => {
+      await Promise.allSettled(this.starting);
+      await Promise.all([...this.running.values()].map(({ end }) => end));
+    };
+    await within(ends(), STOP_WAIT_MS);
     await this.engine?.stop();
   }
 
@@ -105,6 +111,19 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
 
   async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {
     if (this.stopping.signal.aborted) throw errors.notReady('The service is about to end; try again', 5);
+    const taken = this.take<T>(name, payload, key, waitMs);
+    this.starting.add(taken);
+    const { ended } = await taken.finally(() => this.starting.delete(taken));
+    return ended;
+  }
+
+  /** Takes a job for somebody who waits, and begins it. @returns what they are told, not waited for here */
+  private async take<T>(
+    name: string,
+    payload: unknown,
+    key: string | null,
+    waitMs: number,
+  ): Promise<{ ended: Promise<Started<T>> }> {
     const owner = newHolding();
     const row = await this.store.begin(name, payload, key, owner).catch((error: Error) => {
       HOLDINGS.delete(owner);
@@ -115,7 +134,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
       throw errors.conflict('That runs already; see the job', { job_id: row.runs });
     }
     const { id } = row;
-    return new Promise<Started<T>>((resolve, reject) => {
+    const ended = new Promise<Started<T>>((resolve, reject) => {
       const patience = setTimeout(() => {
         if (watch.ended) return;
         this.watches.delete(id);
@@ -133,8 +152,9 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
         },
       };
       if (waitMs > 0) this.watches.set(id, watch);
-      this.keep(row, owner);
     });
+    this.keep(row, owner);
+    return { ended };
   }
 
   /** What is scheduled gets its rows, once. */
@@ -280,6 +300,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     if (scheduled) return scheduled.run();
     const handler = this.jobs.handlers.get(name);
     if (!handler) throw new Error(`nobody does jobs ${name}`);
+    this.stopping.signal.throwIfAborted();
     if (tries > triesOf(handler)) throw new Error('The process died at every try');
     return handler.run(JSON.parse(payload), job);
   }
