@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ProviderConnections } from './accounts/provider-connections.js';
 import { AuditAcceptance } from './audit/accept.service.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuditService } from './audit/audit.service.js';
@@ -13,22 +15,30 @@ import { PasswordService } from './auth/password/password.service.js';
 import { SecondFactorModule } from './auth/second-factor/second-factor.module.js';
 import { SecondFactorService } from './auth/second-factor/second-factor.service.js';
 import { SessionsModule } from './auth/sessions/sessions.module.js';
+import { SigningKey } from './auth/sessions/signing-key.js';
 import { Role } from './common/access.js';
 import { AppError } from './common/errors.js';
 import { randomHex } from './common/hash.js';
 import { configureLogger } from './common/logger.js';
 import { StartRefused } from './common/start-refused.js';
-import { parseConfig, readEnvironment } from './config/config.js';
+import { readChoice } from './config/choice-file.js';
+import { type Config, parseConfig, readEnvironment } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
+import { keyFile, keyIds, readKeys } from './config/secret-box.js';
+import { AppDataSource } from './database/app-data-source.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DatabaseService } from './database/database.service.js';
 import { Db } from './database/db.js';
+import { DumpError } from './database/dump/format.js';
+import { restore } from './database/dump/restore.js';
 import { ENTITIES } from './entities.js';
 import { FirstAdministrator } from './init/first-administrator.service.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SettingsService } from './settings/settings.service.js';
+import { BackupsService } from './system/backups.service.js';
+import { KeysService, type KeyUse } from './system/keys.service.js';
 import { LoginsService } from './system/logins.service.js';
 import { SystemModule } from './system/system.module.js';
 import { hashPassword } from './users/passwords.js';
@@ -47,6 +57,13 @@ const USAGE = `Administration of this installation, for who holds the machine. R
                                                database, against checkpoints that were kept elsewhere, else the one in
                                                the data directory
   npm run admin -- audit-accept                signs the audit log as it is, after a restoration: checkpoints begin anew
+
+  npm run admin -- backup                      writes a backup into DATA_DIR/backups
+  npm run admin -- restore <file> [--force]    puts a backup into the database of this configuration, of any kind; the service
+                                               must not run. With --force what the database holds is lost
+  npm run admin -- keys                        which key the secrets in the database are encrypted with
+  npm run admin -- rotate-key                  encrypts them with a new one, while the service runs
+  npm run admin -- rotate-jwt-key              signs logins with a new secret; nobody is signed out
 `;
 
 @Module({
@@ -63,7 +80,8 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     PasskeysModule,
     SystemModule,
   ],
-  providers: [FirstAdministrator],
+  // of the accounts only that their credentials are sealed, too
+  providers: [FirstAdministrator, ProviderConnections],
 })
 class AdminModule {}
 
@@ -71,7 +89,7 @@ class AdminModule {}
 class UsageError extends Error {}
 
 /** Commands that are about nobody in particular. */
-const NAMELESS = ['reset-security', 'audit-accept'];
+const NAMELESS = ['reset-security', 'audit-accept', 'backup', 'keys', 'rotate-key', 'rotate-jwt-key'];
 
 /** Without the database. @throws UsageError when the export is not what was written */
 async function auditVerify(path: string, checkpoints: string | undefined, dataDir: string): Promise<string> {
@@ -86,9 +104,48 @@ async function auditVerify(path: string, checkpoints: string | undefined, dataDi
   return `Entries ${first} to ${last} are a whole chain. ${against}`;
 }
 
+/** Before anything opens the database: it may be an empty one, or none. */
+async function restoreFrom(config: Config, [file, option, ...rest]: string[]): Promise<string> {
+  if (!file || rest.length || (option && option !== '--force')) throw new UsageError(USAGE);
+  const choice = config.database ?? readChoice(config.dataDir);
+  if (!choice) throw new UsageError('Say which database to restore into: DATABASE_URL, for example sqlite:zoneward.db');
+  const own = join(config.dataDir, 'backups', basename(file));
+  const path = !existsSync(file) && existsSync(own) ? own : resolve(file);
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const source = new AppDataSource(ENTITIES, config.databaseTimeoutMs);
+  const { header, rows } = await restore(source, choice, path, option === '--force');
+  const here = keyIds(readKeys(config.secretKeys, config.dataDir));
+  const missing = header.keys.filter((id) => !here.includes(id));
+  const words = [
+    `${rows} rows of ${header.created_at} (version ${header.version}, ${header.database}) are in the database.`,
+    'Everybody signs in again; what was revoked after that moment is valid again: look through API tokens and users.',
+  ];
+  if (missing.length)
+    words.push(
+      `The key ${missing.join(' and ')} is missing here: before the start, set SECRET_KEY, or put ` +
+        `${keyFile(config.dataDir)}, as it was where the backup was made.`,
+    );
+  return words.join('\n');
+}
+
+function keyTable(keys: KeyUse[]): string {
+  const words = { current: 'encrypts', older: 'decrypts', missing: 'MISSING' };
+  return keys
+    .map(({ id, state, values }) => {
+      const used = Object.entries(values).map(([what, count]) => `    ${count} ${what}`);
+      return [`${id}  ${words[state]}`, ...(used.length ? used : ['    nothing: it can be removed'])].join('\n');
+    })
+    .join('\n')
+    .replace(/(encrypts\n {4}nothing): it can be removed/, '$1');
+}
+
 async function main([command, username = '', ...rest]: string[]): Promise<void> {
   configureLogger('error');
   if (!command || command === 'help' || command === '--help') return void process.stdout.write(USAGE);
+  if (command === 'restore') {
+    const config = parseConfig(readEnvironment(process.cwd()));
+    return void process.stdout.write(`${await restoreFrom(config, [username, ...rest])}\n`);
+  }
   const offline = command === 'audit-verify';
   if (Boolean(username) === NAMELESS.includes(command) || rest.length > (offline ? 1 : 0)) throw new UsageError(USAGE);
   const config = parseConfig(readEnvironment(process.cwd()));
@@ -140,6 +197,16 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
       },
       'audit-accept': async () =>
         `The audit log is signed as it is, up to entry ${await app.get(AuditAcceptance).accept()}.`,
+      backup: async () => {
+        const { file, size, sha256 } = await app.get(BackupsService).create('system');
+        return `${join(config.dataDir, 'backups', file)}\n${size} bytes, SHA-256 ${sha256}`;
+      },
+      keys: async () => keyTable(await app.get(KeysService).list()),
+      'rotate-key': () => app.get(KeysService).rotate(),
+      'rotate-jwt-key': async () => {
+        const until = await app.get(SigningKey).rotate();
+        return `Logins are signed with a new secret. The one before still verifies its own, until ${until}.`;
+      },
       'create-admin': async () => {
         const fresh = password();
         const input = { username, password: fresh };
@@ -160,7 +227,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const plain = [UsageError, AppError, StartRefused].some((kind) => error instanceof kind);
+  const plain = [UsageError, AppError, StartRefused, DumpError].some((kind) => error instanceof kind);
   const words = plain ? (error as Error).message : String(error);
   process.stderr.write(`${words}\n`);
   process.exitCode = 1;

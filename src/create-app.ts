@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { NotFoundException } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
@@ -10,6 +9,7 @@ import { AppModule } from './app.module.js';
 import { FailedChanges } from './audit/failed-changes.service.js';
 import { FastExpressAdapter } from './common/express-adapter.js';
 import { nestLogger } from './common/logger.js';
+import { VERSION } from './common/version.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -17,9 +17,6 @@ import { options } from './http/methods.js';
 import { describeApi } from './http/openapi.js';
 import { servePages } from './http/pages.js';
 import { apiHeaders, plainText, requestContext } from './http/request-context.js';
-
-/** Version of the package. */
-export const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";

@@ -36,7 +36,22 @@ export class ProviderConnections implements OnApplicationShutdown {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
   ) {
-    sealed.keep('credentials of accounts', () => this.sealedHeads());
+    sealed.keep('credentials of accounts', {
+      heads: () => this.sealedHeads(),
+      renew: () =>
+        sealed.renewColumn(
+          CONTEXT,
+          0,
+          (id, head, limit) =>
+            db.rows<{ id: number; sealed: string }>(
+              `SELECT id, credentials AS sealed FROM dns_accounts
+                WHERE id > ? AND SUBSTR(credentials, 1, ${SEALED_HEAD}) <> ? ORDER BY id LIMIT ${limit}`,
+              [id, head],
+            ),
+          (id, old, fresh) =>
+            db.run('UPDATE dns_accounts SET credentials = ? WHERE id = ? AND credentials = ?', [fresh, id, old]),
+        ),
+    });
     this.agent = outboundAgent(config.outboundDeny, config.providerTimeoutMs);
   }
 

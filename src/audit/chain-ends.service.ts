@@ -4,7 +4,7 @@ import { randomHex } from '../common/hash.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
-import { SealedValues } from '../database/sealed-values.js';
+import { type Renewal, SealedValues } from '../database/sealed-values.js';
 import type { AuditCheckpoint } from './audit.dto.js';
 import type { AuditChain } from './audit.entity.js';
 import { ChainKeys, type Ends } from './chain.js';
@@ -22,7 +22,18 @@ export class ChainEnds {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
   ) {
-    sealed.keep('the key of the audit log', async () => [(await this.read())?.secret]);
+    sealed.keep('the key of the audit log', {
+      heads: async () => [(await this.read())?.secret],
+      renew: () => this.renew(sealed),
+    });
+  }
+
+  private async renew(values: SealedValues): Promise<Renewal> {
+    const secret = (await this.read())?.secret;
+    const fresh = secret && values.renewed(secret, SECRET);
+    if (!fresh) return { renewed: 0, unreadable: secret && !this.box.knows(secret) ? 1 : 0 };
+    const renewed = await this.db.run('UPDATE audit_chain SET secret = ? WHERE id = 1 AND secret = ?', [fresh, secret]);
+    return { renewed, unreadable: 0 };
   }
 
   /** Undefined when somebody took the row out. */

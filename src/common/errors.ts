@@ -143,6 +143,8 @@ export const errors = {
   tooLarge: () => make('tooLarge', 'The request body is larger than 1 MiB'),
   locked: (message: string, retryAfterSeconds: number) => make('locked', message, undefined, retryAfterSeconds),
   tooMany: (message: string, retryAfterSeconds: number) => make('tooMany', message, undefined, retryAfterSeconds),
+  /** What this machine could not do, in words that its operator may see: 500001. */
+  failed: (message: string) => make('internal', message),
   unsupported: (message: string) => make('unsupported', message),
   notReady: (message: string, retryAfterSeconds?: number) => make('notReady', message, undefined, retryAfterSeconds),
 };

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Config } from './config.js';
-import { loadKeys, readKeys, type SecretBox, secretBox } from './secret-box.js';
+import { keyStamp, loadKeys, readKeys, type SecretBox, secretBox } from './secret-box.js';
 
 export const CONFIG = Symbol('CONFIG');
 export const SECRET_BOX = Symbol('SECRET_BOX');
@@ -21,6 +21,7 @@ export class ConfigModule {
             secretBox(
               () => readKeys(config.secretKeys, config.dataDir),
               () => loadKeys(config.secretKeys, config.dataDir),
+              () => keyStamp(config.secretKeys, config.dataDir),
             ),
         },
       ],

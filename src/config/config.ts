@@ -48,6 +48,8 @@ export interface Config {
   /** ms in which a provider may still apply what it was sent, whatever became of the answer */
   unclearAfterMs: number;
   zoneFiles: { root: string; reloadCommand: string | null };
+  /** hours between two backups, 0 = none by itself; of these so many are kept */
+  backup: { everyHours: number; keep: number };
 }
 
 /** The environment holds values that the service cannot start with. The message names each variable. */
@@ -167,6 +169,10 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     zoneFiles: {
       root: resolve(dataDir, read('ZONEFILE_DIR', 'zones', text)),
       reloadCommand: read<string | null>('ZONEFILE_RELOAD_COMMAND', null, text),
+    },
+    backup: {
+      everyHours: read('BACKUP_EVERY_HOURS', 0, whole(0, 500)),
+      keep: read('BACKUP_KEEP', 7, whole(1, 1000)),
     },
   };
   if (problems.length) throw new ConfigError(`Wrong configuration:\n  ${problems.join('\n  ')}`);

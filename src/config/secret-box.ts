@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartRefused } from '../common/start-refused.js';
 import { ownerOnly, writeSecretFile } from './choice-file.js';
@@ -14,7 +14,14 @@ export interface SecretBox {
   knows(sealed: string): boolean;
   /** Makes the key where there is none: only when it is known that nothing is sealed yet. */
   prepare(): void;
+  /** How all begins that is sealed now: 12 characters. */
+  head(): string;
+  /** Ids of the keys, the one that seals first. */
+  ids(): string[];
 }
+
+/** Whether a text is a sealed one, with whatever key. */
+export const isSealed = (text: string): boolean => /^v1\.\w+\./.test(text);
 
 /** The id of a sealed text's key. */
 export const keyIdOf = (sealed: string): string => sealed.split('.')[1] ?? '';
@@ -35,30 +42,50 @@ export const keyIds = (keys: readonly string[]): string[] => derive(keys).map(({
  * AES-256-GCM with the first key; every value carries its key's id, so older keys still decrypt and keys can be
  * rotated.
  * @param given may be a reading that finds none yet, and then `make` makes one
+ * @param stamp another one says that the reading would now give other keys
  */
-export function secretBox(given: readonly string[] | (() => readonly string[]), make = given): SecretBox {
+export function secretBox(
+  given: readonly string[] | (() => readonly string[]),
+  make = given,
+  stamp: () => string = () => '',
+): SecretBox {
   const read = (from: typeof given) => derive(typeof from === 'function' ? from() : from);
+  let seen = stamp();
   let derived = read(given);
+  /** The keys of the moment: another process of the same data directory may have made one since, or added one. */
+  const keys = () => {
+    const newest = stamp();
+    if (derived.length && newest === seen) return derived;
+    const fresh = read(given);
+    // a file that is gone takes no key from a process that runs
+    if (fresh.length) {
+      derived = fresh;
+      seen = newest;
+    }
+    return derived;
+  };
+  const current = () => {
+    const [first] = keys();
+    if (!first) throw new Error('at least one key is needed');
+    return first;
+  };
   return {
-    knows(sealed) {
-      // another process of the same data directory may have made it since
-      if (!derived.length) derived = read(given);
-      return derived.some(({ id }) => id === keyIdOf(sealed));
-    },
+    knows: (sealed) => keys().some(({ id }) => id === keyIdOf(sealed)),
     prepare() {
-      if (!derived.length) derived = read(make);
+      if (!keys().length) derived = read(make);
     },
+    head: () => `v1.${current().id}.`,
+    ids: () => keys().map(({ id }) => id),
     encrypt(plain, context) {
-      const [current] = derived;
-      if (!current) throw new Error('at least one key is needed');
+      const { id: key, bytes } = current();
       const iv = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', current.bytes, iv).setAAD(Buffer.from(context));
+      const cipher = createCipheriv('aes-256-gcm', bytes, iv).setAAD(Buffer.from(context));
       const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return `v1.${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
+      return `v1.${key}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
     },
     decrypt(sealed, context) {
       const [version, id, data] = sealed.split('.');
-      const key = derived.find((k) => k.id === id);
+      const key = derived.find((k) => k.id === id) ?? keys().find((k) => k.id === id);
       if (version !== 'v1' || !key || !data) {
         throw new Error(`A secret was encrypted with the key ${id}, which is not in SECRET_KEY or the key file`);
       }
@@ -91,7 +118,22 @@ export function readKeys(configured: readonly string[], dataDir: string): readon
   return keys;
 }
 
-/** The same, but a missing file is made. */
+/** Changes when the key file does. */
+export function keyStamp(configured: readonly string[], dataDir: string): string {
+  const stat = configured.length ? undefined : statSync(keyFile(dataDir), { throwIfNoEntry: false });
+  return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : '';
+}
+
+/**
+ * Puts a new key in front of those of the key file; processes that use it follow with their next secret. The caller
+ * sees to it that nobody else does so at the same time.
+ */
+export function addKey(dataDir: string): void {
+  const keys = [randomBytes(32).toString('hex'), ...readKeys([], dataDir)];
+  writeSecretFile(keyFile(dataDir), `${keys.join('\n')}\n`);
+}
+
+/** The keys as `readKeys` finds them, but a missing file is made. */
 export function loadKeys(configured: readonly string[], dataDir: string): readonly string[] {
   const known = readKeys(configured, dataDir);
   if (known.length) return known;

@@ -175,13 +175,24 @@ export class AppDataSource extends DataSource {
    * @throws StartRefused when a newer program has changed it already
    */
   private async migrate(tell: Tell): Promise<void> {
+    await this.alone(tell, async (runner) => {
+      if (await isHalfRestored(runner)) throw halfRestored();
+      await this.migrateWith(runner, tell);
+    });
+  }
+
+  /** Work on the schema, on one connection on which statements may take any time, while no other process is at it. */
+  private async alone(tell: Tell, work: (runner: QueryRunner) => Promise<void>): Promise<void> {
     const unlock = await lockMigrations(this, tell);
     try {
-      // one connection, on which statements may take any time
       const runner = this.createQueryRunner();
       try {
-        await this.migrateWith(runner, tell);
+        await this.limitStatements(runner, 0);
+        this.migrating = true;
+        await work(runner);
       } finally {
+        this.migrating = false;
+        await this.limitStatements(runner, this.limitMs).catch(() => undefined);
         await runner.release();
       }
     } finally {
@@ -189,24 +200,45 @@ export class AppDataSource extends DataSource {
     }
   }
 
-  private async migrateWith(runner: QueryRunner, tell: Tell): Promise<void> {
+  /**
+   * Connects for a restore, which decides by itself what becomes of the schema; nothing stays open.
+   * @throws the driver's error, StartRefused
+   */
+  async openAlone(choice: DatabaseChoice, work: (runner: QueryRunner) => Promise<void>): Promise<void> {
+    await this.prepare(choice);
+    await this.initialize();
+    try {
+      await this.alone(() => undefined, work);
+    } finally {
+      await this.destroy();
+    }
+  }
+
+  /**
+   * Brings the schema up to date, each step in a transaction of its own unless one is open.
+   * @param only the names of the migrations to go up to, instead of all
+   * @throws StartRefused when a newer program has changed it already
+   */
+  async migrateWith(runner: QueryRunner, tell: Tell, only?: readonly string[]): Promise<void> {
+    const all = this.migrations;
+    if (only) Object.assign(this, { migrations: all.filter((one) => only.includes(one.name ?? one.constructor.name)) });
     const executor = new MigrationExecutor(this, runner);
     executor.transaction = 'each';
     const names = async () => (await executor.getExecutedMigrations()).map(({ name }) => name);
-    const before = await names();
-    const unknown = before.filter((name) => !MIGRATIONS.some((migration) => migration.name === name));
-    if (unknown.length) throw newerSchema(unknown);
-    await this.limitStatements(runner, 0);
-    this.migrating = true;
     try {
-      await executor.executePendingMigrations();
+      const before = await names();
+      const unknown = unknownMigrations(before);
+      if (unknown.length) throw newerSchema(unknown);
+      try {
+        await executor.executePendingMigrations();
+      } finally {
+        // also those before one that failed
+        const after = await names().catch(() => [] as string[]);
+        for (const { name } of MIGRATIONS)
+          if (after.includes(name) && !before.includes(name)) tell({ migration: name }, 'migration applied');
+      }
     } finally {
-      this.migrating = false;
-      // also those before one that failed
-      const after = await names();
-      for (const { name } of MIGRATIONS)
-        if (after.includes(name) && !before.includes(name)) tell({ migration: name }, 'migration applied');
-      await this.limitStatements(runner, this.limitMs);
+      Object.assign(this, { migrations: all });
     }
   }
 
@@ -216,6 +248,22 @@ export class AppDataSource extends DataSource {
     if (type === 'mariadb' || type === 'mysql') await runner.query(mysqlLimit(ms, type === 'mariadb'));
   }
 }
+
+/** Those that this program does not know: a newer one has made them. */
+export const unknownMigrations = (names: readonly string[]): string[] =>
+  names.filter((name) => !MIGRATIONS.some((migration) => migration.name === name));
+
+/**
+ * Stands in a database of MariaDB or MySQL, where DDL does not roll back, from the first to the last step of a restore:
+ * what a restore that died has left must not be taken for an installation without users.
+ */
+export const HALF_RESTORED = 'restore_unfinished';
+const isHalfRestored = (runner: QueryRunner) => runner.hasTable(HALF_RESTORED);
+const halfRestored = () =>
+  new StartRefused(
+    'A restore into this database did not get to its end. Run it again: npm run admin -- restore <file> --force',
+    'A restore into this database did not get to its end',
+  );
 
 function newerSchema(unknown: string[]): StartRefused {
   const which = unknown.length > 1 ? `the migrations ${unknown.join(', ')}` : `the migration ${unknown[0]}`;

@@ -1,6 +1,8 @@
 import { Entity, PrimaryColumn } from 'typeorm';
 import { Str, Utc } from './columns.js';
+import { Fleeting } from './dump/tables.js';
 
+@Fleeting()
 @Entity('leases')
 export class Lease {
   /** SHA-256 of what is locked */

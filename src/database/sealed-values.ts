@@ -8,15 +8,35 @@ import { keyFile, keyIdOf, keyIds, readKeys, type SecretBox } from '../config/se
 /** Characters of a sealed text that tell its key. */
 export const SEALED_HEAD = 12;
 
+/** What a pass over sealed values came to. */
+export interface Renewal {
+  /** sealed with the current key now */
+  renewed: number;
+  /** whose key is not here */
+  unreadable: number;
+}
+
+/** Sealed values of one sort. */
+export interface Sealed {
+  /** the first characters of each value; an absent one counts for nothing */
+  heads(): Promise<(string | null | undefined)[]>;
+  /** Seals with the current key what another one has sealed, by compare-and-set: changes of others stand. */
+  renew(): Promise<Renewal>;
+  /** they end by themselves, soon: a start does not ask for their key */
+  fleeting?: boolean;
+}
+
+/** values that are read at once when they are sealed anew */
+const BATCH = 100;
+
 /**
- * What is kept encrypted in the database for long, as the rooms that keep it tell. Challenges and mails that wait are
- * not of it: they end by themselves. A start looks at these values, by the ids of their keys, and not at a value that
+ * What is kept encrypted in the database, as the rooms that keep it tell. A start looks at these values, by the ids of their keys, and not at a value that
  * was sealed for the look alone: that would say nothing of what an older or a newer key has encrypted, and databases of
  * before would have none.
  */
 @Injectable()
 export class SealedValues {
-  private readonly kept = new Map<string, () => Promise<(string | null | undefined)[]>>();
+  private readonly kept = new Map<string, Sealed>();
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -26,10 +46,63 @@ export class SealedValues {
   /**
    * Call it in a constructor: the database may be opened right after.
    * @param what the values in words, of which one is told with their number
-   * @param heads the first characters of each value; an absent one counts for nothing
    */
-  keep(what: string, heads: () => Promise<(string | null | undefined)[]>): void {
-    this.kept.set(what, heads);
+  keep(what: string, sealed: Sealed): void {
+    this.kept.set(what, sealed);
+  }
+
+  /** How many values of which sort each key has sealed. */
+  async count(): Promise<Map<string, Map<string, number>>> {
+    const keys = new Map<string, Map<string, number>>();
+    for (const [what, { heads }] of this.kept)
+      for (const head of await heads()) {
+        if (!head) continue;
+        const of = keys.get(keyIdOf(head)) ?? new Map<string, number>();
+        keys.set(keyIdOf(head), of.set(what, (of.get(what) ?? 0) + 1));
+      }
+    return keys;
+  }
+
+  /** One pass over all values that another key than the current one has sealed. */
+  async renewAll(): Promise<Renewal> {
+    const all = { renewed: 0, unreadable: 0 };
+    for (const { renew } of this.kept.values()) {
+      const { renewed, unreadable } = await renew();
+      all.renewed += renewed;
+      all.unreadable += unreadable;
+    }
+    return all;
+  }
+
+  /** A sealed text, sealed with the current key; null when that is what it is, or its key is not here. */
+  renewed(sealed: string, context: string): string | null {
+    if (sealed.startsWith(this.box.head()) || !this.box.knows(sealed)) return null;
+    return this.box.encrypt(this.box.decrypt(sealed, context), context);
+  }
+
+  /**
+   * Seals a column anew.
+   * @param behind rows behind an id (at first: 0 or ''), in its order, which do not begin with this head; at most so
+   *   many
+   * @param put stores the new text where the old one still stands, and says how many rows that changed
+   */
+  async renewColumn<Id extends string | number>(
+    context: string,
+    first: NoInfer<Id>,
+    behind: (id: Id, head: string, limit: number) => Promise<{ id: Id; sealed: string }[]>,
+    put: (id: Id, old: string, fresh: string) => Promise<number>,
+  ): Promise<Renewal> {
+    const done = { renewed: 0, unreadable: 0 };
+    for (let last = first; ; ) {
+      const rows = await behind(last, this.box.head(), BATCH);
+      for (const { id, sealed } of rows) {
+        const fresh = this.renewed(sealed, context);
+        if (fresh) done.renewed += await put(id, sealed, fresh);
+        else if (!this.box.knows(sealed)) done.unreadable += 1;
+        last = id;
+      }
+      if (rows.length < BATCH) return done;
+    }
   }
 
   /**
@@ -39,7 +112,8 @@ export class SealedValues {
   async check(): Promise<void> {
     const ids = new Set<string>();
     const words: string[] = [];
-    for (const [what, heads] of this.kept) {
+    for (const [what, { heads, fleeting }] of this.kept) {
+      if (fleeting) continue;
       const unknown = (await heads()).filter((head) => typeof head === 'string' && !this.box.knows(head)) as string[];
       for (const head of unknown) ids.add(keyIdOf(head));
       if (unknown.length) words.push(`${what} (${unknown.length})`);

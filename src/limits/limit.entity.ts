@@ -1,10 +1,12 @@
 import { Entity, Index, PrimaryColumn } from 'typeorm';
 import { Int, Str, Utc } from '../database/columns.js';
+import { Fleeting } from '../database/dump/tables.js';
 
 /**
  * A counter of a sliding window with a block that doubles: login failures of a name in a network, failures of a
  * network. Shared by all replicas.
  */
+@Fleeting()
 @Entity('limits')
 @Index('limits_username_ix', ['username'])
 @Index('limits_blocked_ix', ['blocked_until'])

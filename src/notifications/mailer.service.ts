@@ -4,6 +4,7 @@ import { now } from '../common/clock.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
+import { SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
 import { Events } from '../events/events.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { SECRET, type TemplateName, type Templates } from './templates.js';
@@ -26,7 +27,28 @@ export class Mailer {
     private readonly settings: SettingsService,
     private readonly events: Events,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
-  ) {}
+    sealed: SealedValues,
+  ) {
+    sealed.keep('mails that wait', {
+      fleeting: true,
+      heads: async () => {
+        const sql = `SELECT SUBSTR(content, 1, ${SEALED_HEAD}) AS head FROM mails WHERE state = 'waiting'`;
+        return (await db.rows<{ head: string }>(sql)).map(({ head }) => head);
+      },
+      renew: () =>
+        sealed.renewColumn(
+          MAIL_CONTEXT,
+          0,
+          (id, head, limit) =>
+            db.rows<{ id: number; sealed: string }>(
+              `SELECT id, content AS sealed FROM mails WHERE state = 'waiting' AND id > ?
+                AND SUBSTR(content, 1, ${SEALED_HEAD}) <> ? ORDER BY id LIMIT ${limit}`,
+              [id, head],
+            ),
+          (id, old, fresh) => db.run('UPDATE mails SET content = ? WHERE id = ? AND content = ?', [fresh, id, old]),
+        ),
+    });
+  }
 
   /** Whether there is a mail server for such a mail; left out: for news, which hold no secret. */
   async enabled(template: TemplateName = 'new-device'): Promise<boolean> {

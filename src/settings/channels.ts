@@ -51,6 +51,11 @@ const CONTEXT = 'settings.notifications';
 const secretsOf = ({ type }: { type: ChannelType }) =>
   Object.entries(FIELDS[type]).flatMap(([name, { secret }]) => (secret ? [name] : []));
 
+/** The fields that are secret in a channel of some type, with the context of their encryption. */
+export const CHANNEL_SECRETS: Record<string, string> = Object.fromEntries(
+  Object.keys(FIELDS).flatMap((type) => secretsOf({ type: type as ChannelType }).map((name) => [name, CONTEXT])),
+);
+
 /** The secrets of channels as they are stored. */
 export const sealedIn = (channels: readonly StoredChannel[]): (string | null)[] =>
   channels.flatMap((channel) => secretsOf(channel).map((name) => (channel.config[name] ?? null) as string | null));

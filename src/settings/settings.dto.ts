@@ -135,12 +135,15 @@ export class RateLimits {
   token!: number;
 }
 
+/** The longest life of a JWT. */
+export const MAX_TOKEN_MINUTES = 10_080;
+
 export class SessionSettings {
   /** life of a JWT; `POST /api/auth/refresh` gives the next one */
   @IsOptional()
   @IsInt()
   @Min(5)
-  @Max(10080)
+  @Max(MAX_TOKEN_MINUTES)
   token_minutes!: number;
 
   /** a session ends when it was not used for this long */

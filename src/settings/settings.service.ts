@@ -4,18 +4,19 @@ import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, Role, signedIn } from '../common/access.js';
 import { inCidrs, parseCidr } from '../common/cidr.js';
+import { now } from '../common/clock.js';
 import { errors, type FieldError, fieldError } from '../common/errors.js';
 import { randomHex } from '../common/hash.js';
 import { same } from '../common/read-only.js';
 import { dayOf, dayStart } from '../common/zone.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
-import type { SecretBox } from '../config/secret-box.js';
+import { isSealed, type SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
-import { SealedValues } from '../database/sealed-values.js';
+import { type Renewal, SealedValues } from '../database/sealed-values.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import type { NotificationsInput, NotificationsView } from './channels.dto.js';
-import { nextChannels, opened, type StoredChannel, sealedIn } from './channels.js';
+import { CHANNEL_SECRETS, nextChannels, opened, type StoredChannel, sealedIn } from './channels.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, nulls, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
@@ -31,8 +32,19 @@ import type {
 import { type Views, viewOf } from './views.js';
 
 const SIGNING_SECRET = 'signing_secret';
+/** those before it */
+const SIGNED_WITH = 'signing_secrets_before';
+export const SIGNING_CONTEXT = 'settings.signing_secret';
 const SMTP_PASSWORD = 'settings.smtp.password';
 const CLIENT_SECRET = 'settings.oauth.client_secret';
+
+type RowName = DocumentName | typeof SIGNING_SECRET | typeof SIGNED_WITH;
+
+/** `until`: when no JWT of it can be valid any more; null: it signs now. */
+export interface SigningSecret {
+  sealed: string;
+  until: string | null;
+}
 
 /** One way to write an address: the same place is no change. */
 const place = (url: string | null | undefined) => (url ? new URL(url).href.replace(/\/+$/, '') : '');
@@ -56,15 +68,25 @@ export class SettingsService {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
   ) {
-    sealed.keep('the secret that signs logins', async () => [await this.signingSecret()]);
-    sealed.keep('the password of the mail server', async () => {
-      const row = await this.row('smtp');
-      return [row?.values.password, row?.confirmed?.password] as (string | null | undefined)[];
+    sealed.keep('the secret that signs logins', {
+      heads: async () => (await this.signingSecrets()).map((one) => one.sealed),
+      renew: () => this.renewSigning(sealed),
     });
-    sealed.keep('secrets of OAuth providers', async () =>
-      (await this.read('oauth')).providers.map((provider) => provider.client_secret),
-    );
-    sealed.keep('secrets of notification channels', async () => sealedIn((await this.read('notifications')).channels));
+    sealed.keep('the password of the mail server', {
+      heads: async () => {
+        const row = await this.row('smtp');
+        return [row?.values.password, row?.confirmed?.password] as (string | null | undefined)[];
+      },
+      renew: () => this.renewDocument('smtp', sealed, { password: SMTP_PASSWORD }),
+    });
+    sealed.keep('secrets of OAuth providers', {
+      heads: async () => (await this.read('oauth')).providers.map((provider) => provider.client_secret),
+      renew: () => this.renewDocument('oauth', sealed, { client_secret: CLIENT_SECRET }),
+    });
+    sealed.keep('secrets of notification channels', {
+      heads: async () => sealedIn((await this.read('notifications')).channels),
+      renew: () => this.renewDocument('notifications', sealed, CHANNEL_SECRETS),
+    });
   }
 
   /** A document as stored, defaults filled in; also what waits for a super administrator. */
@@ -261,13 +283,66 @@ export class SettingsService {
     });
   }
 
-  /** The sealed secret that signs JWTs: a row of its own, no section. */
-  signingSecret(): Promise<string | undefined> {
-    return this.text(SIGNING_SECRET);
+  /**
+   * The sealed secrets that JWTs are signed with, rows of their own, no sections: the first signs, older ones are good
+   * until the last JWT that they signed has expired.
+   */
+  async signingSecrets(manager?: EntityManager): Promise<SigningSecret[]> {
+    const current = await this.text(SIGNING_SECRET, manager);
+    const older = await this.text(SIGNED_WITH, manager);
+    return [
+      ...(current ? [{ sealed: current, until: null }] : []),
+      ...(older ? (JSON.parse(older) as SigningSecret[]) : []).filter(({ until }) => until === null || until > now()),
+    ];
   }
 
   async storeSigningSecret(manager: EntityManager, sealed: string): Promise<void> {
     await this.replace(SIGNING_SECRET, sealed, manager);
+  }
+
+  /** Signs with another secret from now on. @param until when the last JWT of the one before will have expired */
+  replaceSigningSecret(sealed: string, until: string): Promise<void> {
+    return this.change('security', async (_row, manager) => {
+      const [current, ...older] = await this.signingSecrets(manager);
+      if (!current) throw errors.notFound('A secret that signs logins');
+      await this.replace(SIGNED_WITH, JSON.stringify([{ ...current, until }, ...older]), manager);
+      await this.replace(SIGNING_SECRET, sealed, manager);
+      const target = { type: 'settings', id: null, name: SIGNING_SECRET };
+      await this.audit.write(manager, 'system', { action: 'system.rotate_jwt_key', target, after: { until } });
+    });
+  }
+
+  private renewSigning(values: SealedValues): Promise<Renewal> {
+    return this.change('security', async (_row, manager) => {
+      const [current, ...older] = await this.signingSecrets(manager);
+      const list = current ? [current, ...older] : [];
+      const fresh = list.map(({ sealed, until }) => ({
+        sealed: values.renewed(sealed, SIGNING_CONTEXT) ?? sealed,
+        until,
+      }));
+      const renewed = fresh.filter(({ sealed }, i) => sealed !== list[i]?.sealed).length;
+      if (renewed && fresh[0]) await this.replace(SIGNING_SECRET, fresh[0].sealed, manager);
+      if (renewed && older.length) await this.replace(SIGNED_WITH, JSON.stringify(fresh.slice(1)), manager);
+      return { renewed, unreadable: fresh.filter(({ sealed }) => !this.box.knows(sealed)).length };
+    });
+  }
+
+  /** @param contexts of the secrets in the document, by the name of their field */
+  private renewDocument(name: DocumentName, values: SealedValues, contexts: Record<string, string>): Promise<Renewal> {
+    return this.change(name, async (row, manager) => {
+      const done = { renewed: 0, unreadable: 0 };
+      const fresh = JSON.stringify(row ?? null, (key, value) => {
+        const context = contexts[key];
+        // of some channels a field of this name is no secret
+        if (!context || typeof value !== 'string' || !isSealed(value)) return value;
+        const sealed = values.renewed(value, context);
+        if (sealed) done.renewed += 1;
+        else if (!this.box.knows(value)) done.unreadable += 1;
+        return sealed ?? value;
+      });
+      if (done.renewed) await this.replace(name, fresh, manager);
+      return done;
+    });
   }
 
   private plainSecret(sealed: string | null): string | null {
@@ -331,7 +406,7 @@ export class SettingsService {
     return this.replace(name, JSON.stringify(row), manager);
   }
 
-  private async replace(name: DocumentName | typeof SIGNING_SECRET, content: string, manager: EntityManager) {
+  private async replace(name: RowName, content: string, manager: EntityManager) {
     if (await this.db.run('UPDATE settings SET content = ? WHERE name = ?', [content, name], manager)) return;
     await this.db.run('INSERT INTO settings (name, content) VALUES (?, ?)', [name, content], manager);
   }
@@ -341,7 +416,7 @@ export class SettingsService {
     return text ? JSON.parse(text) : undefined;
   }
 
-  private async text(name: DocumentName | typeof SIGNING_SECRET, manager?: EntityManager): Promise<string | undefined> {
+  private async text(name: RowName, manager?: EntityManager): Promise<string | undefined> {
     const sql = 'SELECT content FROM settings WHERE name = ?';
     return (await this.db.row<{ content: string }>(sql, [name], manager))?.content;
   }

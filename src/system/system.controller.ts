@@ -3,12 +3,30 @@ import { ApiTags } from '@nestjs/swagger';
 import { Audited } from '../audit/audited.js';
 import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
 import { LoginsService } from './logins.service.js';
-import { LoginStats, UnlockInput, UnlockResult } from './system.dto.js';
+import { StatusService } from './status.service.js';
+import { DatabaseStatus, LoginStats, SystemStatus, UnlockInput, UnlockResult } from './system.dto.js';
 
 @ApiTags('System')
 @Controller('system')
 export class SystemController {
-  constructor(private readonly logins: LoginsService) {}
+  constructor(
+    private readonly logins: LoginsService,
+    private readonly system: StatusService,
+  ) {}
+
+  /** The process that answers, and its database. */
+  @Get('status')
+  @Access({ role: Role.Super })
+  status(): Promise<SystemStatus> {
+    return this.system.status();
+  }
+
+  /** The database: how large it is, how fast it answers, and the rows of each table. They are counted for this. */
+  @Get('database')
+  @Access({ role: Role.Super })
+  database(): Promise<DatabaseStatus> {
+    return this.system.database();
+  }
 
   /**
    * Logins and failures of the last 24 hours and 30 days, names that are locked now, and the networks with the most

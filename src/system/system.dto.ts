@@ -44,3 +44,48 @@ export class LoginStats {
   /** the ten with the most failures */
   top_networks!: NetworkCount[];
 }
+
+export class DatabaseVersion {
+  type!: 'sqlite' | 'postgresql' | 'mysql';
+  /** as the database tells it: that of MariaDB says so */
+  version!: string;
+}
+
+export class MemoryUse {
+  /** bytes of the process */
+  rss!: number;
+  heap_used!: number;
+  heap_total!: number;
+}
+
+export class SystemStatus {
+  /** of this program */
+  version!: string;
+  database!: DatabaseVersion;
+  /** seconds since the start of the process */
+  uptime!: number;
+  /** zone of the settings */
+  timezone!: string;
+  /** version of Node.js */
+  node!: string;
+  pid!: number;
+  /** name of the machine or container that answers */
+  replica!: string;
+  memory!: MemoryUse;
+  /** number of jobs by their state */
+  jobs!: Record<string, number>;
+}
+
+export class TableRows {
+  name!: string;
+  rows!: number;
+}
+
+export class DatabaseStatus extends DatabaseVersion {
+  size_bytes!: number;
+  /** ms that the shortest statement takes */
+  latency_ms!: number;
+  /** names of those that were applied, the oldest first */
+  migrations!: string[];
+  tables!: TableRows[];
+}

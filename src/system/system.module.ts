@@ -1,14 +1,18 @@
 import { Module } from '@nestjs/common';
 import { LimitsModule } from '../limits/limits.module.js';
+import { BackupsController } from './backups.controller.js';
+import { BackupsService } from './backups.service.js';
 import { JobsController } from './jobs.controller.js';
 import { JobsService } from './jobs.service.js';
+import { KeysService } from './keys.service.js';
 import { LoginsService } from './logins.service.js';
+import { StatusService } from './status.service.js';
 import { SystemController } from './system.controller.js';
 
 @Module({
   imports: [LimitsModule],
-  controllers: [SystemController, JobsController],
-  providers: [LoginsService, JobsService],
-  exports: [LoginsService],
+  controllers: [SystemController, JobsController, BackupsController],
+  providers: [LoginsService, JobsService, StatusService, BackupsService, KeysService],
+  exports: [LoginsService, BackupsService, KeysService],
 })
 export class SystemModule {}

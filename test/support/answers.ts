@@ -25,6 +25,8 @@ import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
 import type { JobList, JobView } from '../../src/system/jobs.dto.js';
 import type { LoginStats, UnlockResult } from '../../src/system/system.dto.js';
+import type { BackupFile, BackupMade } from '../../src/system/backups.dto.js';
+import type { CacheCleared, DatabaseStatus, LoginStats, SystemStatus, UnlockResult } from '../../src/system/system.dto.js';
 import type { MemberView, TeamDetail, TeamView } from '../../src/teams/team.dto.js';
 import type {
   Explanation,
@@ -151,6 +153,13 @@ interface Answers {
   'POST /api/accounts/{id}/sync': SyncResult;
   'GET /api/system/notifications': DeliveryList;
   'POST /api/system/notifications/{id}/retry': DeliveryView;
+  'GET /api/system/status': SystemStatus;
+  'GET /api/system/database': DatabaseStatus;
+  'POST /api/system/clear-cache': CacheCleared;
+  'POST /api/system/backup': BackupMade;
+  'GET /api/system/backups': BackupFile[];
+  'GET /api/system/backups/{file}': null;
+  'DELETE /api/system/backups/{file}': null;
   'GET /api/system/login-stats': LoginStats;
   'POST /api/system/unlock-account': UnlockResult;
   'GET /api/system/jobs': JobList;

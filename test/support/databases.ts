@@ -87,6 +87,9 @@ const SUITES: Record<string, Kind[]> = {
   sessions: ALL,
   'users-last': ALL,
   replicas: SERVERS,
+  // a backup of each goes into each
+  backup: ALL,
+  keys: ALL,
   // the same statements everywhere, and what may be left by a crash is a matter of having a server or not
   'admin-cli': ['sqlite', 'postgresql'],
   crash: ['sqlite', 'postgresql'],

@@ -67,9 +67,10 @@ export class AccessGuard implements CanActivate {
 
     // a JWT first, else an API token: the prefix tells them apart, so neither check is tried on the other's credential.
     // passport leaves the principal on request.user, or handleRequest throws
-    const token = isApiToken(bearer(request));
+    const credential = bearer(request);
+    const token = isApiToken(credential);
     // asked here first: that the key cannot be read (the database is down) is no 401, which passport would make of it
-    if (!token) await this.key.get();
+    if (!token) await (credential ? this.key.of(credential) : this.key.get());
     await (token ? this.apiToken : this.jwt).canActivate(context);
     const principal = request.user as Principal;
     request.caller.principal = principal;

@@ -48,8 +48,8 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
     key: SigningKey,
   ) {
     // its type knows no KeyObject, jsonwebtoken behind it does
-    const provider: SecretOrKeyProvider = (_request, _token, done) => {
-      key.get().then(
+    const provider: SecretOrKeyProvider = (_request, token, done) => {
+      key.of(token).then(
         (secret) => (secret ? done(null, secret as unknown as Buffer) : done(new Error('no signing secret yet'))),
         (error) => done(error),
       );

@@ -44,10 +44,27 @@ export class SecondFactorService {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
   ) {
-    sealed.keep('seeds of authenticator apps', async () => {
-      const sql = `SELECT SUBSTR(secret, 1, ${SEALED_HEAD}) AS head FROM second_factors WHERE secret IS NOT NULL`;
-      return (await this.db.rows<{ head: string }>(sql)).map(({ head }) => head);
-    });
+    for (const column of ['secret', 'pending'] as const)
+      sealed.keep(column === 'secret' ? 'seeds of authenticator apps' : 'seeds that wait for their first code', {
+        fleeting: column === 'pending',
+        heads: async () => {
+          const sql = `SELECT SUBSTR(${column}, 1, ${SEALED_HEAD}) AS head FROM second_factors WHERE ${column} IS NOT NULL`;
+          return (await db.rows<{ head: string }>(sql)).map(({ head }) => head);
+        },
+        renew: () =>
+          sealed.renewColumn(
+            CONTEXT,
+            0,
+            (id, head, limit) =>
+              db.rows<{ id: number; sealed: string }>(
+                `SELECT user_id AS id, ${column} AS sealed FROM second_factors
+                  WHERE user_id > ? AND SUBSTR(${column}, 1, ${SEALED_HEAD}) <> ? ORDER BY user_id LIMIT ${limit}`,
+                [id, head],
+              ),
+            (id, old, fresh) =>
+              db.run(`UPDATE second_factors SET ${column} = ? WHERE user_id = ? AND ${column} = ?`, [fresh, id, old]),
+          ),
+      });
   }
 
   /** A fresh seed that waits for its first code. @throws AppError 409001 when the second factor is on */

@@ -5,6 +5,7 @@ import { randomHex, sha256 } from '../../common/hash.js';
 import { SECRET_BOX } from '../../config/config.module.js';
 import type { SecretBox } from '../../config/secret-box.js';
 import { Db } from '../../database/db.js';
+import { SEALED_HEAD, SealedValues } from '../../database/sealed-values.js';
 
 const CONTEXT = 'challenges.content';
 
@@ -26,7 +27,29 @@ export class ChallengesService {
   constructor(
     private readonly db: Db,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
-  ) {}
+    sealed: SealedValues,
+  ) {
+    sealed.keep('challenges, for some minutes', {
+      fleeting: true,
+      heads: async () => {
+        const sql = `SELECT SUBSTR(content, 1, ${SEALED_HEAD}) AS head FROM challenges WHERE expires_at > ?`;
+        return (await db.rows<{ head: string }>(sql, [now()])).map(({ head }) => head);
+      },
+      renew: () =>
+        sealed.renewColumn(
+          CONTEXT,
+          '',
+          (id, head, limit) =>
+            db.rows<{ id: string; sealed: string }>(
+              `SELECT id, content AS sealed FROM challenges
+                WHERE id > ? AND SUBSTR(content, 1, ${SEALED_HEAD}) <> ? ORDER BY id LIMIT ${limit}`,
+              [id, head],
+            ),
+          (id, old, fresh) =>
+            db.run('UPDATE challenges SET content = ? WHERE id = ? AND content = ?', [fresh, id, old]),
+        ),
+    });
+  }
 
   /**
    * Remembers `content` for `minutes`.

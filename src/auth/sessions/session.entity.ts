@@ -1,8 +1,10 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { Id, Int, Json, Str, Utc } from '../../database/columns.js';
+import { Fleeting } from '../../database/dump/tables.js';
 import { User } from '../../users/user.entity.js';
 
 /** A login. The JWT names it (`sid`); without the row the JWT is worth nothing. */
+@Fleeting()
 @Entity('sessions')
 @Index('sessions_sid_uq', ['sid'], { unique: true })
 @Index('sessions_user_ix', ['user_id'])

@@ -1,21 +1,30 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import type { EntityManager } from 'typeorm';
+import { now } from '../../common/clock.js';
 import { randomHex } from '../../common/hash.js';
 import { SECRET_BOX } from '../../config/config.module.js';
 import type { SecretBox } from '../../config/secret-box.js';
-import { SettingsService } from '../../settings/settings.service.js';
+import { MAX_TOKEN_MINUTES } from '../../settings/settings.dto.js';
+import { SettingsService, SIGNING_CONTEXT } from '../../settings/settings.service.js';
 import type { Session } from './session.entity.js';
 
-const CONTEXT = 'settings.signing_secret';
+/** ms by which clocks of replicas may differ */
+const SKEW_MS = 300_000;
+
+interface Key {
+  key: KeyObject;
+  until: string | null;
+}
 
 /**
  * The secret that signs user JWTs: made when the first administrator is, stored encrypted, the same on every replica.
+ * After a rotation the one before still verifies what it signed.
  */
 @Injectable()
 export class SigningKey {
-  private key: KeyObject | null = null;
+  private keys: Key[] = [];
 
   constructor(
     private readonly settings: SettingsService,
@@ -24,13 +33,41 @@ export class SigningKey {
   ) {}
 
   /**
-   * The key, or null before initialisation. A KeyObject: with text, jsonwebtoken would parse it anew at each request.
+   * The key that signed a JWT, or the one that signs now when none did; null before initialisation. A KeyObject: with
+   * text, jsonwebtoken would parse it anew at each request.
    */
+  async of(jwt: string): Promise<KeyObject | null> {
+    const known = this.signerOf(jwt);
+    if (known) return known;
+    // another process may have begun with a new one
+    await this.load();
+    return this.signerOf(jwt) ?? this.keys[0]?.key ?? null;
+  }
+
+  /** The key that signs now, or null before initialisation. @throws Error when it cannot be decrypted */
   async get(): Promise<KeyObject | null> {
-    if (this.key) return this.key;
-    const sealed = await this.settings.signingSecret();
-    if (sealed) this.key = createSecretKey(Buffer.from(this.box.decrypt(sealed, CONTEXT), 'hex'));
-    return this.key;
+    if (!this.keys.length) await this.load();
+    return this.keys[0]?.key ?? null;
+  }
+
+  private signerOf(jwt: string): KeyObject | undefined {
+    const end = jwt.lastIndexOf('.');
+    const signature = Buffer.from(jwt.slice(end + 1), 'base64url');
+    return this.keys.find(({ key, until }) => {
+      if (until !== null && until <= now()) return false;
+      const made = createHmac('sha256', key)
+        .update(jwt.slice(0, Math.max(0, end)))
+        .digest();
+      return made.length === signature.length && timingSafeEqual(made, signature);
+    })?.key;
+  }
+
+  private async load(): Promise<void> {
+    const secrets = await this.settings.signingSecrets();
+    this.keys = secrets.map(({ sealed, until }) => ({
+      key: createSecretKey(Buffer.from(this.box.decrypt(sealed, SIGNING_CONTEXT), 'hex')),
+      until,
+    }));
   }
 
   /** A JWT of a session, good for so many minutes, and no longer than the session. */
@@ -39,7 +76,9 @@ export class SigningKey {
     { sid, expires_at }: Pick<Session, 'sid' | 'expires_at'>,
     minutes: number,
   ): Promise<string> {
-    const secret = await this.get();
+    // asked for each time: what an old one signed after a rotation would end too early
+    await this.load();
+    const secret = this.keys[0]?.key;
     if (!secret) throw new Error('no signing secret yet');
     const seconds = Math.min(minutes * 60, Math.floor((Date.parse(expires_at) - Date.now()) / 1000));
     return this.jwt.signAsync(
@@ -50,7 +89,21 @@ export class SigningKey {
 
   /** 256 fresh bits, in the transaction that creates the first user. */
   async create(manager: EntityManager): Promise<void> {
-    await this.settings.storeSigningSecret(manager, this.box.encrypt(randomHex(32), CONTEXT));
-    this.key = null;
+    await this.settings.storeSigningSecret(manager, this.fresh());
+    this.keys = [];
+  }
+
+  /**
+   * Signs with 256 fresh bits from now on. JWTs of the secret before are good as long as any may be.
+   * @returns until when the old one verifies
+   */
+  async rotate(): Promise<string> {
+    const until = now(MAX_TOKEN_MINUTES * 60_000 + SKEW_MS);
+    await this.settings.replaceSigningSecret(this.fresh(), until);
+    return until;
+  }
+
+  private fresh(): string {
+    return this.box.encrypt(randomHex(32), SIGNING_CONTEXT);
   }
 }

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { createGunzip } from 'node:zlib';
+
+/**
+ * A dump: gzip of JSON lines, the same for all kinds of database. The first line is the header; each table begins with
+ * a line that names it, its rows follow as arrays in the order of the header's columns; the last line is the trailer,
+ * without which the file is not whole. Secrets are in it as they are in the database, encrypted.
+ */
+export const FORMAT = 'zoneward-dump';
+export const FORMAT_VERSION = 1;
+
+/** What a cell may be: `int` a number, `bool` true or false, `text` a text, `bytes` a text of base64; or null. */
+export type CellKind = 'int' | 'bool' | 'text' | 'bytes';
+export type Cell = string | number | boolean | null;
+
+export interface DumpTable {
+  name: string;
+  columns: { name: string; kind: CellKind }[];
+}
+
+export interface DumpHeader {
+  format: typeof FORMAT;
+  format_version: number;
+  /** of the program that wrote it */
+  version: string;
+  created_at: string;
+  database: 'sqlite' | 'postgresql' | 'mysql';
+  /** names of the migrations that its tables are the work of */
+  migrations: string[];
+  /** ids of the keys that its secrets are encrypted with */
+  keys: string[];
+  /** in an order in which they can be filled: what is pointed at comes first */
+  tables: DumpTable[];
+}
+
+export interface DumpTrailer {
+  end: true;
+  /** rows by table */
+  rows: Record<string, number>;
+  /** the highest id that a table has given, also to rows that are gone: it must not be given again */
+  last_ids: Record<string, number>;
+  /** of all lines before this one */
+  sha256: string;
+}
+
+export type DumpLine = DumpHeader | { table: string } | Cell[] | DumpTrailer;
+
+/** The file is not a whole dump. The message says what is wrong with it. */
+export class DumpError extends Error {}
+
+/** A cell as any of the drivers gives it. */
+export function toCell(kind: CellKind, value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  if (kind === 'bool') return value === true || Number(value) === 1;
+  if (kind === 'bytes') return Buffer.from(value as Uint8Array).toString('base64');
+  if (value instanceof Date) return value.toISOString();
+  // beyond what a number can hold, the digits
+  if (kind === 'int') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  return String(value);
+}
+
+/** A cell as all of the drivers take it. */
+export function fromCell(kind: CellKind, cell: Cell): Cell | Buffer {
+  return kind === 'bytes' && typeof cell === 'string' ? Buffer.from(cell, 'base64') : cell;
+}
+
+/**
+ * The lines of a dump, one after the other.
+ * @throws DumpError when the file ends too early, was changed, or is something else
+ */
+export async function* readDump(path: string): AsyncGenerator<DumpLine> {
+  const hash = createHash('sha256');
+  const source = createReadStream(path);
+  const unpacked = source.pipe(createGunzip());
+  source.on('error', (error) => unpacked.destroy(error));
+  let header: DumpHeader | undefined;
+  let table: DumpTable | undefined;
+  let trailer: DumpTrailer | undefined;
+  const rows: Record<string, number> = {};
+  const broken = (words: string) => new DumpError(`${path} ${words}; nothing was changed`);
+  try {
+    for await (const text of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (trailer) throw broken('goes on behind its end');
+      const line = JSON.parse(text) as DumpLine;
+      if (!header) {
+        header = line as DumpHeader;
+        if (header?.format !== FORMAT) throw broken('is not a backup of this program');
+        if (header.format_version !== FORMAT_VERSION)
+          throw broken(`is of the format ${header.format_version}, which this version does not know`);
+      } else if (Array.isArray(line)) {
+        if (!table || line.length !== table.columns.length) throw broken('has a row that fits no table');
+        rows[table.name] = (rows[table.name] ?? 0) + 1;
+      } else if ('end' in line) {
+        trailer = line;
+        if (trailer.sha256 !== hash.digest('hex')) throw broken('was changed: its checksum is another one');
+      } else {
+        const { table: name } = line as { table: string };
+        table = header.tables.find((one) => one.name === name);
+        if (!table || rows[name] !== undefined) throw broken(`has a table ${name} that its header does not announce`);
+        rows[name] = 0;
+      }
+      if (!trailer) hash.update(`${text}\n`);
+      yield line;
+    }
+  } catch (error) {
+    if (error instanceof DumpError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') throw new DumpError(`${path}: ${message}`);
+    throw broken(`is damaged or cut off (${message})`);
+  } finally {
+    source.destroy();
+  }
+  const counted = header?.tables.map(({ name }) => [name, rows[name]]) ?? [];
+  if (!trailer) throw broken('is cut off: its last line is missing');
+  if (counted.some(([name, count]) => trailer.rows[name as string] !== count))
+    throw broken('does not hold as many rows as it says');
+}
+
+/** Reads a whole dump to find out that it is one, before anything is done with it. @throws DumpError */
+export async function verifyDump(path: string): Promise<{ header: DumpHeader; trailer: DumpTrailer }> {
+  let header: DumpLine | undefined;
+  let last: DumpLine | undefined;
+  for await (const line of readDump(path)) {
+    header ??= line;
+    last = line;
+  }
+  return { header: header as DumpHeader, trailer: last as DumpTrailer };
+}

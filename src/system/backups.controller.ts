@@ -1,0 +1,57 @@
+import { Controller, Delete, Get, Param, Post, Res, StreamableFile } from '@nestjs/common';
+import { ApiOkResponse, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Audited } from '../audit/audited.js';
+import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
+import { BackupFile, BackupMade } from './backups.dto.js';
+import { BackupsService } from './backups.service.js';
+
+@ApiTags('System')
+@Access({ role: Role.Super, noTokens: true })
+@Controller('system')
+export class BackupsController {
+  constructor(private readonly backups: BackupsService) {}
+
+  /**
+   * Writes a backup of the whole database. It is what the database holds at one moment, whatever is changed meanwhile;
+   * secrets in it stay encrypted. `npm run admin -- restore` puts it into a database of any kind. Answers 409001 while
+   * another one is written, and 500001 with the cause when the disk does not take it.
+   */
+  @Post('backup')
+  @Fails('conflict')
+  @Audited('backup.create')
+  create(@Me() me: Caller): Promise<BackupMade> {
+    return this.backups.create(me);
+  }
+
+  /** Backups in the data directory of the replica that answers, the newest first. */
+  @Get('backups')
+  list(): Promise<BackupFile[]> {
+    return this.backups.list();
+  }
+
+  /** Downloads a backup: gzip of JSON lines. The audit log says who did. */
+  @Get('backups/:file')
+  @ApiProduces('application/gzip')
+  @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
+  async download(
+    @Param('file') file: string,
+    @Me() me: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StreamableFile> {
+    const { stream, size } = await this.backups.read(file, me);
+    response.on('close', () => stream.destroy());
+    return new StreamableFile(stream, {
+      type: 'application/gzip',
+      disposition: `attachment; filename="${file}"`,
+      length: size,
+    });
+  }
+
+  /** Deletes a backup. */
+  @Delete('backups/:file')
+  @Audited('backup.delete')
+  remove(@Param('file') file: string, @Me() me: Caller): Promise<void> {
+    return this.backups.remove(file, me);
+  }
+}

@@ -1,0 +1,188 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Actor, AuditService } from '../audit/audit.service.js';
+import type { Caller } from '../common/access.js';
+import { now } from '../common/clock.js';
+import { AppError, CODES, errors } from '../common/errors.js';
+import { randomHex } from '../common/hash.js';
+import { log } from '../common/logger.js';
+import { VERSION } from '../common/version.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { AppDataSource } from '../database/app-data-source.js';
+import { dump } from '../database/dump/dump.js';
+import { Leases } from '../database/leases.js';
+import { SealedValues } from '../database/sealed-values.js';
+import { Events } from '../events/events.js';
+import type { BackupFile, BackupMade } from './backups.dto.js';
+
+const LOCK = 'system.backup';
+/** `auto`: made by the schedule, and taken away by it */
+const NAME = /^zoneward-(auto-)?(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}\.ndjson\.gz$/;
+const PART = '.part';
+const HOUR_MS = 3_600_000;
+
+/** Why a file could not be written, where that is for its operator to mend. */
+const DISK: Record<string, string> = {
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the quota of the disk is used up',
+  EFBIG: 'the file would be too large',
+  EROFS: 'the file system is read-only',
+  EACCES: 'the directory may not be written',
+  EPERM: 'the directory may not be written',
+  ENOTDIR: 'a file is where the directory should be',
+  EEXIST: 'a file is where the directory should be',
+  EIO: 'the disk does not work',
+};
+
+/** Dumps of the whole database, as files in `backups/` of the data directory. */
+@Injectable()
+export class BackupsService {
+  private readonly folder: string;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly source: AppDataSource,
+    private readonly leases: Leases,
+    private readonly sealed: SealedValues,
+    private readonly audit: AuditService,
+    private readonly events: Events,
+  ) {
+    this.folder = join(config.dataDir, 'backups');
+  }
+
+  /**
+   * Writes the database as it is at one moment; nobody waits for it.
+   * @throws AppError 409001 while another one is written, 500001 when the disk does not take it
+   */
+  async create(actor: Actor, auto = false): Promise<BackupMade> {
+    try {
+      return await this.leases.hold([LOCK], 0, async () => {
+        const made = await this.write(auto);
+        await this.audit.append(actor, { action: 'backup.create', target: targetOf(made.file), after: { ...made } });
+        return made;
+      });
+    } catch (error) {
+      if (error instanceof AppError && error.code === CODES.conflict.code)
+        throw errors.conflict('A backup is being written already; try again when it is done');
+      const words = DISK[(error as NodeJS.ErrnoException).code ?? ''];
+      const text = `The backup failed: ${words ?? (error as Error).message}`;
+      log().error({ err: error }, 'the backup failed');
+      await this.events.emit('notice', { event: 'backup.failed', text });
+      throw words ? errors.failed(text) : error;
+    }
+  }
+
+  /** The newest first. */
+  async list(): Promise<BackupFile[]> {
+    const names = await readdir(this.folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    const files: BackupFile[] = [];
+    for (const file of names) {
+      const found = NAME.exec(file);
+      // one that is deleted meanwhile is none
+      const size = found && (await stat(join(this.folder, file)).catch(() => null))?.size;
+      if (!found || size === null || size === undefined) continue;
+      const [, auto, year, month, day, hour, minute, second] = found;
+      const created_at = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`;
+      files.push({ file, size, created_at, scheduled: auto !== undefined });
+    }
+    return files.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+  }
+
+  /** Opens a backup for reading. @throws AppError 400001, 404001 */
+  async read(file: string, caller: Caller): Promise<{ stream: Readable; size: number }> {
+    const handle = await open(this.pathOf(file)).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' ? errors.notFound(`The backup ${file}`) : error;
+    });
+    try {
+      const { size } = await handle.stat();
+      await this.audit.append(caller, { action: 'backup.download', target: targetOf(file) });
+      return { stream: handle.createReadStream(), size };
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** @throws AppError 400001, 404001 */
+  async remove(file: string, actor: Actor): Promise<void> {
+    await rm(this.pathOf(file)).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' ? errors.notFound(`The backup ${file}`) : error;
+    });
+    await this.audit.append(actor, { action: 'backup.delete', target: targetOf(file) });
+  }
+
+  /** What the schedule does: a backup, unless a start came between two of them, and the oldest go. */
+  async scheduled(): Promise<void> {
+    const { everyHours, keep } = this.config.backup;
+    const own = async () => (await this.list()).filter(({ scheduled }) => scheduled);
+    const [newest] = await own();
+    if (newest && Date.parse(newest.created_at) > Date.now() - (everyHours * HOUR_MS) / 2) return;
+    try {
+      await this.create('system', true);
+    } catch (error) {
+      const { message } = error as Error;
+      await this.audit.append('system', { action: 'backup.create', result: 'failed', error: message });
+      throw error;
+    }
+    for (const { file } of (await own()).slice(keep)) await this.remove(file, 'system');
+  }
+
+  private async write(auto: boolean): Promise<BackupMade> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    // those that a crash has left: nobody else is at it
+    for (const file of await readdir(this.folder)) if (file.endsWith(PART)) await rm(join(this.folder, file));
+    const created_at = `${now().slice(0, 19)}.000Z`;
+    const moment = created_at.replace(/[-:]|\.000/g, '');
+    const file = `zoneward-${auto ? 'auto-' : ''}${moment}-${randomHex(4)}.ndjson.gz`;
+    const path = join(this.folder, file);
+    const keys = [...(await this.sealed.count()).keys()];
+    const hash = createHash('sha256');
+    try {
+      const lines = Readable.from(dump(this.source, { version: VERSION, created_at, keys }));
+      // flush: on the disk before it gets its name
+      const target = createWriteStream(path + PART, { flags: 'wx', mode: 0o600, flush: true });
+      await pipeline(lines, createGzip(), hashing(hash), target);
+      const { size } = await stat(path + PART);
+      await rename(path + PART, path);
+      await this.syncFolder();
+      return { file, size, sha256: hash.digest('hex'), created_at };
+    } catch (error) {
+      await rm(path + PART, { force: true }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** After a power cut the name of the file is there, too. */
+  private async syncFolder(): Promise<void> {
+    const handle = await open(this.folder);
+    // some file systems have no such thing
+    await handle.sync().catch(() => undefined);
+    await handle.close();
+  }
+
+  /** @throws AppError 400001 for everything but the name of a backup: no path leads out of the folder */
+  private pathOf(file: string): string {
+    if (!NAME.test(file)) throw errors.field('file', 'must be the name of a backup, as the list shows it');
+    return join(this.folder, file);
+  }
+}
+
+const targetOf = (file: string) => ({ type: 'backup', id: null, name: file });
+
+const hashing = (hash: Hash) =>
+  new Transform({
+    transform(chunk, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });

@@ -1,0 +1,26 @@
+import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { Jobs } from '../jobs/jobs.js';
+import { BackupsService } from './backups.service.js';
+import { SystemModule } from './system.module.js';
+
+const HOUR_MS = 3_600_000;
+
+@Injectable()
+class BackupSchedule implements OnModuleInit {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly jobs: Jobs,
+    private readonly backups: BackupsService,
+  ) {}
+
+  onModuleInit(): void {
+    const { everyHours } = this.config.backup;
+    if (everyHours) this.jobs.schedule('backup', everyHours * HOUR_MS, () => this.backups.scheduled());
+  }
+}
+
+/** For the service only: the administration commands do without. */
+@Module({ imports: [SystemModule], providers: [BackupSchedule] })
+export class SystemJobsModule {}

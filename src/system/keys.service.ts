@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { AuditService } from '../audit/audit.service.js';
+import { sleep } from '../common/clock.js';
+import type { Config } from '../config/config.js';
+import { CONFIG, SECRET_BOX } from '../config/config.module.js';
+import { addKey, keyFile, type SecretBox } from '../config/secret-box.js';
+import { Leases } from '../database/leases.js';
+import { SealedValues } from '../database/sealed-values.js';
+
+const LOCK = 'system.rotate-key';
+/** ms between two passes: who sealed with the old key just before the new one came has stored it by then */
+const PAUSE_MS = 1000;
+
+/** A key, and what it has sealed. */
+export interface KeyUse {
+  id: string;
+  /** `current` seals; `older` only opens; `missing` is not here */
+  state: 'current' | 'older' | 'missing';
+  /** numbers of values, by what they are */
+  values: Record<string, number>;
+}
+
+/** The keys that secrets in the database are encrypted with. */
+@Injectable()
+export class KeysService {
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(SECRET_BOX) private readonly box: SecretBox,
+    private readonly sealed: SealedValues,
+    private readonly leases: Leases,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** All keys that are here, and those that only values name. */
+  async list(): Promise<KeyUse[]> {
+    const counts = await this.sealed.count();
+    const here = this.box.ids();
+    return [...new Set([...here, ...counts.keys()])].map((id) => ({
+      id,
+      state: id === here[0] ? 'current' : here.includes(id) ? 'older' : 'missing',
+      values: Object.fromEntries(counts.get(id) ?? []),
+    }));
+  }
+
+  /**
+   * Begins with a new key, unless older ones are still in use: then what they sealed is sealed anew. The service goes
+   * on meanwhile; what died on the way is carried on by the next call.
+   * @returns words for who called
+   */
+  rotate(): Promise<string> {
+    return this.leases.hold([LOCK], 0, async () => {
+      const isUsed = ({ state, values }: KeyUse) => state === 'older' && Object.keys(values).length > 0;
+      if (!(await this.list()).some(isUsed)) {
+        if (this.config.secretKeys.length) return ADVICE(randomBytes(32).toString('hex'));
+        addKey(this.config.dataDir);
+      }
+      let renewed = 0;
+      let unreadable = 0;
+      // until two passes in a row find nothing
+      for (let clean = 0; clean < 2; ) {
+        const pass = await this.sealed.renewAll();
+        renewed += pass.renewed;
+        unreadable = pass.unreadable;
+        clean = pass.renewed ? 0 : clean + 1;
+        if (clean < 2) await sleep(PAUSE_MS);
+      }
+      const keys = await this.list();
+      const [current] = keys as [KeyUse];
+      const after = { key: current.id, renewed, unreadable };
+      await this.audit.append('system', { action: 'system.rotate_key', target: null, after });
+      return this.report(keys, renewed, unreadable);
+    });
+  }
+
+  private report(keys: KeyUse[], renewed: number, unreadable: number): string {
+    const words = [`${renewed} secret${renewed === 1 ? '' : 's'} sealed anew with the key ${keys[0]?.id}.`];
+    if (unreadable) words.push(`${unreadable} could not be read: npm run admin -- keys tells which key is missing.`);
+    const old = keys.filter(({ state }) => state === 'older');
+    const unused = old.filter(({ values }) => !Object.keys(values).length).map(({ id }) => id);
+    if (old.length > unused.length) words.push('Some are still sealed with an older key; run this again.');
+    else if (unused.length) {
+      const where = this.config.secretKeys.length
+        ? 'Take it out of SECRET_KEY on every replica'
+        : `Take its line, any but the first, out of ${keyFile(this.config.dataDir)}`;
+      words.push(
+        `No longer in use: ${unused.join(', ')}. ${where} when npm run admin -- keys still says so tomorrow, ` +
+          'and keep it with the backups that were made before today: they need it.',
+      );
+    }
+    return words.join('\n');
+  }
+}
+
+const ADVICE = (fresh: string) => `All secrets are sealed with the first key of SECRET_KEY. A new key for it:
+
+  ${fresh}
+
+1. Put it behind the others, after a comma, and restart all replicas: from now on each of them can read it.
+2. Put it in front, and restart them again: what is stored from now on is sealed with it.
+3. Run this again: what is stored already is sealed anew.`;
