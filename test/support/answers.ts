@@ -26,7 +26,13 @@ import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/s
 import type { JobList, JobView } from '../../src/system/jobs.dto.js';
 import type { LoginStats, UnlockResult } from '../../src/system/system.dto.js';
 import type { BackupFile, BackupMade } from '../../src/system/backups.dto.js';
-import type { CacheCleared, DatabaseStatus, LoginStats, SystemStatus, UnlockResult } from '../../src/system/system.dto.js';
+import type {
+  CacheCleared,
+  DatabaseStatus,
+  LoginStats,
+  SystemStatus,
+  UnlockResult,
+} from '../../src/system/system.dto.js';
 import type { MemberView, TeamDetail, TeamView } from '../../src/teams/team.dto.js';
 import type {
   Explanation,
