@@ -26,7 +26,7 @@ import { NotificationsModule } from './notifications/notifications.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { SettingsModule } from './settings/settings.module.js';
-import { SystemJobsModule } from './system/jobs.module.js';
+import { SystemServiceModule } from './system/service.module.js';
 import { SystemModule } from './system/system.module.js';
 import { TeamsModule } from './teams/teams.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
@@ -61,7 +61,7 @@ import { UsersModule } from './users/users.module.js';
     TokensModule,
     TeamsModule,
     SystemModule,
-    SystemJobsModule,
+    SystemServiceModule,
   ],
   controllers: [HealthController],
   providers: [

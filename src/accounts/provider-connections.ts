@@ -102,6 +102,13 @@ export class ProviderConnections implements OnApplicationShutdown {
     this.live.delete(accountId);
   }
 
+  /** Forgets all accounts; what is under way with one goes on. @returns how many were known */
+  clear(): number {
+    const { size } = this.live;
+    this.live.clear();
+    return size;
+  }
+
   async onApplicationShutdown(): Promise<void> {
     // what is on its way is cut off: nobody hears the answer, and the next start asks what came of it
     await within(this.agent.close(), STOP_WAIT_MS);

@@ -30,9 +30,9 @@ export interface Sealed {
 const BATCH = 100;
 
 /**
- * What is kept encrypted in the database, as the rooms that keep it tell. A start looks at these values, by the ids of their keys, and not at a value that
- * was sealed for the look alone: that would say nothing of what an older or a newer key has encrypted, and databases of
- * before would have none.
+ * What is kept encrypted in the database, as the rooms that keep it tell. A start looks at these values, by the ids of
+ * their keys, and not at a value that was sealed for the look alone: that would say nothing of what an older or a newer
+ * key has encrypted, and databases of before would have none.
  */
 @Injectable()
 export class SealedValues {

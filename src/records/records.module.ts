@@ -15,6 +15,7 @@ import { Places } from './changes/places.js';
 import { ResumeService } from './changes/resume.service.js';
 import { ChangeRetention } from './changes/retention.service.js';
 import { Unclear } from './changes/unclear.js';
+import { ReadAnew } from './read-anew.service.js';
 import { RecordCache } from './record-cache.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { RecordsController } from './records.controller.js';
@@ -44,6 +45,8 @@ import { SyncController } from './sync.controller.js';
     RecordCache,
     RecordSyncService,
     AccountSyncService,
+    ReadAnew,
   ],
+  exports: [ReadAnew],
 })
 export class RecordsModule {}

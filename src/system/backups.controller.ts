@@ -1,10 +1,16 @@
 import { Controller, Delete, Get, Param, Post, Res, StreamableFile } from '@nestjs/common';
-import { ApiOkResponse, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Audited } from '../audit/audited.js';
 import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
 import { BackupFile, BackupMade } from './backups.dto.js';
-import { BackupsService } from './backups.service.js';
+import { BACKUP_NAME, BackupsService } from './backups.service.js';
+
+const FILE = {
+  name: 'file',
+  description: 'name of a backup, as the list shows it',
+  schema: { type: 'string', pattern: BACKUP_NAME.source },
+} as const;
 
 @ApiTags('System')
 @Access({ role: Role.Super, noTokens: true })
@@ -32,6 +38,7 @@ export class BackupsController {
 
   /** Downloads a backup: gzip of JSON lines. The audit log says who did. */
   @Get('backups/:file')
+  @ApiParam(FILE)
   @ApiProduces('application/gzip')
   @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
   async download(
@@ -50,6 +57,7 @@ export class BackupsController {
 
   /** Deletes a backup. */
   @Delete('backups/:file')
+  @ApiParam(FILE)
   @Audited('backup.delete')
   remove(@Param('file') file: string, @Me() me: Caller): Promise<void> {
     return this.backups.remove(file, me);

@@ -24,7 +24,7 @@ import type { BackupFile, BackupMade } from './backups.dto.js';
 
 const LOCK = 'system.backup';
 /** `auto`: made by the schedule, and taken away by it */
-const NAME = /^zoneward-(auto-)?(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}\.ndjson\.gz$/;
+export const BACKUP_NAME = /^zoneward-(auto-)?(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}\.ndjson\.gz$/;
 const PART = '.part';
 const HOUR_MS = 3_600_000;
 
@@ -87,7 +87,7 @@ export class BackupsService {
     });
     const files: BackupFile[] = [];
     for (const file of names) {
-      const found = NAME.exec(file);
+      const found = BACKUP_NAME.exec(file);
       // one that is deleted meanwhile is none
       const size = found && (await stat(join(this.folder, file)).catch(() => null))?.size;
       if (!found || size === null || size === undefined) continue;
@@ -172,7 +172,7 @@ export class BackupsService {
 
   /** @throws AppError 400001 for everything but the name of a backup: no path leads out of the folder */
   private pathOf(file: string): string {
-    if (!NAME.test(file)) throw errors.field('file', 'must be the name of a backup, as the list shows it');
+    if (!BACKUP_NAME.test(file)) throw errors.field('file', 'must be the name of a backup, as the list shows it');
     return join(this.folder, file);
   }
 }

@@ -89,3 +89,10 @@ export class DatabaseStatus extends DatabaseVersion {
   migrations!: string[];
   tables!: TableRows[];
 }
+
+export class CacheCleared {
+  /** cached records that are compared with their providers now */
+  records!: number;
+  /** accounts whose connection was dropped, with the tokens, zones and limits that it remembered */
+  lookups!: number;
+}

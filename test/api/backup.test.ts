@@ -23,12 +23,11 @@ import { databases, freshDatabase, type Kind } from '../support/databases.js';
 import { type Client, LocalServer, type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
-import { enrol } from '../support/totp.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
 const KINDS = databases();
 const SECRET_KEY = 'k'.repeat(40);
-const CLEANUP: (() => Promise<unknown> | void)[] = [];
+const CLEANUP: (() => unknown)[] = [];
 afterAll(async () => {
   for (const end of CLEANUP.toReversed()) await end();
 });

@@ -61,6 +61,13 @@ const ROUTES = [
   'POST /api/settings/notifications/{id}/test',
   'GET /api/system/notifications',
   'POST /api/system/notifications/{id}/retry',
+  'GET /api/system/status',
+  'GET /api/system/database',
+  'POST /api/system/clear-cache',
+  'POST /api/system/backup',
+  'GET /api/system/backups',
+  'GET /api/system/backups/{file}',
+  'DELETE /api/system/backups/{file}',
   'GET /api/system/login-stats',
   'POST /api/system/unlock-account',
   'GET /api/system/jobs',
@@ -168,7 +175,8 @@ describe('OpenAPI document', () => {
     for (const { name, path, operation } of operations) {
       const [status, schema] = success(operation);
       assert.ok(status, name);
-      for (const envelope of schema.oneOf ?? [schema]) {
+      const isFile = name === 'GET /api/system/backups/{file}';
+      for (const envelope of isFile ? [] : (schema.oneOf ?? [schema])) {
         assert.match(envelope.$ref, /^#\/components\/schemas\/\w+Envelope$/, name);
         assert.deepEqual(Object.keys(resolve(envelope).properties), ['code', 'data', 'msg'], name);
       }
@@ -301,7 +309,16 @@ describe('OpenAPI document', () => {
     const team_id = made(await admin.post('/api/teams', { name: 'dns' })).id;
     made(await admin.post(`/api/teams/${team_id}/permissions`, { domain_id: domain, permission: 'write' }));
     assert.equal((await admin.put(`/api/accounts/${account}`, { team_id })).status, 200);
+    const { file } = made(await admin.post('/api/system/backup'));
     for (const { name, path, operation } of operations.filter((o) => o.method === 'get')) {
+      if (path.endsWith('{file}')) {
+        const [type] = Object.keys(operation.responses[200].content);
+        const headers = { authorization: `Bearer ${token}` };
+        const response = await fetch(server.url + path.replace('{file}', file), { headers });
+        assert.deepEqual([response.status, response.headers.get('content-type')], [200, type]);
+        await response.body?.cancel();
+        continue;
+      }
       const [status, schema] = success(operation);
       const url = path
         .replace('{recordId}', String(record))

@@ -23,16 +23,14 @@ import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
 import type { NotificationsView } from '../../src/settings/channels.dto.js';
 import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
-import type { JobList, JobView } from '../../src/system/jobs.dto.js';
-import type { LoginStats, UnlockResult } from '../../src/system/system.dto.js';
 import type { BackupFile, BackupMade } from '../../src/system/backups.dto.js';
-import type {
+import type { JobList, JobView } from '../../src/system/jobs.dto.js';
+import type { 
   CacheCleared,
-  DatabaseStatus,
+  DatabaseStatus,LoginStats, 
   LoginStats,
-  SystemStatus,
-  UnlockResult,
-} from '../../src/system/system.dto.js';
+  SystemStatus,UnlockResult, 
+  UnlockResult,} from '../../src/system/system.dto.js';
 import type { MemberView, TeamDetail, TeamView } from '../../src/teams/team.dto.js';
 import type {
   Explanation,

@@ -25,6 +25,8 @@ const GOOD: [string, string, unknown][] = [
   ['LOG_LEVEL', 'trace', { logLevel: 'trace' }],
   ['PROVIDER_TIMEOUT_MS', '2500', { providerTimeoutMs: 2500 }],
   ['UNCLEAR_AFTER_MS', '2500', { unclearAfterMs: 2500 }],
+  ['BACKUP_EVERY_HOURS', '24', { backup: { everyHours: 24, keep: 7 } }],
+  ['BACKUP_KEEP', '3', { backup: { everyHours: 0, keep: 3 } }],
   ['ZONEFILE_DIR', '/etc/bind/zones', { zoneFiles: { root: '/etc/bind/zones', reloadCommand: null } }],
   [
     'ZONEFILE_RELOAD_COMMAND',
@@ -60,6 +62,8 @@ const WRONG: [string, string][] = [
   ['LOG_LEVEL', 'loud'],
   ['PROVIDER_TIMEOUT_MS', '99'],
   ['PROVIDER_TIMEOUT_MS', '120001'],
+  ['BACKUP_EVERY_HOURS', '501'],
+  ['BACKUP_KEEP', '0'],
   ['ADMIN_USERNAME', 'ada'],
   ['ADMIN_PASSWORD', 'correct-horse-battery-9'],
 ];
@@ -85,6 +89,7 @@ describe('configuration', () => {
       providerTimeoutMs: 10_000,
       unclearAfterMs: 60_000,
       zoneFiles: { root: resolve('data/zones'), reloadCommand: null },
+      backup: { everyHours: 0, keep: 7 },
     });
   });
 

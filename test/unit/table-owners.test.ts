@@ -38,6 +38,7 @@ const READS: Record<string, Record<string, string>> = {
     dns_accounts: 'a domain and its account are one row of every answer',
     team_members: 'who may use an account, with the account, in one statement',
   },
+  'records/read-anew.service.ts': { domains: 'all of them, with the number of their records' },
   'records/changes/unclear.ts': { domains: 'the account of what is to be settled; sets outlive their domains' },
   'teams/members.service.ts': { users: 'members are listed, sorted and searched by their names' },
   'teams/teams.service.ts': { dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams' },

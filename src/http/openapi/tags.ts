@@ -11,6 +11,6 @@ export const TAGS: Record<string, string> = {
   Users: 'People, their roles, and what somebody would be allowed to do.',
   Settings: 'Documents of the installation: general, security, mail server, sign-in providers and channels.',
   Audit: 'Who did what and when, in a chain that shows tampering.',
-  System: 'Logins, locks and what became of notices, for those who run the service.',
+  System: 'Status, backups, jobs, logins and locks, and what became of notices, for those who run the service.',
   Health: 'Whether the process lives, and whether it can work. Not below `/api`.',
 };

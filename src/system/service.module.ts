@@ -1,8 +1,11 @@
 import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { Jobs } from '../jobs/jobs.js';
+import { RecordsModule } from '../records/records.module.js';
 import { BackupsService } from './backups.service.js';
+import { CacheController } from './cache.controller.js';
 import { SystemModule } from './system.module.js';
 
 const HOUR_MS = 3_600_000;
@@ -22,5 +25,9 @@ class BackupSchedule implements OnModuleInit {
 }
 
 /** For the service only: the administration commands do without. */
-@Module({ imports: [SystemModule], providers: [BackupSchedule] })
-export class SystemJobsModule {}
+@Module({
+  imports: [SystemModule, AccountsModule, RecordsModule],
+  controllers: [CacheController],
+  providers: [BackupSchedule],
+})
+export class SystemServiceModule {}
