@@ -90,6 +90,8 @@ const SUITES: Record<string, Kind[]> = {
   // a backup of each goes into each
   backup: ALL,
   keys: ALL,
+  // each kind tells its size in its own way
+  system: ALL,
   // the same statements everywhere, and what may be left by a crash is a matter of having a server or not
   'admin-cli': ['sqlite', 'postgresql'],
   crash: ['sqlite', 'postgresql'],

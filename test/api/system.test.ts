@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { databases } from '../support/databases.js';
+import { type Service, startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { rowsOf } from '../support/tables.js';
+import { addAccount, addDomain, done, made, until } from '../support/world.js';
+
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`the system on ${kind}`, () => {
+    let service: Service;
+    beforeAll(async () => {
+      service = await startService(kind);
+    });
+    afterAll(() => service?.stop());
+
+    it('tells what it is', async () => {
+      const { admin } = service;
+      done(await admin.put('/api/settings', { timezone: 'Asia/Tokyo' }));
+      const status = done(await admin.get('/api/system/status'));
+      const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+      const { uptime, memory, database, ...rest } = status;
+      assert.deepEqual(rest, {
+        version,
+        timezone: 'Asia/Tokyo',
+        node: process.version,
+        pid: process.pid,
+        replica: hostname(),
+        jobs: rest.jobs,
+      });
+      assert.ok(Number.isInteger(uptime) && memory.rss > memory.heap_used && memory.heap_used > 0);
+      assert.equal(database.type, kind);
+      assert.match(database.version, /^\d+\.\d+/);
+    });
+
+    it('tells how large its database is, table by table', async () => {
+      const { admin } = service;
+      made(await admin.post('/api/teams', { name: 'one' }));
+      const status = done(await admin.get('/api/system/database'));
+      assert.equal(status.type, kind);
+      assert.ok(status.size_bytes > 10_000 && status.latency_ms >= 0);
+      const rows = await rowsOf(service, 'SELECT name FROM migrations ORDER BY timestamp');
+      assert.deepEqual(
+        status.migrations,
+        rows.map(({ name }) => name),
+      );
+      const counted = new Map(status.tables.map(({ name, rows: count }) => [name, count]));
+      assert.deepEqual([counted.get('teams'), counted.get('users'), counted.get('dns_records')], [1, 1, 0]);
+      assert.ok(counted.has('leases'));
+    });
+
+    it('compares its cache with the providers when it is told to', async () => {
+      const { admin } = service;
+      const account = await addAccount(admin, 'zonefile', {});
+      const domain = await addDomain(admin, account, 'cached.example', true);
+      made(await admin.post(`/api/domains/${domain}/records`, { host: 'a', type: 'A', value: '192.0.2.1' }));
+      const before = done(await admin.get(`/api/domains/${domain}`)).synced_at;
+      const { records_count: count } = done(await admin.get(`/api/domains/${domain}`));
+      assert.deepEqual(done(await admin.post('/api/system/clear-cache')), { records: count, lookups: 1 });
+      await until('the records were read', async () => {
+        const { synced_at: after } = done(await admin.get(`/api/domains/${domain}`));
+        return after !== before && after !== null;
+      });
+      const [entry] = done(await admin.get('/api/audit/logs?action=system.clear_cache')).list;
+      assert.equal(entry?.result, 'ok');
+    });
+  });
+}
