@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/config/config.js';
@@ -25,6 +26,7 @@ import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
+const ENTRY = join(import.meta.dirname, '../../dist/src/admin.js');
 const KINDS = databases();
 const SECRET_KEY = 'k'.repeat(40);
 const CLEANUP: (() => unknown)[] = [];
@@ -258,6 +260,7 @@ for (const { kind, skip } of KINDS) {
 describe('backups over the API', () => {
   let service: Service;
   let folder: string;
+  let again: LocalServer | undefined;
   beforeAll(async () => {
     service = await startService('sqlite', { BACKUP_EVERY_HOURS: '24', BACKUP_KEEP: '2' });
     folder = join(service.server.dataDir, 'backups');
@@ -266,7 +269,10 @@ describe('backups over the API', () => {
       async () => done(await service.admin.get('/api/audit/logs?action=backup.create')).total > 0,
     );
   });
-  afterAll(() => service?.stop());
+  afterAll(async () => {
+    await again?.stop();
+    await service?.stop();
+  });
 
   it('are whole files for their owner only, listed, sent and deleted', async () => {
     const { admin, server, token } = service;
@@ -337,14 +343,42 @@ describe('backups over the API', () => {
       copyFileSync(join(folder, first), join(folder, `zoneward-auto-202001${day}T000000Z-00000000.ndjson.gz`));
     rmSync(join(folder, first));
     writeFileSync(join(folder, 'zoneward-auto-20200101T000000Z-00000000.ndjson.gz.part'), 'of a crash');
-    const again = await LocalServer.start(
+    await service.server.stop();
+    again = await LocalServer.start(
       { DATABASE_URL: service.databaseUrl, BACKUP_EVERY_HOURS: '24', BACKUP_KEEP: '2' },
       service.server.dataDir,
     );
     await until('two are left', async () => scheduled().length === 2);
-    await again.stop();
     assert.match(scheduled()[0] as string, /20200103/);
     assert.ok(!readdirSync(folder).some((file) => file.endsWith('.part')));
+  });
+
+  it('are made and restored by commands', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-test-'));
+    const run = (folder: string, ...args: string[]) =>
+      new Promise<{ code: number; out: string; err: string }>((resolve) => {
+        const env = { PATH: process.env.PATH, DATABASE_URL: 'sqlite:zoneward.db', DATA_DIR: folder };
+        execFile(process.execPath, [ENTRY, ...args], { env, cwd: folder }, (error, out, err) =>
+          resolve({ code: error ? Number(error.code) : 0, out, err }),
+        );
+      });
+    try {
+      const { out } = await run(service.server.dataDir, 'backup');
+      const [file] = out.split('\n') as [string];
+      assert.match(out, /^\/\S+\.gz\n\d+ bytes, SHA-256 [0-9a-f]{64}\n$/);
+      const done = await run(dataDir, 'restore', file);
+      assert.equal(done.code, 0, done.err);
+      assert.match(done.out, /rows of 20.* sqlite\) are in the database\./);
+      assert.match(done.out, /The key [0-9a-f]{8} is missing here: before the start/);
+      // by its name alone, where it was made; the service is running there
+      const again = await run(service.server.dataDir, 'restore', basename(file), '--force');
+      assert.deepEqual([again.code, again.out], [1, '']);
+      assert.match(again.err, /is in use; stop the service first/);
+      for (const wrong of [['restore'], ['restore', file, '--now'], ['restore', file, '--force', 'x']])
+        assert.match((await run(dataDir, ...wrong)).err, /npm run admin -- restore <file>/);
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
   });
 
   it('that cannot be written leave nothing, and say why', async () => {

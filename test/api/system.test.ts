@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { databases } from '../support/databases.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
