@@ -288,8 +288,11 @@ export class SettingsService {
    * until the last JWT that they signed has expired.
    */
   async signingSecrets(manager?: EntityManager): Promise<SigningSecret[]> {
-    const current = await this.text(SIGNING_SECRET, manager);
-    const older = await this.text(SIGNED_WITH, manager);
+    const sql = 'SELECT name, content FROM settings WHERE name IN (?, ?)';
+    const rows = await this.db.rows<{ name: string; content: string }>(sql, [SIGNING_SECRET, SIGNED_WITH], manager);
+    const [current, older] = [SIGNING_SECRET, SIGNED_WITH].map(
+      (name) => rows.find((row) => row.name === name)?.content,
+    );
     return [
       ...(current ? [{ sealed: current, until: null }] : []),
       ...(older ? (JSON.parse(older) as SigningSecret[]) : []).filter(({ until }) => until === null || until > now()),

@@ -148,7 +148,8 @@ export class BackupsService {
     const keys = [...(await this.sealed.count()).keys()];
     const hash = createHash('sha256');
     try {
-      const lines = Readable.from(dump(this.source, { version: VERSION, created_at, keys }));
+      // little in advance: what is read waits for the disk, not in memory
+      const lines = Readable.from(dump(this.source, { version: VERSION, created_at, keys }), { highWaterMark: 2 });
       // flush: on the disk before it gets its name
       const target = createWriteStream(path + PART, { flags: 'wx', mode: 0o600, flush: true });
       await pipeline(lines, createGzip(), hashing(hash), target);

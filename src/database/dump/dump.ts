@@ -5,7 +5,7 @@ import { openSnapshot, type Snapshot } from './snapshot.js';
 import { type KeptTable, keptTables } from './tables.js';
 
 /** rows that are read at once: what of the database is in memory */
-const PAGE = 500;
+const PAGE = 250;
 /** characters of a piece that is handed on */
 const PIECE = 64 * 1024;
 
