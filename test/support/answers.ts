@@ -25,12 +25,13 @@ import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
 import type { BackupFile, BackupMade } from '../../src/system/backups.dto.js';
 import type { JobList, JobView } from '../../src/system/jobs.dto.js';
-import type { 
+import type {
   CacheCleared,
-  DatabaseStatus,LoginStats, 
+  DatabaseStatus,
   LoginStats,
-  SystemStatus,UnlockResult, 
-  UnlockResult,} from '../../src/system/system.dto.js';
+  SystemStatus,
+  UnlockResult,
+} from '../../src/system/system.dto.js';
 import type { MemberView, TeamDetail, TeamView } from '../../src/teams/team.dto.js';
 import type {
   Explanation,
