@@ -26,6 +26,7 @@ import { NotificationsModule } from './notifications/notifications.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { SettingsModule } from './settings/settings.module.js';
+import { SiteModule } from './site/site.module.js';
 import { SystemServiceModule } from './system/service.module.js';
 import { SystemModule } from './system/system.module.js';
 import { TeamsModule } from './teams/teams.module.js';
@@ -60,6 +61,7 @@ import { UsersModule } from './users/users.module.js';
     RecordsModule,
     TokensModule,
     TeamsModule,
+    SiteModule,
     SystemModule,
     SystemServiceModule,
   ],

@@ -36,6 +36,10 @@ export class AccountsService {
     alsoJudge(AccountInput, (input) => this.problems(input));
   }
 
+  async count(): Promise<number> {
+    return Number((await this.db.row<{ n: number }>('SELECT COUNT(*) AS n FROM dns_accounts'))?.n);
+  }
+
   async list(query: PageQuery): Promise<{ total: number; list: AccountView[] }> {
     const { total, list } = await listRows<Row>(this.db, query, {
       columns: COLUMNS,

@@ -109,6 +109,12 @@ export class DomainsService {
     return { total: Number(count?.n), list };
   }
 
+  /** How many domains the caller may read. */
+  async count(me: Principal): Promise<number> {
+    const { mine, where, values } = this.policy.readable(me);
+    return Number((await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${mine} WHERE ${where}`, values))?.n);
+  }
+
   /** Which of these ids are domains that the caller may read. */
   async readableIds(me: Principal, ids: readonly number[], manager?: EntityManager): Promise<Set<number>> {
     const { mine, where, values } = this.policy.readable(me);

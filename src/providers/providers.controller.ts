@@ -14,8 +14,8 @@ const VIEWS: ProviderView[] = PROVIDERS.map(({ kind, label, docs, credentials, c
   credentials: credentials as ProviderView['credentials'],
   capabilities: capabilitiesView(capabilities),
 }));
-// weak: it comes compressed or not
-const TAG = `W/"${sha256(JSON.stringify(VIEWS)).slice(0, 16)}"`;
+/** Of the list as it is in this version. Weak: it comes compressed or not. */
+export const PROVIDERS_TAG = `W/"${sha256(JSON.stringify(VIEWS)).slice(0, 16)}"`;
 
 @ApiTags('Accounts')
 @Access({ scope: null, narrowed: true })
@@ -31,9 +31,9 @@ export class ProvidersController {
     @Headers('if-none-match') known: string | undefined,
     @Res({ passthrough: true }) response: Response,
   ): ProviderView[] {
-    response.setHeader('ETag', TAG);
+    response.setHeader('ETag', PROVIDERS_TAG);
     response.setHeader('Cache-Control', 'private, no-cache');
-    if (known?.split(/\s*,\s*/).includes(TAG)) response.status(304);
+    if (known?.split(/\s*,\s*/).includes(PROVIDERS_TAG)) response.status(304);
     return VIEWS;
   }
 }

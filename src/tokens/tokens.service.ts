@@ -89,6 +89,12 @@ export class TokensService implements OnModuleInit {
     this.jobs.schedule('tokens.forget-domains', FORGET_MS, () => this.forgetGone());
   }
 
+  /** How many tokens somebody has. */
+  async count(userId: number): Promise<number> {
+    const row = await this.db.row<{ n: number }>('SELECT COUNT(*) AS n FROM api_tokens WHERE user_id = ?', [userId]);
+    return Number(row?.n);
+  }
+
   /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TokenView[] }> {
     const { total, list } = await listRows<TokenListed>(this.db, query, {

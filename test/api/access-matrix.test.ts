@@ -207,6 +207,8 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/system/backups': 'login, role 3',
   'GET /api/system/backups/{file}': 'login, role 3',
   'DELETE /api/system/backups/{file}': 'login, role 3',
+  'GET /api/site': 'everybody',
+  'GET /api/bootstrap': 'login',
   'GET /api/system/login-stats': 'role 3',
   'POST /api/system/unlock-account': 'login, role 3',
   'GET /api/system/jobs': 'role 2',

@@ -68,6 +68,8 @@ const ROUTES = [
   'GET /api/system/backups',
   'GET /api/system/backups/{file}',
   'DELETE /api/system/backups/{file}',
+  'GET /api/site',
+  'GET /api/bootstrap',
   'GET /api/system/login-stats',
   'POST /api/system/unlock-account',
   'GET /api/system/jobs',

@@ -23,14 +23,15 @@ import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
 import type { NotificationsView } from '../../src/settings/channels.dto.js';
 import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
+import type { BootstrapView, SiteView } from '../../src/site/site.dto.js';
 import type { BackupFile, BackupMade } from '../../src/system/backups.dto.js';
 import type { JobList, JobView } from '../../src/system/jobs.dto.js';
 import type {
   CacheCleared,
   DatabaseStatus,
-  LoginStats,
+  LoginStats,LoginStats, 
   SystemStatus,
-  UnlockResult,
+  UnlockResult,UnlockResult 
 } from '../../src/system/system.dto.js';
 import type { MemberView, TeamDetail, TeamView } from '../../src/teams/team.dto.js';
 import type {
@@ -165,6 +166,8 @@ interface Answers {
   'GET /api/system/backups': BackupFile[];
   'GET /api/system/backups/{file}': null;
   'DELETE /api/system/backups/{file}': null;
+  'GET /api/site': SiteView;
+  'GET /api/bootstrap': BootstrapView;
   'GET /api/system/login-stats': LoginStats;
   'POST /api/system/unlock-account': UnlockResult;
   'GET /api/system/jobs': JobList;

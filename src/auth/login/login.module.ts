@@ -11,5 +11,6 @@ import { LoginService } from './login.service.js';
   imports: [UsersModule, SessionsModule, PasswordModule, SecondFactorModule, OauthModule],
   controllers: [AuthController],
   providers: [LoginService],
+  exports: [LoginService],
 })
 export class LoginModule {}

@@ -14,6 +14,6 @@ import { OauthLogin } from './oauth-login.service.js';
   imports: [UsersModule, SessionsModule, SecondFactorModule],
   controllers: [OauthController, BindingController],
   providers: [OauthService, OauthLogin, IdentitiesService, OauthClients, OauthHttp],
-  exports: [OauthLogin, IdentitiesService],
+  exports: [OauthService, OauthLogin, IdentitiesService],
 })
 export class OauthModule {}

@@ -11,6 +11,6 @@ import { RelyingParty } from './relying-party.js';
   imports: [UsersModule, SessionsModule, SecondFactorModule],
   controllers: [PasskeysController],
   providers: [PasskeysService, PasskeyLoginService, RelyingParty],
-  exports: [PasskeysService],
+  exports: [PasskeysService, RelyingParty],
 })
 export class PasskeysModule {}

@@ -9,5 +9,6 @@ import { ProfileService } from './profile.service.js';
   imports: [LimitsModule, UsersModule, SessionsModule],
   controllers: [ProfileController],
   providers: [ProfileService],
+  exports: [ProfileService],
 })
 export class ProfileModule {}

@@ -12,5 +12,6 @@ export const TAGS: Record<string, string> = {
   Settings: 'Documents of the installation: general, security, mail server, sign-in providers and channels.',
   Audit: 'Who did what and when, in a chain that shows tampering.',
   System: 'Status, backups, jobs, logins and locks, and what became of notices, for those who run the service.',
+  Site: 'What a page needs before and after the sign-in, and a stream of what happens.',
   Health: 'Whether the process lives, and whether it can work. Not below `/api`.',
 };
