@@ -15,6 +15,7 @@ import { Mail } from './notifications/mail.entity.js';
 import { ChangeSet, RecordChange } from './records/changes/change-set.entity.js';
 import { CachedRecord, RecordCount } from './records/record.entity.js';
 import { Setting } from './settings/setting.entity.js';
+import { LoggedEvent } from './site/event.entity.js';
 import { Team, TeamMember } from './teams/team.entity.js';
 import { ApiToken, TokenUse } from './tokens/token.entity.js';
 import { User } from './users/user.entity.js';
@@ -49,4 +50,5 @@ export const ENTITIES = [
   AuditPending,
   AuditLog,
   AuditRuleState,
+  LoggedEvent,
 ];

@@ -15,6 +15,7 @@ import { providerOf } from '../providers/registry.js';
 import { AccountInput, type AccountPatch, type AccountView } from './account.dto.js';
 import { DnsAccount } from './account.entity.js';
 import { readCredentials, shownCredentials } from './credentials.js';
+import { readersOf } from './domain-readers.js';
 import { ProviderConnections } from './provider-connections.js';
 
 /** An account as its synchronisation knows it. */
@@ -141,17 +142,17 @@ export class AccountsService {
   /** Forgets an account, and with `force` its domains; nothing happens at the provider. @throws AppError 409001 */
   async remove(caller: Caller, id: number, force: boolean): Promise<void> {
     const before = await this.get(id);
-    const domainIds = await this.db.transaction(async (manager) => {
-      const domains = await this.db.rows<{ id: number }>('SELECT id FROM domains WHERE account_id = ?', [id], manager);
-      if (domains.length && !force) {
-        throw errors.conflict(`The account has ${domains.length} domains; delete them first, or use ?force=true`);
+    const removed = await this.db.transaction(async (manager) => {
+      const domains = await readersOf(this.db, manager, 'account_id', id);
+      if (domains.size && !force) {
+        throw errors.conflict(`The account has ${domains.size} domains; delete them first, or use ?force=true`);
       }
       await manager.delete(DnsAccount, { id });
       await this.audit.write(manager, caller, { action: 'account.delete', target: target(before), before });
-      return domains.map((d) => d.id);
+      return domains;
     });
     this.connections.forget(id);
-    if (domainIds.length) await this.events.emit('domains.removed', domainIds);
+    if (removed.size) await this.events.emit('domains.removed', removed);
   }
 
   /** What a synchronisation needs. @throws AppError 404001 */

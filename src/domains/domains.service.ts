@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
+import { readersOf } from '../accounts/domain-readers.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, hasScope, type Principal, Role, signedIn } from '../common/access.js';
@@ -201,6 +202,7 @@ export class DomainsService {
   async remove(caller: Caller, domain: DomainRow): Promise<void> {
     const remove = () =>
       this.db.transaction(async (manager) => {
+        const readers = await readersOf(this.db, manager, 'id', domain.id);
         await manager.delete(Domain, { id: domain.id });
         await this.audit.write(manager, caller, {
           action: 'domain.delete',
@@ -208,10 +210,11 @@ export class DomainsService {
           target: { type: 'domain', id: domain.id, name: domain.name },
           before: { name: domain.name, account_id: domain.account_id, remark: domain.remark },
         });
+        return readers;
       });
     // a write that is on its way ends first: its record would stand nowhere
-    await this.leases.hold([zoneLock(domain.id)], LOCK_WAIT_MS, remove, { whole: true });
-    await this.events.emit('domains.removed', [domain.id]);
+    const removed = await this.leases.hold([zoneLock(domain.id)], LOCK_WAIT_MS, remove, { whole: true });
+    await this.events.emit('domains.removed', removed);
   }
 
   /** A domain with what the caller may do there. */

@@ -28,6 +28,13 @@ export interface Notice {
   details?: Record<string, string | number | null>;
 }
 
+/** Who could read a domain that is gone, beside administrators. */
+export interface Readers {
+  /** id of a user */
+  owner: number | null;
+  teams: number[];
+}
+
 /**
  * What happens, with what is told of it. Each is told when it is committed: within a transaction contexts call
  * services.
@@ -36,10 +43,16 @@ export interface EventArgs {
   /** connected, and the schema up to date; once for each opening */
   'database.opened': [];
   'domain.created': [domainId: number];
-  /** alone, or with their account */
-  'domains.removed': [domainIds: readonly number[]];
+  /** alone, or with their account; with who could read each */
+  'domains.removed': [domains: ReadonlyMap<number, Readers>];
   /** records of a domain were written: which, says the change set */
   'records.changed': [domainId: number, changeSet: number];
+  /** the cache of a domain follows what its provider holds: so many rows were touched */
+  'records.synced': [domainId: number, touched: number];
+  /** an account was synchronised: what became of its zones */
+  'account.synced': [accountId: number, result: { added: number; updated: number; missing: number; failed: number }];
+  /** a document of the settings was changed */
+  'settings.changed': [section: string];
   /** a mail can be read in the outbox */
   'mail.queued': [];
   /** where the audit log ended, signed: for whoever keeps that elsewhere */

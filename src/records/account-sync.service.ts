@@ -120,6 +120,8 @@ export class AccountSyncService implements OnModuleInit {
     });
     if (words && words !== account.last_error) await this.tellFailed(account, words);
     await this.tellLost(account, lost);
+    const { added, updated, missing } = result;
+    void this.events.emit('account.synced', id, { added, updated, missing, failed });
     return result;
   }
 

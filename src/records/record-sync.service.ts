@@ -117,6 +117,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       const followed = await this.follow(domain, actor, confirm);
       this.told.delete(domain.id);
       this.queue.works(domain.id, domain.account_id);
+      if (followed.touched) void this.events.emit('records.synced', domain.id, followed.touched);
       return followed;
     } catch (error) {
       if (error instanceof SuspiciousList && this.isNews(domain.id, actor, error))

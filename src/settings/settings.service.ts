@@ -14,6 +14,7 @@ import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import { isSealed, type SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { type Renewal, SealedValues } from '../database/sealed-values.js';
+import { Events } from '../events/events.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import type { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { CHANNEL_SECRETS, nextChannels, opened, type StoredChannel, sealedIn } from './channels.js';
@@ -63,6 +64,7 @@ export class SettingsService {
   constructor(
     private readonly db: Db,
     private readonly audit: AuditService,
+    private readonly events: Events,
     private readonly http: HttpAdapterHost,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
@@ -275,6 +277,7 @@ export class SettingsService {
   resetSecurity(actor: 'system'): Promise<void> {
     return this.change('security', async (row, manager) => {
       await this.db.run('DELETE FROM settings WHERE name = ?', ['security'], manager);
+      this.tell('security', manager);
       const [before, after] = [row, undefined].map((r) =>
         viewOf('security', merged(DEFAULTS.security, r?.values ?? {}), r),
       );
@@ -406,7 +409,12 @@ export class SettingsService {
   }
 
   private store(name: DocumentName, row: Row, manager: EntityManager): Promise<void> {
+    this.tell(name, manager);
     return this.replace(name, JSON.stringify(row), manager);
+  }
+
+  private tell(name: DocumentName, manager: EntityManager): void {
+    this.db.afterCommit(manager, () => void this.events.emit('settings.changed', name));
   }
 
   private async replace(name: RowName, content: string, manager: EntityManager) {

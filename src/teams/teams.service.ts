@@ -46,6 +46,12 @@ export class TeamsService {
     private readonly audit: AuditService,
   ) {}
 
+  /** The teams of a user. */
+  async idsOf(userId: number): Promise<Set<number>> {
+    const sql = 'SELECT team_id FROM team_members WHERE user_id = ?';
+    return new Set((await this.db.rows<{ team_id: number }>(sql, [userId])).map(({ team_id }) => team_id));
+  }
+
   /** A page of the caller's teams (administrators: of all), and how many there are. @throws AppError 400001 */
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TeamView[] }> {
     const { total, list } = await listRows<Row>(this.db, query, {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { type Description, type Document, type Part, readDescription } from '../support/openapi.js';
+import { STREAM_EVENTS } from '../../src/site/stream.dto.js';
+import { type Description, type Document, type Operation, type Part, readDescription } from '../support/openapi.js';
 import { type Answer, startService } from '../support/server.js';
 import { codeOf, enrol } from '../support/totp.js';
 import { addAccount, addDomain, made } from '../support/world.js';
@@ -70,6 +71,7 @@ const ROUTES = [
   'DELETE /api/system/backups/{file}',
   'GET /api/site',
   'GET /api/bootstrap',
+  'GET /api/events',
   'GET /api/system/login-stats',
   'POST /api/system/unlock-account',
   'GET /api/system/jobs',
@@ -126,6 +128,9 @@ const ROUTES = [
   'GET /api/audit/export',
 ];
 
+/** Has no end, and no envelope. */
+const STREAM = 'GET /api/events';
+
 describe('OpenAPI document', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let document: Document;
@@ -174,7 +179,7 @@ describe('OpenAPI document', () => {
   });
 
   it('describes answers as envelopes, and failures', () => {
-    for (const { name, path, operation } of operations) {
+    for (const { name, path, operation } of operations.filter((one) => one.name !== STREAM)) {
       const [status, schema] = success(operation);
       assert.ok(status, name);
       const isFile = name === 'GET /api/system/backups/{file}';
@@ -312,7 +317,7 @@ describe('OpenAPI document', () => {
     made(await admin.post(`/api/teams/${team_id}/permissions`, { domain_id: domain, permission: 'write' }));
     assert.equal((await admin.put(`/api/accounts/${account}`, { team_id })).status, 200);
     const { file } = made(await admin.post('/api/system/backup'));
-    for (const { name, path, operation } of operations.filter((o) => o.method === 'get')) {
+    for (const { name, path, operation } of operations.filter((o) => o.method === 'get' && o.name !== STREAM)) {
       if (path.endsWith('{file}')) {
         const [type] = Object.keys(operation.responses[200].content);
         const headers = { authorization: `Bearer ${token}` };
@@ -433,6 +438,19 @@ describe('OpenAPI document', () => {
     for (const [schema, field, values] of WANTED) {
       const { enum: named } = schemas[schema].properties[field];
       assert.deepEqual(named && [...named].sort(), values.toSorted(), `${schema}.${field}`);
+    }
+  });
+
+  it('describes the data of every event of the stream', () => {
+    const { description, responses } = (operations.find(({ name }) => name === STREAM) as Operation).operation;
+    const { oneOf } = resolve(responses[200]).content['text/event-stream'].schema;
+    assert.deepEqual(
+      oneOf.map((one) => one.title),
+      [...STREAM_EVENTS],
+    );
+    for (const { title, allOf } of oneOf) {
+      assert.ok(description.includes(`\`${title}\``), title);
+      assert.ok(Object.keys(resolve(allOf[0]).properties).length, title);
     }
   });
 

@@ -86,6 +86,7 @@ const SUITES: Record<string, Kind[]> = {
   'revoke-all': ALL,
   sessions: ALL,
   'users-last': ALL,
+  events: ALL,
   replicas: SERVERS,
   // a backup of each goes into each
   backup: ALL,

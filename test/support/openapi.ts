@@ -4,6 +4,7 @@ import type { Server } from './server.js';
 export interface Part {
   $ref: string;
   name: string;
+  title: string;
   in: string;
   description: string;
   summary: string;

@@ -11,8 +11,13 @@ import ts from 'typescript';
  */
 const READS: Record<string, Record<string, string>> = {
   'accounts/accounts.service.ts': {
-    domains: 'counts, and in the transaction of a removal names, what goes with the account; domains stand on accounts',
+    domains: 'counts what an account has; domains stand on accounts',
     teams: 'whether a team exists',
+  },
+  'accounts/domain-readers.ts': {
+    domains:
+      'who could read what goes, also with an account, in the transaction of its removal; domains stand on accounts',
+    domain_permissions: 'the same',
   },
   'auth/guard/strategies.ts': {
     sessions: 'a session, its user and the settings are one statement for each request',

@@ -35,5 +35,6 @@ class RateStorageModule {}
     { provide: APP_GUARD, useClass: RateGuard },
     { provide: APP_GUARD, useClass: UnknownQueryGuard },
   ],
+  exports: [JwtStrategy, ApiTokenStrategy],
 })
 export class GuardModule {}

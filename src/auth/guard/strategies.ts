@@ -62,20 +62,29 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
     });
   }
 
-  async validate(request: ZoneRequest, payload: { sub?: string; sid?: string }): Promise<Principal | null> {
-    if (!payload.sid || !payload.sub) return null;
+  validate(request: ZoneRequest, { sid, sub }: { sub?: string; sid?: string }): Promise<Principal | null> {
+    return this.judge(sid, sub, request.caller.ip, true);
+  }
+
+  /**
+   * Whom a session speaks for now; null: it is over.
+   * @param used whether this is a use of the session, which keeps it from ending unused
+   * @throws AppError 403001 in a network that may not come in
+   */
+  async judge(sid: string | undefined, sub: string | undefined, ip: string, used: boolean): Promise<Principal | null> {
+    if (!sid || !sub) return null;
     const row = await this.db.row<SessionRow>(
       `SELECT s.id, s.user_id, s.last_active_at, s.amr, u.username, u.role,
               (SELECT content FROM settings WHERE name = 'security') AS security
          FROM sessions s JOIN users u ON u.id = s.user_id
         WHERE s.sid = ? AND s.expires_at > ? AND u.status = 1`,
-      [payload.sid, now()],
+      [sid, now()],
     );
-    if (!row || String(row.user_id) !== payload.sub) return null;
+    if (!row || String(row.user_id) !== sub) return null;
     const security = securityFrom(row.security, row.role);
     if (row.last_active_at < now(-security.session.idle_minutes * 60_000)) return null;
-    assertNetwork(security, request.caller.ip);
-    if (row.last_active_at < now(-TOUCH_MS)) {
+    assertNetwork(security, ip);
+    if (used && row.last_active_at < now(-TOUCH_MS)) {
       await this.sessions.touch(row.id);
     }
     const { user_id: userId, username, role, id: sessionId } = row;
@@ -106,20 +115,26 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
 
   async validate(request: ZoneRequest): Promise<Principal | null> {
     const credential = bearer(request);
-    if (!isApiToken(credential)) return null;
-    const hash = sha256(credential);
+    return isApiToken(credential) ? this.judge(sha256(credential), request.caller.ip, true) : null;
+  }
+
+  /**
+   * Whom a token speaks for now; null: it is worth nothing.
+   * @param used whether this is a use of the token
+   * @throws AppError 403001
+   */
+  async judge(hash: string, ip: string, used: boolean): Promise<Principal | null> {
     const row = await this.db.row<TokenRow>(
       `${SELECT_TOKEN} WHERE t.token_hash = ? OR (t.previous_hash = ? AND t.previous_until > ?)`,
       [hash, hash, now()],
     );
     if (!row) return null;
-    const { ip } = request.caller;
     const { allowed, source, reason } = judgeToken(row, ip);
     if (source === 'network' && !allowed) throw errors.forbidden(reason, { required: 'network' });
     if (reason === NO_FACTOR) throw errors.forbidden(reason, { required: '2fa' });
     if (!allowed) return null;
-    this.uses.count(row.id, ip);
-    if (!row.last_used_at || row.last_used_at < now(-TOUCH_MS)) {
+    if (used) this.uses.count(row.id, ip);
+    if (used && (!row.last_used_at || row.last_used_at < now(-TOUCH_MS))) {
       await this.tokens.touch(row.id, networkOf(ip));
     }
     return tokenPrincipal(row);

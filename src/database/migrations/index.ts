@@ -14,6 +14,7 @@ import { LateChanges1763985000000 } from './1763985000000-late-changes.js';
 import { AuditLinks1764000000000 } from './1764000000000-audit-links.js';
 import { Jobs1764010000000 } from './1764010000000-jobs.js';
 import { Notifications1764020000000 } from './1764020000000-notifications.js';
+import { EventsLog1764040000000 } from './1764040000000-events-log.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -33,4 +34,5 @@ export const MIGRATIONS = [
   Jobs1764010000000,
   Notifications1764020000000,
   AuditLinks1764000000000,
+  EventsLog1764040000000,
 ];

@@ -69,7 +69,7 @@ export function complete(
     if (limited) names.push(...RATE_HEADERS);
     response.description ||= status === '201' ? 'created' : 'success';
     response.headers = headers(...names);
-    // a file comes as it is
+    // a file, or a stream, comes as it is
     if (response.content && !response.content['application/json']) continue;
     const schema = envelopes.of(response.content?.['application/json']?.schema, fails.includes('secondFactor'));
     response.content = { 'application/json': { schema } };

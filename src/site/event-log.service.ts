@@ -1,0 +1,154 @@
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { now, sleep, within } from '../common/clock.js';
+import { log } from '../common/logger.js';
+import { Db } from '../database/db.js';
+import { Events, type Readers } from '../events/events.js';
+import type { LoggedEvent } from './event.entity.js';
+import type { StreamEvent } from './stream.dto.js';
+import { Wake } from './wake.service.js';
+
+/** for whoever comes back later than this there is a `reset` */
+const KEPT_MS = 86_400_000;
+const KEPT_ROWS = 10_000;
+const PRUNE_EVERY_MS = 600_000;
+/** in one statement */
+const ROWS = 50;
+/** events that wait while the database is away */
+const MOST_WAITING = 1000;
+const AGAIN_MS = 1000;
+const STOP_WAIT_MS = 1000;
+/** ms that a number which is missing is waited for: its transaction may be on its way yet */
+const GAP_MS = 1000;
+
+type Row = Pick<LoggedEvent, 'type' | 'domain_id' | 'readers' | 'data'>;
+type Stored = Omit<LoggedEvent, 'readers' | 'data'> & { readers: string | null; data: string };
+
+const unpacked = ({ readers, data, ...row }: Stored): LoggedEvent => ({
+  ...row,
+  id: Number(row.id),
+  readers: readers && JSON.parse(readers),
+  data: JSON.parse(data),
+});
+
+/**
+ * Writes down what happened, behind the commit and not waited for: no change takes longer for it. A crash in between
+ * loses the event, not the change; streams break with the process, and who comes back reads anew what it shows.
+ */
+@Injectable()
+export class EventLog implements OnModuleInit, OnModuleDestroy {
+  private waiting: Row[] = [];
+  private writing: Promise<void> | null = null;
+  private stopping = false;
+  private pruned = 0;
+  private gap: { behind: number; since: number } | null = null;
+
+  constructor(
+    private readonly db: Db,
+    private readonly events: Events,
+    private readonly wake: Wake,
+  ) {}
+
+  onModuleInit(): void {
+    const { events } = this;
+    events.on('records.changed', (domain_id, change_set_id) =>
+      this.add('records.changed', { domain_id, change_set_id }, domain_id),
+    );
+    events.on('records.synced', (domain_id, touched) => this.add('records.synced', { domain_id, touched }, domain_id));
+    events.on('domain.created', (domain_id) => this.add('domain.created', { domain_id }, domain_id));
+    events.on('domains.removed', (domains) => {
+      for (const [domain_id, readers] of domains) this.add('domain.removed', { domain_id }, domain_id, readers);
+    });
+    events.on('account.synced', (account_id, result) => this.add('account.synced', { account_id, ...result }));
+    events.on('settings.changed', (section) => this.add('settings.changed', { section }));
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopping = true;
+    if (this.writing) await within(this.writing, STOP_WAIT_MS);
+  }
+
+  /** The newest number; 0 when nothing has happened yet. */
+  async newest(): Promise<number> {
+    return Number((await this.db.row<{ id: number | null }>('SELECT MAX(id) AS id FROM events_log'))?.id ?? 0);
+  }
+
+  /**
+   * What came behind a number, in order. Numbers are given before their rows can be read: behind one that is missing
+   * nothing is told for a moment, or what comes in its place would never be.
+   */
+  async after(id: number, most: number): Promise<LoggedEvent[]> {
+    const rows = await this.read(id, most);
+    let last = id;
+    for (const [i, row] of rows.entries()) {
+      if (row.id !== last + 1) {
+        if (this.gap?.behind !== last) this.gap = { behind: last, since: Date.now() };
+        if (Date.now() - this.gap.since < GAP_MS) return rows.slice(0, i);
+      }
+      last = row.id;
+    }
+    return rows;
+  }
+
+  /** What a stream missed between two numbers; null when that is not all there, or more than can be told. */
+  async missed(from: number, to: number, most: number): Promise<LoggedEvent[] | null> {
+    const oldest = await this.db.row<{ id: number | null }>('SELECT MIN(id) AS id FROM events_log');
+    if (from + 1 < Number(oldest?.id ?? 0)) return null;
+    const rows = (await this.read(from, most + 1)).filter(({ id }) => id <= to);
+    return rows.length > most ? null : rows;
+  }
+
+  private async read(id: number, most: number): Promise<LoggedEvent[]> {
+    const sql = `SELECT id, created_at, type, domain_id, readers, data FROM events_log WHERE id > ? ORDER BY id LIMIT ${most}`;
+    return (await this.db.rows<Stored>(sql, [id])).map(unpacked);
+  }
+
+  private add(type: StreamEvent, data: object, domain_id: number | null = null, readers: Readers | null = null): void {
+    // thousands of domains that go with their account, or a database that is away for long
+    if (this.waiting.length >= MOST_WAITING)
+      this.waiting = [{ type: 'reset', domain_id: null, readers: null, data: { reason: 'too_much' } }];
+    this.waiting.push({ type, domain_id, readers, data });
+    this.writing ??= this.write().finally(() => {
+      this.writing = null;
+    });
+  }
+
+  private async write(): Promise<void> {
+    while (this.waiting.length) {
+      const rows = this.waiting.splice(0, ROWS);
+      try {
+        const time = now();
+        const values = rows.flatMap(({ type, domain_id, readers, data }) => [
+          time,
+          type,
+          domain_id,
+          readers && JSON.stringify(readers),
+          JSON.stringify(data),
+        ]);
+        const places = rows.map(() => '(?, ?, ?, ?, ?)').join(', ');
+        await this.db.run(
+          `INSERT INTO events_log (created_at, type, domain_id, readers, data) VALUES ${places}`,
+          values,
+        );
+        this.wake.tell();
+      } catch (error) {
+        this.waiting.unshift(...rows);
+        log().warn({ err: (error as Error).message }, 'events cannot be written down for streams; trying again');
+        if (this.stopping) return;
+        await sleep(AGAIN_MS);
+      }
+    }
+    await this.prune().catch((error: Error) => log().warn({ err: error.message }, 'old events cannot be removed'));
+  }
+
+  /** The newest row stays, so that no database begins its numbers anew. */
+  private async prune(): Promise<void> {
+    if (Date.now() < this.pruned + PRUNE_EVERY_MS) return;
+    this.pruned = Date.now();
+    const newest = await this.newest();
+    await this.db.run('DELETE FROM events_log WHERE id <= ? OR (created_at < ? AND id < ?)', [
+      newest - KEPT_ROWS,
+      now(-KEPT_MS),
+      newest,
+    ]);
+  }
+}

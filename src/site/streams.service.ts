@@ -1,0 +1,238 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { Response } from 'express';
+import { ApiTokenStrategy, bearer, isApiToken, JwtStrategy } from '../auth/guard/strategies.js';
+import { type Principal, signedIn, type ZoneRequest } from '../common/access.js';
+import { AppError, errors } from '../common/errors.js';
+import { sha256 } from '../common/hash.js';
+import { log } from '../common/logger.js';
+import type { LoggedEvent } from './event.entity.js';
+import { EventLog } from './event-log.service.js';
+import { Told } from './told.service.js';
+import { Wake } from './wake.service.js';
+
+/** streams of one user, and of all, in one process */
+const OF_USER = 10;
+const IN_ALL = 1000;
+const LOOK_MS = 500;
+/** ms after which it is asked again whether who listens still may; a look that finds events asks at once */
+const JUDGE_MS = 900;
+const HEARTBEAT_MS = 15_000;
+/** events of one look, and those that a stream which comes back is told */
+const EVENTS = 200;
+const MISSED = 500;
+/** bytes that a slow reader may leave; it comes back for the rest */
+const MOST_UNREAD = 1_048_576;
+const RETRY_MS = 2000;
+
+interface Stream {
+  response: Response;
+  userId: number;
+  /** the same for all streams of one credential: it is judged once for them */
+  key: string;
+  judge(): Promise<Principal | null>;
+  /** ms; the end of the JWT */
+  until: number;
+  /** what the client says that it has seen last, until it has got the rest */
+  from: string | undefined;
+}
+
+/**
+ * Streams of server-sent events. One loop for all of a process, which looks only while somebody listens: a stream holds
+ * no connection of the database. Before anything is told, and once a second, who listens is judged anew.
+ */
+@Injectable()
+export class Streams implements OnModuleDestroy {
+  private joining: Stream[] = [];
+  private readonly joined = new Set<Stream>();
+  /** the newest event that all who joined were told */
+  private last = 0;
+  private judged = 0;
+  private looping = false;
+  private stopping = false;
+  private awake: (() => void) | null = null;
+  /** something may have happened since the last look began */
+  private woken = false;
+  private heart: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly events: EventLog,
+    private readonly told: Told,
+    private readonly wake: Wake,
+    private readonly sessions: JwtStrategy,
+    private readonly tokens: ApiTokenStrategy,
+  ) {
+    wake.listener = () => this.nudge();
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.joined.size + this.joining.length;
+  }
+
+  /** Turns a request into a stream. @throws AppError 429001 too many of them, 503001 the service ends */
+  open(request: ZoneRequest, response: Response, lastEventId: string | undefined): void {
+    const { userId } = signedIn(request.caller);
+    if (this.stopping) throw errors.notReady('The service is ending', 5);
+    const mine = [...this.joined, ...this.joining].filter((stream) => stream.userId === userId);
+    if (mine.length >= OF_USER) throw errors.tooMany(`There are ${OF_USER} streams of yours already`, 10);
+    if (this.size >= IN_ALL) throw errors.tooMany('There are too many streams', 60);
+    response.status(200);
+    response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+    // no-transform: neither we nor a proxy compress it, which would hold events back
+    response.setHeader('Cache-Control', 'no-store, no-transform');
+    response.setHeader('X-Accel-Buffering', 'no');
+    // kept alive behind its stream, it would hold up the end of the service
+    response.setHeader('Connection', 'close');
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    response.flushHeaders();
+    response.write(`retry: ${RETRY_MS}\n\n`);
+    const stream: Stream = { response, userId, from: lastEventId, ...this.credentialOf(request) };
+    this.joining.push(stream);
+    response.once('close', () => this.forget(stream));
+    this.heart ??= setInterval(() => this.beat(), HEARTBEAT_MS).unref();
+    this.wake.listen();
+    this.nudge();
+    if (!this.looping) void this.loop();
+  }
+
+  /** Before the server waits for its requests: a stream would never end. */
+  onModuleDestroy(): void {
+    this.stopping = true;
+    clearInterval(this.heart);
+    for (const stream of [...this.joined, ...this.joining]) this.end(stream);
+    this.nudge();
+  }
+
+  private credentialOf(request: ZoneRequest): Pick<Stream, 'key' | 'judge' | 'until'> {
+    const { ip } = request.caller;
+    const credential = bearer(request);
+    if (isApiToken(credential)) {
+      const hash = sha256(credential);
+      const judge = () => this.tokens.judge(hash, ip, false);
+      return { key: `${hash}|${ip}`, judge, until: Number.POSITIVE_INFINITY };
+    }
+    // the guard has verified it
+    const payload = JSON.parse(Buffer.from(String(credential).split('.')[1] as string, 'base64url').toString());
+    const { sid, sub, exp } = payload as { sid: string; sub: string; exp: number };
+    return { key: `${sid}|${ip}`, judge: () => this.sessions.judge(sid, sub, ip, false), until: exp * 1000 };
+  }
+
+  private nudge(): void {
+    this.woken = true;
+    this.awake?.();
+  }
+
+  private async loop(): Promise<void> {
+    this.looping = true;
+    while (this.size && !this.stopping) {
+      this.woken = false;
+      await this.look().catch((error: Error) => log().warn({ err: error.message }, 'streams of events cannot look'));
+      if (!this.woken) await this.pause();
+      this.awake = null;
+    }
+    this.looping = false;
+  }
+
+  private async pause(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS);
+      this.awake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  private async look(): Promise<void> {
+    if (!this.joined.size) this.last = await this.events.newest();
+    const joining = this.joining;
+    this.joining = [];
+    try {
+      while (joining.length) {
+        await this.join(joining[0] as Stream);
+        joining.shift();
+      }
+    } finally {
+      // the database went away: at the next look
+      this.joining.push(...joining.filter(({ response }) => !response.closed));
+    }
+    const events = await this.events.after(this.last, EVENTS);
+    if (!events.length && Date.now() < this.judged + JUDGE_MS) return;
+    // what is not told by a failure of the database is told at the next look, to some a second time
+    const groups = new Map<string, Stream[]>();
+    for (const stream of this.joined) groups.set(stream.key, [...(groups.get(stream.key) ?? []), stream]);
+    for (const streams of groups.values()) await this.serve(streams, events);
+    this.judged = Date.now();
+    this.last = events.at(-1)?.id ?? this.last;
+    if (events.length === EVENTS) this.woken = true;
+  }
+
+  /** Tells a stream where it begins, or what it has missed. */
+  private async join(stream: Stream): Promise<void> {
+    const { from } = stream;
+    const me = await this.principalOf(stream);
+    if (!me) return this.end(stream);
+    const seen = from !== undefined && /^\d{1,15}$/.test(from) ? Number(from) : null;
+    // a number beyond the newest is of another database, or of a replica that is ahead of this one
+    const missed =
+      seen === null || seen > (await this.events.newest())
+        ? null
+        : await this.events.missed(seen, Math.max(seen, this.last), MISSED);
+    if (from === undefined) this.write(stream, frame(this.last, 'ready', {}));
+    else if (!missed) this.write(stream, frame(this.last, 'reset', { reason: 'gone' }));
+    else this.write(stream, (await this.told.of(me, missed)).map(frameOf).join('') || `id: ${this.last}\n\n`);
+    if (!stream.response.closed) this.joined.add(stream);
+  }
+
+  private async serve(streams: readonly Stream[], events: readonly LoggedEvent[]): Promise<void> {
+    const me = await this.principalOf(streams[0] as Stream);
+    const text = me && events.length ? (await this.told.of(me, events)).map(frameOf).join('') : '';
+    for (const stream of streams) {
+      if (!me || Date.now() >= stream.until) this.end(stream);
+      else this.write(stream, text);
+    }
+  }
+
+  /** Null: the credential is worth nothing any more. @throws Error while the database is away */
+  private async principalOf({ judge }: Stream): Promise<Principal | null> {
+    try {
+      const me = await judge();
+      return me?.lacksSecondFactor ? null : me;
+    } catch (error) {
+      if (error instanceof AppError) return null;
+      throw error;
+    }
+  }
+
+  private beat(): void {
+    // an id alone is no event, but the next `Last-Event-ID`: who hears nothing for a day has missed nothing
+    for (const stream of this.joined) this.write(stream, `:\nid: ${this.last}\n\n`);
+  }
+
+  private write(stream: Stream, text: string): void {
+    const { response } = stream;
+    if (!text || response.closed) return;
+    response.write(text);
+    if (response.writableLength > MOST_UNREAD) response.destroy();
+  }
+
+  private end(stream: Stream): void {
+    this.forget(stream);
+    stream.response.end();
+  }
+
+  private forget(stream: Stream): void {
+    this.joined.delete(stream);
+    this.joining = this.joining.filter((other) => other !== stream);
+    if (this.size) return;
+    clearInterval(this.heart);
+    this.heart = undefined;
+  }
+}
+
+const frame = (id: number, event: string, data: object) =>
+  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+const frameOf = ({ id, type, data }: LoggedEvent) => frame(id, type, data);
