@@ -1,7 +1,11 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
+
+/** ms that a connection has at the end of the service to ask something after all */
+const UNUSED_MS = 200;
 
 /**
  * Express re-parents every request and response with `Object.setPrototypeOf`, which on Node 20 and 22 costs two thirds
@@ -9,6 +13,9 @@ import express, { type Express, type Response } from 'express';
  * changes nothing.
  */
 export class FastExpressAdapter extends ExpressAdapter {
+  /** connections on which nothing was asked yet: at its end Node would wait a minute for that */
+  private readonly unused = new Set<Socket>();
+
   constructor() {
     super(express());
   }
@@ -23,6 +30,11 @@ export class FastExpressAdapter extends ExpressAdapter {
     this.httpServer = createServer({ IncomingMessage: Req, ServerResponse: Res as typeof ServerResponse }, app);
     // a proxy in front keeps connections longer than Node's 5 s; ours must outlive them
     this.httpServer.keepAliveTimeout = 65_000;
+    this.httpServer.on('connection', (socket: Socket) => {
+      this.unused.add(socket);
+      socket.once('close', () => this.unused.delete(socket));
+    });
+    this.httpServer.on('request', ({ socket }: IncomingMessage) => this.unused.delete(socket));
   }
 
   /**
@@ -30,6 +42,9 @@ export class FastExpressAdapter extends ExpressAdapter {
    */
   override close() {
     this.httpServer.keepAliveTimeout = 1;
+    setTimeout(() => {
+      for (const socket of this.unused) socket.destroy();
+    }, UNUSED_MS);
     return super.close();
   }
 

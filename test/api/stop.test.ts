@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from '@jest/globals';
@@ -66,6 +66,19 @@ describe('SIGTERM', () => {
       assert.throws(() => process.kill(-(child.pid as number), 0), { code: 'ESRCH' });
     });
   }
+
+  it('does not wait for connections on which nothing is asked', async () => {
+    const { child, until } = run('start:prod', { DATA_DIR: folder(), DATABASE_URL: 'sqlite:zoneward.db' });
+    const output = await until(/"msg":"listening"/);
+    const silent = connect(Number(/"port":(\d+),[^\n]*"msg":"listening"/.exec(output)?.[1]), '127.0.0.1');
+    atEnd(() => silent.destroy());
+    await once(silent, 'connect');
+    child.kill('SIGTERM');
+    // Node alone waits a minute for the headers of a request
+    const late = setTimeout(() => child.kill('SIGKILL'), 30_000);
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    clearTimeout(late);
+  });
 
   it('ends a start that waits for its database', async () => {
     // takes connections and says nothing
