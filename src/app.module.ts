@@ -21,6 +21,7 @@ import { HealthController } from './http/health.controller.js';
 import { LocationInterceptor } from './http/location.interceptor.js';
 import { InitModule } from './init/init.module.js';
 import { JobRunnerModule, JobsModule } from './jobs/jobs.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
@@ -39,6 +40,7 @@ import { UsersModule } from './users/users.module.js';
     DatabaseModule.forRoot(ENTITIES),
     JobsModule,
     JobRunnerModule,
+    MetricsModule,
     AuditModule,
     SettingsModule,
     AuditAdministrationModule,

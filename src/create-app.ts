@@ -14,9 +14,12 @@ import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { options } from './http/methods.js';
+import { observed } from './http/observed.js';
 import { describeApi } from './http/openapi.js';
 import { servePages } from './http/pages.js';
 import { apiHeaders, plainText, requestContext } from './http/request-context.js';
+import { measureProcess } from './metrics/metrics.js';
+import { metricsHandler } from './metrics/metrics-server.js';
 
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
@@ -36,6 +39,7 @@ export async function createApp(config: Config): Promise<NestExpressApplication>
   app.disable('etag');
   app.set('query parser', 'simple');
   app.use(requestContext(config));
+  app.use(observed(config));
   app.use(apiHeaders);
   app.use(compression({ threshold: COMPRESSED_FROM }));
   app.use(options);
@@ -60,6 +64,8 @@ export async function createApp(config: Config): Promise<NestExpressApplication>
   // until there is a console, the front door leads to the API page
   front.get('/', (_request, response) => response.redirect(302, `${config.basePath}/api/docs`));
   servePages(front);
+  if (config.metrics.on) front.get('/metrics', metricsHandler(config));
+  if (config.metrics.on || config.metrics.port) measureProcess(VERSION);
   await app.init();
   // Nest answers what lies below /api; elsewhere Express would answer with HTML
   const filter = new ErrorFilter(app.get(FailedChanges));

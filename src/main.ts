@@ -2,7 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { configureLogger, log } from './common/logger.js';
 import { StartRefused } from './common/start-refused.js';
 import { ConfigError, parseConfig, readEnvironment } from './config/config.js';
-import { createApp } from './create-app.js';
+import { shownConfig } from './config/shown.js';
+import { createApp, VERSION } from './create-app.js';
 import { DatabaseService } from './database/database.service.js';
 import { InitService } from './init/init.service.js';
 import { UsersService } from './users/users.service.js';
@@ -10,6 +11,9 @@ import { UsersService } from './users/users.service.js';
 async function main(): Promise<void> {
   const config = parseConfig(readEnvironment(process.cwd()));
   configureLogger(config.logLevel);
+  log().info({ version: VERSION, node: process.version, pid: process.pid, config: shownConfig(config) }, 'starting');
+  process.once('exit', (code) => log().info({ version: VERSION, code }, 'stopped'));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => log().info({ signal }, 'stopping'));
   const app = await createApp(config);
   // 0 after an orderly end, instead of dying of the signal; from here on, since as the first process of a container
   // the service would not die of it, however long a database lets it wait

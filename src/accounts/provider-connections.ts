@@ -78,10 +78,16 @@ export class ProviderConnections implements OnApplicationShutdown {
 
   /** A provider for credentials that are not stored (yet). @throws ProviderError for addresses that are not allowed */
   connect(definition: ProviderDefinition, credentials: Credentials): Connection {
-    const { providerTimeoutMs: timeoutMs, zoneFiles, outboundDeny: deny } = this.config;
+    const { providerTimeoutMs: timeoutMs, zoneFiles, outboundDeny: deny, slowMs } = this.config;
     const { root, reloadCommand } = zoneFiles;
     const installation = { zonefile: { root, ...(reloadCommand && { reloadCommand }) } };
-    const provider = connectProvider(definition, credentials, { agent: this.agent, deny, timeoutMs, installation });
+    const provider = connectProvider(definition, credentials, {
+      agent: this.agent,
+      deny,
+      timeoutMs,
+      installation,
+      slowMs,
+    });
     return { provider, definition };
   }
 

@@ -50,6 +50,10 @@ export interface Config {
   zoneFiles: { root: string; reloadCommand: string | null };
   /** hours between two backups, 0 = none by itself; of these so many are kept */
   backup: { everyHours: number; keep: number };
+  /** ms; a request or a call of a provider that takes longer is logged as a warning */
+  slowMs: number;
+  /** `/metrics`: on the service's own port, and on one for itself; who has the token may, null: everybody */
+  metrics: { on: boolean; port: number | null; token: string | null };
 }
 
 /** The environment holds values that the service cannot start with. The message names each variable. */
@@ -134,6 +138,19 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   if ((username === null) !== (password === null)) {
     problems.push('ADMIN_USERNAME and ADMIN_PASSWORD must be set together');
   }
+  const metrics = {
+    on: read('METRICS', false, (value) => {
+      if (value !== 'on' && value !== 'off') throw new Error('must be on or off');
+      return value === 'on';
+    }),
+    port: read<number | null>('METRICS_PORT', null, whole(1, 65535)),
+    token: read<string | null>('METRICS_TOKEN', null, (value) => {
+      if (!/^[\x21-\x7e]{16,}$/.test(value))
+        throw new Error('must have at least 16 characters (try: openssl rand -hex 32)');
+      return value;
+    }),
+  };
+  if (metrics.on && !metrics.token) problems.push('METRICS=on needs METRICS_TOKEN, or strangers could read them');
   const config: Config = {
     port: read('PORT', 3000, whole(0, 65535)),
     host: read('HOST', '0.0.0.0', text),
@@ -174,6 +191,8 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       everyHours: read('BACKUP_EVERY_HOURS', 0, whole(0, 500)),
       keep: read('BACKUP_KEEP', 7, whole(1, 1000)),
     },
+    slowMs: read('SLOW_REQUEST_MS', 2000, whole(1, 3_600_000)),
+    metrics,
   };
   if (problems.length) throw new ConfigError(`Wrong configuration:\n  ${problems.join('\n  ')}`);
   return config;

@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import type { Client, Pool } from 'pg';
 import { DataSource, type DataSourceOptions, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { DriverFactory } from 'typeorm/driver/DriverFactory.js';
 import { StartRefused } from '../common/start-refused.js';
@@ -168,6 +168,19 @@ export class AppDataSource extends DataSource {
     const { master, pool } = this.driver as { master?: unknown; pool?: unknown };
     if (!master && !pool) throw new Error('The connection is not established');
     return master ?? pool;
+  }
+
+  /** How many connections the pool of a server kind has, and how many wait for one. */
+  connections(): Record<string, number> {
+    if (!this.isInitialized || this.options.type === 'better-sqlite3') return {};
+    if (this.options.type === 'postgres') {
+      const { totalCount, idleCount, waitingCount } = this.pool() as Pool;
+      return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    }
+    // the driver has no word for it
+    const pool = this.pool() as Record<'_allConnections' | '_freeConnections' | '_connectionQueue', { length: number }>;
+    const [all, idle, waiting] = [pool._allConnections, pool._freeConnections, pool._connectionQueue];
+    return { busy: all.length - idle.length, idle: idle.length, waiting: waiting.length };
   }
 
   /**

@@ -6,6 +6,7 @@ import { readChoice, writeChoice } from '../config/choice-file.js';
 import type { Config, DatabaseChoice } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { Events } from '../events/events.js';
+import { provide } from '../metrics/metrics.js';
 import { AppDataSource } from './app-data-source.js';
 import { SealedValues } from './sealed-values.js';
 
@@ -42,6 +43,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   }
 
   onModuleInit(): void {
+    provide('zoneward_database_connections', () => this.source.connections());
     const embedded: DatabaseChoice = { type: 'sqlite', path: `${this.config.dataDir}/zoneward.db` };
     this.choice = this.config.database ?? readChoice(this.config.dataDir);
     if (!this.choice && this.config.admin) {

@@ -50,8 +50,10 @@ export class ErrorFilter implements ExceptionFilter {
     const shown = publicError(error, request);
     const answer = shown ?? INTERNAL;
     const { requestId } = request.caller;
-    if (!shown) log().error({ requestId, err: error }, 'internal error');
-    else if (answer.status >= 500) log().warn({ requestId, code: answer.code, msg: answer.message }, 'failed');
+    const { method, originalUrl } = request;
+    const line = { requestId, method, path: originalUrl.split('?')[0], code: answer.code };
+    if (!shown) log().error({ ...line, reason: (error as Error)?.message, err: error }, 'internal error');
+    else if (answer.status >= 500) log().warn({ ...line, reason: answer.message }, 'failed');
     await this.failedChanges.record(request, answer.message);
     if (response.headersSent) {
       response.end();

@@ -21,11 +21,13 @@ export function clientAddress(request: Request, trusted: Config['trustedProxies'
 const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '').slice(0, 45);
 
 /**
- * Who and what of a request: its id, the client's address; the path prefix of BASE_URL taken off; one log line when it
- * ends.
+ * Who and what of a request: its id, the client's address; the path prefix of BASE_URL taken off.
  */
 export function requestContext(config: Config) {
   const { basePath, trustedProxies } = config;
+  if (trustedProxies.some(([, bits]) => bits === 0))
+    log().warn('TRUSTED_PROXIES trusts everybody: whoever reaches the service chooses the address it is counted by');
+  let told = false;
   return (incoming: Request, response: Response, next: NextFunction): void => {
     const request = incoming as ZoneRequest;
     if (basePath && (request.url === basePath || request.url.startsWith(`${basePath}/`))) {
@@ -33,6 +35,11 @@ export function requestContext(config: Config) {
     }
     // as the client sees it, also behind a proxy that takes the prefix off: links are made of it
     request.originalUrl = basePath + request.url;
+    if (!told && request.headers['x-forwarded-for'] && !inCidrs(request.socket.remoteAddress ?? '', trustedProxies)) {
+      told = true;
+      const from = plain(request.socket.remoteAddress ?? '');
+      log().warn({ from }, 'X-Forwarded-For of an address that TRUSTED_PROXIES does not name is not believed');
+    }
     const given = request.headers['x-request-id'];
     const requestId = typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID();
     request.caller = {
@@ -42,22 +49,8 @@ export function requestContext(config: Config) {
       principal: null,
     };
     response.setHeader('X-Request-Id', requestId);
-    if (log().isLevelEnabled(request.method === 'GET' ? 'debug' : 'info')) accessLog(request, response);
     next();
   };
-}
-
-function accessLog(request: ZoneRequest, response: Response): void {
-  const start = performance.now();
-  const { method } = request;
-  const path = request.originalUrl.split('?')[0];
-  response.once('finish', () => {
-    const { requestId, ip, principal } = request.caller;
-    const ms = Math.round(performance.now() - start);
-    const line = { requestId, method, path, status: response.statusCode, ms, ip, user: principal?.username };
-    if (method === 'GET') log().debug(line, 'request');
-    else log().info(line, 'request');
-  });
 }
 
 const MAX_DEPTH = 32;

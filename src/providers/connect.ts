@@ -1,11 +1,13 @@
 import type { Agent } from 'undici';
 import type { Cidr } from '../common/cidr.js';
+import { log } from '../common/logger.js';
+import { providerSeconds, queueSeconds } from '../metrics/metrics.js';
 import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
 import { inChunks } from './chunks.js';
 import { asProviderError, ProviderError, storable } from './errors.js';
 import { Gate } from './gate.js';
 import { Http } from './http.js';
-import type { Credentials, DnsProvider, Installation, ProviderDefinition, RemoteRecord } from './provider.js';
+import type { Credentials, DnsProvider, Installation, Outcome, ProviderDefinition, RemoteRecord } from './provider.js';
 import { together } from './together.js';
 
 /** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */
@@ -24,10 +26,14 @@ export interface ConnectOptions {
   timeoutMs: number;
   /** what the configuration says to single kinds */
   installation: Readonly<Record<string, Installation>>;
+  /** ms; a call that takes longer is logged as a warning */
+  slowMs?: number;
 }
 
 /** A provider for one account: what its adapter does not have is made up for. */
 export type Connected = Required<DnsProvider>;
+
+type Verb = keyof Connected;
 
 /**
  * A live provider for one account: its adapter with an HTTP client that has the account's own limits. Keep it while the
@@ -56,40 +62,52 @@ export function connectProvider(
     });
     return adapter;
   };
-  const saying = async <T>(reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
+  const saying = async <T>(verb: Verb, reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
+    const begin = performance.now();
+    let outcome = 'ok';
     try {
-      return await work(await connected());
+      const result = await work(await connected());
+      // of a list the first failure
+      if (verb === 'apply') outcome = (result as Outcome[]).map(outcomeOf).find((one) => one !== 'ok') ?? 'ok';
+      return result;
     } catch (error) {
+      outcome = kindOf(error);
       throw named(error, definition, reading);
+    } finally {
+      const ms = performance.now() - begin;
+      const { kind } = definition;
+      providerSeconds.observe({ kind, verb, outcome }, ms / 1000);
+      if (ms > (options.slowMs ?? Number.POSITIVE_INFINITY))
+        log().warn({ provider: kind, verb, outcome, ms: Math.round(ms) }, 'slow call of a provider');
     }
   };
   const listed = inChunks(async (zone, changes, more) => (await connected()).apply(zone, changes, more), chunk, atomic);
   const apply = atomic && replaces === 'set' ? together(listed, Math.min(chunk, TOGETHER)) : listed;
   return {
-    check: () => saying(true, (provider) => provider.check()),
-    listZones: () => saying(true, (provider) => provider.listZones()),
+    check: () => saying('check', true, (provider) => provider.check()),
+    listZones: () => saying('listZones', true, (provider) => provider.listZones()),
     listRecords: (zone, more) =>
-      saying(true, async (provider) =>
+      saying('listRecords', true, async (provider) =>
         (await provider.listRecords(zone, more)).map((record) => shown(record, writable)),
       ),
     apply: (zone, changes, more) =>
-      saying(false, async () => {
+      saying('apply', false, async () => {
         const outcomes = await apply(zone, changes, more);
         for (const outcome of outcomes) if (!outcome.ok) named(outcome.error, definition, false);
         return outcomes;
       }),
     createZone: (name) =>
-      saying(false, async (provider) => {
+      saying('createZone', false, async (provider) => {
         if (provider.createZone) return provider.createZone(name);
         throw new ProviderError('rejected', 'Zones are not created here', false);
       }),
     findZone: (name) =>
-      saying(true, async (provider) =>
+      saying('findZone', true, async (provider) =>
         provider.findZone
           ? provider.findZone(name)
           : ((await provider.listZones()).find((zone) => zone.name === name) ?? null),
       ),
-    zoneInfo: (zone) => saying(true, async (provider) => (await provider.zoneInfo?.(zone)) ?? null),
+    zoneInfo: (zone) => saying('zoneInfo', true, async (provider) => (await provider.zoneInfo?.(zone)) ?? null),
   };
 }
 
@@ -101,6 +119,9 @@ function shown(record: RemoteRecord, writable: ReadonlySet<string>): RemoteRecor
   const { remark: _remark, ...rest } = record;
   return { ...rest, ...(kept !== undefined && { remark: kept }), readOnly: readOnly || !writable.has(type) };
 }
+
+const kindOf = (error: unknown): string => (error instanceof ProviderError ? error.kind : 'internal');
+const outcomeOf = (outcome: Outcome): string => (outcome.ok ? 'ok' : kindOf(outcome.error));
 
 /** A failure that says of which provider it is. */
 const named = (error: unknown, { kind }: ProviderDefinition, reading: boolean): unknown =>
@@ -139,7 +160,9 @@ export async function connectAdapter(
     retries: 2,
     waitMs: WAIT_MS,
     dispatcher: options.agent,
-    gate: new Gate(concurrency, [{ requests, perSeconds }, ...more]),
+    gate: new Gate(concurrency, [{ requests, perSeconds }, ...more], (ms) =>
+      queueSeconds.observe({ kind: definition.kind }, ms / 1000),
+    ),
     redact,
   });
   const { connect } = await definition.load();

@@ -32,6 +32,8 @@ export class Gate {
   constructor(
     private readonly concurrency: number,
     private readonly windows: readonly Window[] = [],
+    /** is told how many ms each call waited */
+    private readonly waited: (ms: number) => void = () => undefined,
   ) {}
 
   /**
@@ -41,7 +43,9 @@ export class Gate {
    * `unavailable` when other calls took all the time
    */
   async run<T>(body: () => Promise<T>, until = Number.POSITIVE_INFINITY, again = false): Promise<T> {
+    const begin = performance.now();
     await this.turn(until, again);
+    this.waited(performance.now() - begin);
     try {
       return await body();
     } finally {

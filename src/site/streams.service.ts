@@ -5,6 +5,7 @@ import { type Principal, signedIn, type ZoneRequest } from '../common/access.js'
 import { AppError, errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
+import { provide } from '../metrics/metrics.js';
 import type { LoggedEvent } from './event.entity.js';
 import { EventLog } from './event-log.service.js';
 import { Told } from './told.service.js';
@@ -62,6 +63,7 @@ export class Streams implements OnModuleDestroy {
     private readonly tokens: ApiTokenStrategy,
   ) {
     wake.listener = () => this.nudge();
+    provide('zoneward_event_streams', () => ({ open: this.size }));
   }
 
   /** How many there are. */

@@ -29,9 +29,9 @@ import type { JobList, JobView } from '../../src/system/jobs.dto.js';
 import type {
   CacheCleared,
   DatabaseStatus,
-  LoginStats,LoginStats, 
+  LoginStats,
   SystemStatus,
-  UnlockResult,UnlockResult 
+  UnlockResult,
 } from '../../src/system/system.dto.js';
 import type { MemberView, TeamDetail, TeamView } from '../../src/teams/team.dto.js';
 import type {

@@ -87,6 +87,7 @@ const SUITES: Record<string, Kind[]> = {
   sessions: ALL,
   'users-last': ALL,
   events: ALL,
+  metrics: ALL,
   replicas: SERVERS,
   // a backup of each goes into each
   backup: ALL,

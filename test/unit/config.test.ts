@@ -64,6 +64,12 @@ const WRONG: [string, string][] = [
   ['PROVIDER_TIMEOUT_MS', '120001'],
   ['BACKUP_EVERY_HOURS', '501'],
   ['BACKUP_KEEP', '0'],
+  ['SLOW_REQUEST_MS', '0'],
+  ['METRICS', 'yes'],
+  ['METRICS', 'on'],
+  ['METRICS_PORT', '0'],
+  ['METRICS_PORT', '65536'],
+  ['METRICS_TOKEN', 'short'],
   ['ADMIN_USERNAME', 'ada'],
   ['ADMIN_PASSWORD', 'correct-horse-battery-9'],
 ];
@@ -90,6 +96,8 @@ describe('configuration', () => {
       unclearAfterMs: 60_000,
       zoneFiles: { root: resolve('data/zones'), reloadCommand: null },
       backup: { everyHours: 0, keep: 7 },
+      slowMs: 2000,
+      metrics: { on: false, port: null, token: null },
     });
   });
 

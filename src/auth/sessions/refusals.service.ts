@@ -4,6 +4,7 @@ import type { Caller } from '../../common/access.js';
 import { networkOf } from '../../common/cidr.js';
 import { errors } from '../../common/errors.js';
 import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
+import { logins } from '../../metrics/metrics.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 
@@ -43,6 +44,7 @@ export class Refusals {
 
   /** Logs a failure. @param why for administrators */
   log(caller: Caller, name: string, why: string): Promise<void> {
+    logins.inc({ result: 'failed' });
     const target = { type: 'user', id: null, name: name.slice(0, 64) };
     return this.strangers.append(caller, { action: 'auth.login_failed', target, result: 'failed', error: why });
   }

@@ -4,6 +4,7 @@ import { AuditService } from '../../audit/audit.service.js';
 import type { Caller } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
 import { Db } from '../../database/db.js';
+import { logins } from '../../metrics/metrics.js';
 import { Mailer } from '../../notifications/mailer.service.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { User } from '../../users/user.entity.js';
@@ -58,6 +59,7 @@ export class SignIn {
       });
       return { session: created, at };
     });
+    logins.inc({ result: 'ok' });
     const token = await this.key.sign(user.id, session, security.session.token_minutes);
     return { token, user: userView({ ...user, last_login_at: at }) };
   }

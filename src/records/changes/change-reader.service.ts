@@ -5,6 +5,7 @@ import { Db, marks } from '../../database/db.js';
 import { shownValue } from '../../dns/record.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { provide } from '../../metrics/metrics.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
 import type { ChangedRecord, ChangeSet, ChangeState, RecordChange } from './change-set.entity.js';
 
@@ -25,7 +26,9 @@ type StoredChange = Omit<RecordChange, 'state_before' | 'state_after' | 'error'>
 /** The history of a domain's records, for the API. */
 @Injectable()
 export class ChangeReader {
-  constructor(private readonly db: Db) {}
+  constructor(private readonly db: Db) {
+    provide('zoneward_change_sets', () => this.unfinished());
+  }
 
   /** Newest first. */
   async list(domain: OpenDomain, query: ChangeQuery): Promise<ChangeSetList & { page: number; limit: number }> {
@@ -61,6 +64,14 @@ export class ChangeReader {
       return seen ? [changeView(change, before, after, !rules)] : [];
     });
     return { ...setView(row, (await this.counts([id])).get(id)), changes };
+  }
+
+  /** How many lists have no known end, by their state. */
+  private async unfinished(): Promise<Record<string, number>> {
+    const rows = await this.db.rows<{ state: string; n: number }>(
+      "SELECT state, COUNT(*) AS n FROM change_sets WHERE state IN ('open', 'unknown') GROUP BY state",
+    );
+    return { open: 0, unknown: 0, ...Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)])) };
   }
 
   private async counts(ids: readonly number[]): Promise<Map<number, Counts>> {

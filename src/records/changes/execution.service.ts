@@ -8,6 +8,7 @@ import type { Held } from '../../database/leases.js';
 import { sameRecord } from '../../dns/record.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { Events } from '../../events/events.js';
+import { recordChanges } from '../../metrics/metrics.js';
 import type { Change, Outcome } from '../../providers/provider.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import { RecordSyncService } from '../record-sync.service.js';
@@ -169,7 +170,10 @@ export class Execution {
       for (const entry of entries) await this.audit.write(manager, run.actor, { ...entry, domain, changeSet });
       return ended;
     });
-    for (const one of ended) run.ended.set(one.position, one);
+    for (const one of ended) {
+      run.ended.set(one.position, one);
+      recordChanges.inc({ state: one.state });
+    }
   }
 }
 

@@ -1,0 +1,32 @@
+import type { Cidr } from '../common/cidr.js';
+import type { Config } from './config.js';
+
+const texts = (list: readonly Cidr[]) => list.map(([net, bits]) => `${net}/${bits}`);
+
+/** The configuration as the log may have it: without anything secret, and nothing of which nobody thought. */
+export function shownConfig(config: Config): Record<string, unknown> {
+  const { database, port, host, baseUrl, dataDir, logLevel, zoneFiles, metrics } = config;
+  return {
+    port,
+    host,
+    baseUrl,
+    dataDir,
+    database:
+      database &&
+      (database.type === 'sqlite'
+        ? { type: database.type, path: database.path }
+        : { type: database.type, host: database.host, port: database.port, name: database.database }),
+    databaseTimeoutMs: config.databaseTimeoutMs,
+    redis: config.redisUrl !== null,
+    keys: config.secretKeys.length,
+    trustedProxies: texts(config.trustedProxies),
+    outboundAllow: texts(config.outboundAllow),
+    outboundDeny: texts(config.outboundDeny),
+    logLevel,
+    providerTimeoutMs: config.providerTimeoutMs,
+    unclearAfterMs: config.unclearAfterMs,
+    slowMs: config.slowMs,
+    zoneFiles: zoneFiles.root,
+    metrics: { on: metrics.on, port: metrics.port },
+  };
+}

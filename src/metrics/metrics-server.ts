@@ -1,0 +1,53 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { sha256 } from '../common/hash.js';
+import { log } from '../common/logger.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { registry } from './metrics.js';
+
+const digest = (text: string) => Buffer.from(sha256(text));
+
+/** Answers the metrics to who has the token, where there is one. */
+export function metricsHandler({ metrics: { token } }: Config) {
+  return async ({ headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+    if (token && !timingSafeEqual(digest(given), digest(token))) {
+      response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end();
+      return;
+    }
+    const text = await registry.metrics();
+    response.writeHead(200, { 'Content-Type': registry.contentType, 'Cache-Control': 'no-store' }).end(text);
+  };
+}
+
+/** The metrics at a port of their own, which need not be reachable for others. */
+@Injectable()
+export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
+  private server: Server | undefined;
+
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { metrics, host } = this.config;
+    const { port } = metrics;
+    if (!port) return;
+    const answer = metricsHandler(this.config);
+    const server = createServer((request, response) => {
+      if (request.url?.split('?')[0] === '/metrics' && request.method === 'GET') void answer(request, response);
+      else response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, resolve);
+    });
+    this.server = server;
+    log().info({ metricsPort: port }, 'metrics');
+  }
+
+  onApplicationShutdown(): void {
+    this.server?.close();
+    this.server?.closeAllConnections();
+  }
+}

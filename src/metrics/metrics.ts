@@ -1,0 +1,92 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The metrics of this process. Their labels have few values, all of them known in advance. */
+export const registry = new Registry();
+const registers = [registry];
+
+/** Numbers that are asked for when somebody looks: by whoever knows them, under the label of the gauge. */
+type Read = () => Record<string, number> | Promise<Record<string, number>>;
+const reads = new Map<string, Read>();
+
+/** Says where the numbers of a gauge come from; a failure leaves them out. */
+export const provide = (name: keyof typeof GAUGES, read: Read): void => void reads.set(name, read);
+
+const GAUGES = {
+  zoneward_change_sets: { help: 'lists of changes without a known end', label: 'state' },
+  zoneward_database_connections: { help: 'connections of the pool, and who waits for one', label: 'state' },
+  zoneward_event_streams: { help: 'who listens to events at this process', label: 'kind' },
+} as const;
+
+for (const [name, { help, label }] of Object.entries(GAUGES)) {
+  new Gauge({
+    name,
+    help,
+    labelNames: [label],
+    registers,
+    async collect() {
+      this.reset();
+      const read = reads.get(name);
+      let found: Record<string, number> = {};
+      try {
+        found = (await read?.()) ?? {};
+      } catch {
+        // the database is away
+      }
+      for (const [value, n] of Object.entries(found)) this.set({ [label]: value }, n);
+    },
+  });
+}
+
+export const requestSeconds = new Histogram({
+  name: 'zoneward_http_request_duration_seconds',
+  help: 'answered requests by pattern of their route; streams are not counted',
+  labelNames: ['method', 'route', 'status'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
+  registers,
+});
+
+export const providerSeconds = new Histogram({
+  name: 'zoneward_provider_call_duration_seconds',
+  help: 'calls of providers, with what they waited for; outcome: ok, or the kind of the failure',
+  labelNames: ['kind', 'verb', 'outcome'],
+  buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
+  registers,
+});
+
+export const queueSeconds = new Histogram({
+  name: 'zoneward_provider_queue_wait_seconds',
+  help: 'what requests to a provider wait for the limits of their account',
+  labelNames: ['kind'],
+  buckets: [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 120],
+  registers,
+});
+
+export const recordChanges = new Counter({
+  name: 'zoneward_record_changes_total',
+  help: 'changes of records by what became of them',
+  labelNames: ['state'],
+  registers,
+});
+
+export const logins = new Counter({
+  name: 'zoneward_logins_total',
+  help: 'sign-ins that succeeded, and those that failed',
+  labelNames: ['result'],
+  registers,
+});
+
+const info = new Gauge({
+  name: 'zoneward_build_info',
+  help: 'always 1',
+  labelNames: ['version'],
+  registers,
+});
+
+let begun = false;
+
+/** Begins to measure the process itself as well: memory, garbage collection, the delay of the event loop. */
+export function measureProcess(version: string): void {
+  info.set({ version }, 1);
+  if (!begun) collectDefaultMetrics({ register: registry });
+  begun = true;
+}

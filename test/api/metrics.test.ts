@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { databases } from '../support/databases.js';
+import { type Client, ServerProcess, type Service, startProcess, startService } from '../support/server.js';
+import { EventStream } from '../support/stream.js';
+import { describeUnless } from '../support/suites.js';
+import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
+
+const METRICS_TOKEN = 'a-token-for-who-looks-at-numbers';
+const scrape = (url: string, token?: string) =>
+  fetch(`${url}/metrics`, { headers: token ? { authorization: `Bearer ${token}` } : {} });
+
+/** The value of a sample, by its name and labels as they are written. */
+const valueOf = (text: string, sample: string): number =>
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${sample} `))
+      ?.split(' ')[1] ?? Number.NaN,
+  );
+
+for (const { kind, skip } of databases()) {
+  describeUnless(skip)(`metrics on ${kind}`, () => {
+    let service: Service<ServerProcess>;
+    let admin: Client;
+    beforeAll(async () => {
+      service = await startProcess(kind, { METRICS: 'on', METRICS_TOKEN });
+      ({ admin } = service);
+    });
+    afterAll(() => service?.stop());
+
+    it('are for who has the token', async () => {
+      const { url } = service.server;
+      for (const token of [undefined, service.token, `${METRICS_TOKEN}x`, 'x'])
+        assert.equal((await scrape(url, token)).status, 401);
+      const answer = await scrape(url, METRICS_TOKEN);
+      assert.equal(answer.status, 200);
+      assert.match(String(answer.headers.get('content-type')), /^text\/plain; version=0\.0\.4/);
+      await answer.text();
+    });
+
+    it('count what happened, with labels that nobody can make more of', async () => {
+      const { server } = service;
+      const domain = await addDomain(admin, await addAccount(admin, 'zonefile', {}), 'one.example', true);
+      made(await admin.post(`/api/domains/${domain}/records`, { host: 'www', type: 'A', value: '192.0.2.1' }));
+      refused(await server.call('POST', '/api/auth/login', { username: 'admin', password: 'wrong' }), 401, 401001);
+      for (let i = 0; i < 5; i++) refused(await admin.get(`/api/made-up-${i}`), 404, 404001);
+      await fetch(`${server.url}/api/site`, { method: 'PROPFIND' });
+      const stream = await EventStream.open(server.url, service.token);
+      await stream.next('ready');
+      const text = await (await scrape(server.url, METRICS_TOKEN)).text();
+      stream.close();
+      const is = (sample: string, value: number) => assert.equal(valueOf(text, sample), value, sample);
+      is('zoneward_logins_total{result="ok"}', 1);
+      is('zoneward_logins_total{result="failed"}', 1);
+      is('zoneward_record_changes_total{state="applied"}', 1);
+      is('zoneward_change_sets{state="open"}', 0);
+      is('zoneward_change_sets{state="unknown"}', 0);
+      is('zoneward_event_streams{kind="open"}', 1);
+      const created = 'method="POST",route="/api/domains/:id/records",status="201"';
+      is(`zoneward_http_request_duration_seconds_count{${created}}`, 1);
+      is('zoneward_provider_call_duration_seconds_count{kind="zonefile",verb="apply",outcome="ok"}', 1);
+      assert.ok(valueOf(text, 'nodejs_eventloop_lag_p99_seconds') >= 0);
+      assert.match(text, /^zoneward_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
+      assert.ok(!text.includes('made-up') && !text.includes('PROPFIND') && !text.includes('one.example'));
+      if (kind === 'sqlite') assert.ok(!text.includes('zoneward_database_connections{'));
+      else assert.ok(valueOf(text, 'zoneward_database_connections{state="idle"}') > 0);
+    });
+  });
+}
+
+describe('metrics', () => {
+  it('are not there unless they are asked for', async () => {
+    const service = await startService('sqlite');
+    try {
+      assert.equal((await scrape(service.server.url)).status, 404);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('have a port of their own, which ends with the service', async () => {
+    const free = createServer();
+    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+    const { port } = free.address() as AddressInfo;
+    await new Promise((resolve) => free.close(resolve));
+    const service = await startProcess('sqlite', { METRICS_PORT: String(port) });
+    const own = `http://127.0.0.1:${port}`;
+    try {
+      assert.equal((await scrape(service.server.url)).status, 404);
+      const answer = await scrape(own);
+      assert.equal(answer.status, 200);
+      assert.ok((await answer.text()).includes('zoneward_http_request_duration_seconds_count'));
+      assert.equal((await fetch(`${own}/api/site`)).status, 404);
+      // one that has it already ends the start, in words
+      const env = { METRICS_PORT: String(port), DATABASE_URL: 'sqlite:other.db' };
+      await assert.rejects(ServerProcess.start(env), /EADDRINUSE/);
+      assert.equal(await service.server.stop(), 0);
+      await assert.rejects(scrape(own));
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('the log', () => {
+  let service: Service<ServerProcess>;
+  const lines = () =>
+    service.server.log
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const line = (msg: string) => lines().find((one) => one.msg === msg);
+  beforeAll(async () => {
+    service = await startProcess('sqlite', { SLOW_REQUEST_MS: '1', TRUSTED_PROXIES: '192.0.2.0/24', METRICS_TOKEN });
+  });
+  afterAll(() => service?.stop());
+
+  it('tells the start with version and configuration, and nothing secret', () => {
+    const { version, config } = line('starting') as { version: string; config: Record<string, unknown> };
+    assert.match(version, /^\d+\.\d+\.\d+$/);
+    assert.equal((config.database as { type: string }).type, 'sqlite');
+    assert.deepEqual(config.trustedProxies, ['192.0.2.0/24']);
+    assert.ok(!service.server.log.includes(METRICS_TOKEN) && !service.server.log.includes('correct-horse'));
+  });
+
+  it('warns of what is slow: requests, and calls of providers', async () => {
+    const { admin } = service;
+    await addDomain(admin, await addAccount(admin, 'zonefile', {}), 'slow.example', true);
+    // the hash of a password takes a while
+    await service.server.login();
+    await until('a slow request is told', async () =>
+      lines().some((one) => one.msg === 'slow request' && one.path === '/api/auth/login' && one.level === 40),
+    );
+    const slow = line('slow call of a provider');
+    assert.ok(slow === undefined || slow.provider === 'zonefile');
+  });
+
+  it('tells a failure in one line: method, path, reason', async () => {
+    const { admin } = service;
+    const credentials = { url: 'http://127.0.0.1:9', api_key: 'secret-of-nobody' };
+    const answer = await admin.post('/api/accounts', { provider: 'powerdns', name: 'down', credentials });
+    refused(answer, 500, 500002);
+    const told = line('failed');
+    assert.deepEqual([told?.method, told?.path, told?.reason], ['POST', '/api/accounts', answer.msg]);
+    const raw = service.server.log.split('\n').filter((text) => text.includes('"msg":"failed"'));
+    for (const text of raw) assert.equal(text.split('"msg":').length, 2, text);
+  });
+
+  it('warns once of X-Forwarded-For that nobody vouches for', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.9' };
+    for (let i = 0; i < 3; i++) done(await service.server.call('GET', '/api/site', undefined, undefined, headers));
+    assert.equal(lines().filter((one) => String(one.msg).startsWith('X-Forwarded-For')).length, 1);
+  });
+
+  it('tells the stop', async () => {
+    assert.equal(await service.server.stop(), 0);
+    await until('it is told', async () => line('stopped') !== undefined);
+    assert.equal(line('stopping')?.signal, 'SIGTERM');
+    assert.equal(line('stopped')?.code, 0);
+  });
+
+  it('warns of who trusts everybody', async () => {
+    const open = await startProcess('sqlite', { TRUSTED_PROXIES: '0.0.0.0/0' });
+    try {
+      assert.match(open.server.log, /TRUSTED_PROXIES trusts everybody/);
+    } finally {
+      await open.stop();
+    }
+  });
+});
