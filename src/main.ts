@@ -12,12 +12,13 @@ async function main(): Promise<void> {
   const config = parseConfig(readEnvironment(process.cwd()));
   configureLogger(config.logLevel);
   log().info({ version: VERSION, node: process.version, pid: process.pid, config: shownConfig(config) }, 'starting');
-  process.once('exit', (code) => log().info({ version: VERSION, code }, 'stopped'));
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => log().info({ signal }, 'stopping'));
+  // before the logger takes its leave
+  process.prependOnceListener('exit', (code) => log().info({ version: VERSION, code }, 'stopped'));
   const app = await createApp(config);
   // 0 after an orderly end, instead of dying of the signal; from here on, since as the first process of a container
   // the service would not die of it, however long a database lets it wait
   app.enableShutdownHooks(undefined, { useProcessExit: true });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => log().info({ signal }, 'stopping'));
   const database = app.get(DatabaseService);
   database.whenRefused = () => process.exit(1);
   await database.start();

@@ -17,7 +17,10 @@ type Zone = Pick<DomainRow, 'id' | 'account_id' | 'remote_id' | 'name'>;
  */
 @Injectable()
 export class ZoneFacts {
-  private readonly known = new Map<number, { remoteId: string; until: number; info: ZoneInfo | null }>();
+  private readonly known = new Map<
+    number,
+    { provider: Connection['provider']; remoteId: string; until: number; info: ZoneInfo | null }
+  >();
 
   constructor(private readonly connections: ProviderConnections) {}
 
@@ -44,15 +47,17 @@ export class ZoneFacts {
   /** Null where the kind has no such facts, or the provider cannot be asked now: then what is declared holds. */
   private async info({ provider }: Connection, { id, remote_id, name }: Zone): Promise<ZoneInfo | null> {
     const known = this.known.get(id);
-    if (known?.remoteId === remote_id && known.until > Date.now()) return known.info;
+    // with other credentials it may be another plan
+    const same = known?.provider === provider && known.remoteId === remote_id;
+    if (same && known.until > Date.now()) return known.info;
     try {
       const info = await provider.zoneInfo({ id: remote_id, name });
-      this.known.set(id, { remoteId: remote_id, until: Date.now() + KEEP_MS, info });
+      this.known.set(id, { provider, remoteId: remote_id, until: Date.now() + KEEP_MS, info });
       return info;
     } catch (error) {
       log().warn({ domain: name, err: (error as Error).message }, 'the provider tells nothing of the zone');
-      const info = known?.info ?? null;
-      this.known.set(id, { remoteId: remote_id, until: Date.now() + AGAIN_MS, info });
+      const info = (same && known?.info) || null;
+      this.known.set(id, { provider, remoteId: remote_id, until: Date.now() + AGAIN_MS, info });
       return info;
     }
   }

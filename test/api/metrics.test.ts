@@ -13,7 +13,7 @@ const scrape = (url: string, token?: string) =>
   fetch(`${url}/metrics`, { headers: token ? { authorization: `Bearer ${token}` } : {} });
 
 /** The value of a sample, by its name and labels as they are written. */
-const valueOf = (text: string, sample: string): number =>
+const sampleOf = (text: string, sample: string): number =>
   Number(
     text
       .split('\n')
@@ -52,7 +52,7 @@ for (const { kind, skip } of databases()) {
       await stream.next('ready');
       const text = await (await scrape(server.url, METRICS_TOKEN)).text();
       stream.close();
-      const is = (sample: string, value: number) => assert.equal(valueOf(text, sample), value, sample);
+      const is = (sample: string, value: number) => assert.equal(sampleOf(text, sample), value, sample);
       is('zoneward_logins_total{result="ok"}', 1);
       is('zoneward_logins_total{result="failed"}', 1);
       is('zoneward_record_changes_total{state="applied"}', 1);
@@ -62,11 +62,11 @@ for (const { kind, skip } of databases()) {
       const created = 'method="POST",route="/api/domains/:id/records",status="201"';
       is(`zoneward_http_request_duration_seconds_count{${created}}`, 1);
       is('zoneward_provider_call_duration_seconds_count{kind="zonefile",verb="apply",outcome="ok"}', 1);
-      assert.ok(valueOf(text, 'nodejs_eventloop_lag_p99_seconds') >= 0);
+      assert.ok(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds') >= 0);
       assert.match(text, /^zoneward_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
       assert.ok(!text.includes('made-up') && !text.includes('PROPFIND') && !text.includes('one.example'));
       if (kind === 'sqlite') assert.ok(!text.includes('zoneward_database_connections{'));
-      else assert.ok(valueOf(text, 'zoneward_database_connections{state="idle"}') > 0);
+      else assert.ok(sampleOf(text, 'zoneward_database_connections{state="idle"}') > 0);
     });
   });
 }
@@ -143,6 +143,7 @@ describe('the log', () => {
     const credentials = { url: 'http://127.0.0.1:9', api_key: 'secret-of-nobody' };
     const answer = await admin.post('/api/accounts', { provider: 'powerdns', name: 'down', credentials });
     refused(answer, 500, 500002);
+    await until('it is told', async () => line('failed') !== undefined);
     const told = line('failed');
     assert.deepEqual([told?.method, told?.path, told?.reason], ['POST', '/api/accounts', answer.msg]);
     const raw = service.server.log.split('\n').filter((text) => text.includes('"msg":"failed"'));
@@ -152,7 +153,9 @@ describe('the log', () => {
   it('warns once of X-Forwarded-For that nobody vouches for', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.9' };
     for (let i = 0; i < 3; i++) done(await service.server.call('GET', '/api/site', undefined, undefined, headers));
-    assert.equal(lines().filter((one) => String(one.msg).startsWith('X-Forwarded-For')).length, 1);
+    const warnings = () => lines().filter((one) => String(one.msg).startsWith('X-Forwarded-For'));
+    await until('it is told', async () => warnings().length > 0);
+    assert.equal(warnings().length, 1);
   });
 
   it('tells the stop', async () => {

@@ -94,6 +94,7 @@ const SUITES: Record<string, Kind[]> = {
   keys: ALL,
   // each kind tells its size in its own way
   system: ALL,
+  'replicas-follow': SERVERS,
   // the same statements everywhere, and what may be left by a crash is a matter of having a server or not
   'admin-cli': ['sqlite', 'postgresql'],
   crash: ['sqlite', 'postgresql'],

@@ -6,6 +6,7 @@ import { describe, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import { inCidrs } from '../../src/common/cidr.js';
 import { parseConfig } from '../../src/config/config.js';
+import { measureProcess, registry } from '../../src/metrics/metrics.js';
 import { render, yamlOf } from '../support/chart.js';
 
 const ROOT = process.cwd();
@@ -178,6 +179,56 @@ describe('the systemd unit', () => {
       Object.keys(set).filter((name) => !known.includes(name)),
       [],
     );
+  });
+});
+
+describe('dashboard and alert rules', () => {
+  interface Rules {
+    groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[];
+  }
+  const { groups } = load(read('deploy/prometheus/zoneward.rules.yaml')) as Rules;
+  const rules = groups.flatMap((group) => group.rules);
+  const { panels } = JSON.parse(read('deploy/grafana/zoneward.json')) as {
+    panels: { title: string; targets: { expr: string; legendFormat: string }[] }[];
+  };
+  const asked = [
+    ...rules.map(({ alert, expr }) => ({ where: alert, expr })),
+    ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ where: title, expr }))),
+  ];
+  measureProcess(version);
+  const known = registry.getMetricsAsArray() as unknown as { name: string; type: string; labelNames: string[] }[];
+
+  it('ask for metrics and labels that there are', () => {
+    assert.ok(rules.length > 5 && panels.length > 10);
+    for (const { where, expr } of asked) {
+      const names = [...expr.matchAll(/\b(zoneward|nodejs|process)_\w+/g)].map(([name]) => name);
+      assert.ok(names.length || expr.startsWith('up{'), where);
+      const metrics = names.map((name) => {
+        const metric = known.find((one) => one.name === name || one.name === name.replace(/_(bucket|count|sum)$/, ''));
+        assert.ok(metric, `${where}: ${name}`);
+        assert.equal(name !== metric.name, metric.type === 'histogram', `${where}: ${name}`);
+        return metric;
+      });
+      const labels = [
+        ...[...expr.matchAll(/by \(([\w, ]+)\)/g)].flatMap(([, list]) => (list as string).split(', ')),
+        ...[...expr.matchAll(/\{(\w+)=/g)].map(([, label]) => label as string),
+      ];
+      const there = ['instance', 'job', 'le', ...metrics.flatMap(({ labelNames }) => labelNames)];
+      for (const label of labels) assert.ok(there.includes(label), `${where}: ${label}`);
+    }
+  });
+
+  it('show every metric that is ours', () => {
+    for (const { name } of known.filter((one) => one.name.startsWith('zoneward_')))
+      assert.ok(
+        asked.some(({ expr }) => expr.includes(name)),
+        name,
+      );
+  });
+
+  it('stand on operations.md', () => {
+    const page = read('docs/operations.md');
+    for (const { alert } of rules) assert.ok(page.includes(`\`${alert}\``), alert);
   });
 });
 
