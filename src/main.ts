@@ -11,9 +11,6 @@ import { UsersService } from './users/users.service.js';
 async function main(): Promise<void> {
   const config = parseConfig(readEnvironment(process.cwd()));
   configureLogger(config.logLevel);
-  log().info({ version: VERSION, node: process.version, pid: process.pid, config: shownConfig(config) }, 'starting');
-  // before the logger takes its leave
-  process.prependOnceListener('exit', (code) => log().info({ version: VERSION, code }, 'stopped'));
   const app = await createApp(config);
   // 0 after an orderly end, instead of dying of the signal; from here on, since as the first process of a container
   // the service would not die of it, however long a database lets it wait
@@ -24,6 +21,10 @@ async function main(): Promise<void> {
   await database.start();
   const { presetProblem } = app.get(InitService);
   if (presetProblem) throw presetProblem;
+  // one that is refused says why in one line, and no more
+  log().info({ version: VERSION, node: process.version, pid: process.pid, config: shownConfig(config) }, 'starting');
+  // before the logger takes its leave
+  process.prependOnceListener('exit', (code) => log().info({ version: VERSION, code }, 'stopped'));
   await app.listen(config.port, config.host);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = config.baseUrl ?? `http://localhost:${port}`;
