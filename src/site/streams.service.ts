@@ -150,16 +150,10 @@ export class Streams implements OnModuleDestroy {
 
   private async look(): Promise<void> {
     if (!this.joined.size) this.last = await this.events.newest();
-    const joining = this.joining;
-    this.joining = [];
-    try {
-      while (joining.length) {
-        await this.join(joining[0] as Stream);
-        joining.shift();
-      }
-    } finally {
-      // the database went away: at the next look
-      this.joining.push(...joining.filter(({ response }) => !response.closed));
+    // one that fails, since the database went away, is left for the next look
+    for (const stream of [...this.joining]) {
+      await this.join(stream);
+      this.joining = this.joining.filter((other) => other !== stream);
     }
     const events = await this.events.after(this.last, EVENTS);
     if (!events.length && Date.now() < this.judged + JUDGE_MS) return;
@@ -186,7 +180,8 @@ export class Streams implements OnModuleDestroy {
     if (from === undefined) this.write(stream, frame(this.last, 'ready', {}));
     else if (!missed) this.write(stream, frame(this.last, 'reset', { reason: 'gone' }));
     else this.write(stream, (await this.told.of(me, missed)).map(frameOf).join('') || `id: ${this.last}\n\n`);
-    if (!stream.response.closed) this.joined.add(stream);
+    // it may have gone meanwhile, or the service ends
+    if (isOpen(stream)) this.joined.add(stream);
   }
 
   private async serve(streams: readonly Stream[], events: readonly LoggedEvent[]): Promise<void> {
@@ -216,7 +211,7 @@ export class Streams implements OnModuleDestroy {
 
   private write(stream: Stream, text: string): void {
     const { response } = stream;
-    if (!text || response.closed) return;
+    if (!text || !isOpen(stream)) return;
     response.write(text);
     if (response.writableLength > MOST_UNREAD) response.destroy();
   }
@@ -234,6 +229,8 @@ export class Streams implements OnModuleDestroy {
     this.heart = undefined;
   }
 }
+
+const isOpen = ({ response }: Stream) => !response.writableEnded && !response.destroyed;
 
 const frame = (id: number, event: string, data: object) =>
   `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
+import { EventLog } from '../../src/site/event-log.service.js';
 import { addTeam, addUser, grant, openDatabase, withoutRates } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';
-import { type Client, ServerProcess, type Service, startService } from '../support/server.js';
+import { applicationOf, type Client, ServerProcess, type Service, startService } from '../support/server.js';
 import { EventStream } from '../support/stream.js';
 import { describeUnless, itUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
@@ -208,8 +209,12 @@ for (const { kind, skip } of databases()) {
           'settings.changed',
           JSON.stringify({ section }),
         ]);
+      const log = applicationOf(service.server.dataDir)?.get(EventLog, { strict: false }) as EventLog;
+      const ids = async () => (await log.after(next - 1, 10)).map(({ id }) => id);
       await add(next + 1, 'second');
+      assert.deepEqual(await ids(), []);
       await add(next, 'first');
+      assert.deepEqual(await ids(), [next, next + 1]);
       await stream.next('first', ({ data }) => data.section === 'first');
       await stream.next('second', ({ data }) => data.section === 'second');
       await add(next + 5, 'behind a gap');
