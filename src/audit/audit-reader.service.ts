@@ -11,7 +11,8 @@ import { AuditLinker, parsed } from './linker.service.js';
 import { type Pending, StrangersLog } from './strangers-log.service.js';
 
 const DEFAULT_LIMIT = 20;
-const BATCH = 1000;
+/** rows of one look of an export: with more, their garbage lives longer */
+const BATCH = 200;
 const FAILED = 'auth.login_failed';
 const SEARCH = ['LOWER(username)', 'LOWER(target)'];
 const COLUMNS = `id, seq, created_at, actor_type, user_id, username, token_id, token_name, action, domain, domain_id, target,
