@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { configureLogger, log } from './common/logger.js';
 import { StartRefused } from './common/start-refused.js';
+import { VERSION } from './common/version.js';
 import { ConfigError, parseConfig, readEnvironment } from './config/config.js';
 import { shownConfig } from './config/shown.js';
-import { createApp, VERSION } from './create-app.js';
+import { createApp } from './create-app.js';
 import { DatabaseService } from './database/database.service.js';
 import { InitService } from './init/init.service.js';
 import { UsersService } from './users/users.service.js';

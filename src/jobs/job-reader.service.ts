@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import { Db, type SqlValue } from '../database/db.js';
 import { listRows } from '../database/lists.js';
+import { provide } from '../metrics/metrics.js';
 import type { JobRow } from './job.entity.js';
 
 /** A job as the API shows it. */
@@ -31,8 +32,12 @@ type Row = Omit<JobRow, 'payload' | 'owner'>;
 
 /** What there is to do, for administrators. */
 @Injectable()
-export class JobReader {
+export class JobReader implements OnModuleInit {
   constructor(private readonly db: Db) {}
+
+  onModuleInit(): void {
+    provide('zoneward_jobs', () => this.count());
+  }
 
   /** Newest first, unless a sort is given. */
   async list(query: PageQuery & { state?: string; name?: string }): Promise<{ total: number; list: JobShown[] }> {
@@ -48,6 +53,12 @@ export class JobReader {
       search: ['LOWER(name)'],
     });
     return { total, list: list.map(shown) };
+  }
+
+  /** How many there are of each state. */
+  async count(): Promise<Record<string, number>> {
+    const rows = await this.db.rows<{ state: string; n: number }>('SELECT state, COUNT(*) AS n FROM jobs GROUP BY state');
+    return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
   }
 
   /** @throws AppError 404001 */

@@ -1,7 +1,9 @@
 import { Entity, Index } from 'typeorm';
 import { Id, Int, Str, Text, Utc } from '../database/columns.js';
+import { Fleeting } from '../database/dump/tables.js';
 
 /** What is done by itself or goes on after its answer, and how it went. */
+@Fleeting()
 @Entity('jobs')
 @Index('jobs_key_uq', ['unique_key'], { unique: true })
 @Index('jobs_next_ix', ['state', 'next_at'])

@@ -13,6 +13,7 @@ export const provide = (name: keyof typeof GAUGES, read: Read): void => void rea
 
 const GAUGES = {
   zoneward_change_sets: { help: 'lists of changes without a known end', label: 'state' },
+  zoneward_jobs: { help: 'jobs by state; those that failed wait for somebody', label: 'state' },
   zoneward_database_connections: { help: 'connections of the pool, and who waits for one', label: 'state' },
   zoneward_event_streams: { help: 'who listens to events at this process', label: 'kind' },
 } as const;

@@ -1,7 +1,9 @@
 import { Entity, Index } from 'typeorm';
 import { Id, Int, Str, Text, Utc } from '../database/columns.js';
+import { Fleeting } from '../database/dump/tables.js';
 
 /** A notice on its way to one channel. */
+@Fleeting()
 @Entity('deliveries')
 @Index('deliveries_notice_uq', ['notice', 'channel'], { unique: true })
 @Index('deliveries_next_ix', ['state', 'channel', 'id'])

@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { VERSION } from '../common/version.js';
 import { Db } from '../database/db.js';
 import { kindOfSource } from '../database/dump/dump.js';
+import { JobReader } from '../jobs/job-reader.service.js';
 import { SettingsService } from '../settings/settings.service.js';
 import type { DatabaseStatus, DatabaseVersion, SystemStatus } from './system.dto.js';
 
@@ -29,6 +30,7 @@ export class StatusService {
   constructor(
     private readonly db: Db,
     private readonly settings: SettingsService,
+    private readonly jobs: JobReader,
   ) {}
 
   async status(): Promise<SystemStatus> {
@@ -42,7 +44,7 @@ export class StatusService {
       pid: process.pid,
       replica: hostname(),
       memory: { rss, heap_used, heap_total },
-      jobs: await this.jobs(),
+      jobs: await this.jobs.count(),
     };
   }
 
@@ -69,12 +71,5 @@ export class StatusService {
 
   private async answer(what: 'version' | 'size'): Promise<unknown> {
     return (await this.db.row<{ answer: unknown }>(SQL[kindOfSource(this.db.source)][what]))?.answer;
-  }
-
-  private async jobs(): Promise<Record<string, number>> {
-    if (!this.db.source.entityMetadatas.some(({ tableName }) => tableName === 'jobs')) return {};
-    const sql = 'SELECT state, COUNT(*) AS n FROM jobs GROUP BY state';
-    const rows = await this.db.rows<{ state: string; n: number }>(sql);
-    return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
   }
 }

@@ -1,7 +1,9 @@
 import { Entity, PrimaryColumn } from 'typeorm';
 import { Utc } from '../../database/columns.js';
+import { Fleeting } from '../../database/dump/tables.js';
 
 /** What is known of an enabled rule: a rule that fired is silent for its time, in all processes. */
+@Fleeting()
 @Entity('audit_rule_states')
 export class AuditRuleState {
   @PrimaryColumn({ type: 'varchar', length: 32 }) rule_id!: string;
