@@ -57,7 +57,9 @@ export class JobReader implements OnModuleInit {
 
   /** How many there are of each state. */
   async count(): Promise<Record<string, number>> {
-    const rows = await this.db.rows<{ state: string; n: number }>('SELECT state, COUNT(*) AS n FROM jobs GROUP BY state');
+    const rows = await this.db.rows<{ state: string; n: number }>(
+      'SELECT state, COUNT(*) AS n FROM jobs GROUP BY state',
+    );
     return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
   }
 
