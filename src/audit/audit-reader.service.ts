@@ -7,6 +7,7 @@ import { Db, type SqlValue } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import type { AuditFilter, AuditList, AuditQuery, AuditView } from './audit.dto.js';
 import type { AuditLog } from './audit.entity.js';
+import { Counts } from './counts.js';
 import { AuditLinker, parsed } from './linker.service.js';
 import { type Pending, StrangersLog } from './strangers-log.service.js';
 
@@ -56,11 +57,15 @@ const view = (row: Row): AuditView => ({
 
 @Injectable()
 export class AuditReader {
+  private readonly counts: Counts;
+
   constructor(
     private readonly db: Db,
     private readonly linker: AuditLinker,
     private readonly strangers: StrangersLog,
-  ) {}
+  ) {
+    this.counts = new Counts(db);
+  }
 
   /**
    * Newest first, with all that is written when it is called: it links what is not linked yet.
@@ -90,6 +95,7 @@ export class AuditReader {
         fallback: '-created_at',
         id: 'id',
         search: SEARCH,
+        count: (from, all) => this.counts.of(from, all),
       },
     );
     return { total, list: list.map(view), page, limit };

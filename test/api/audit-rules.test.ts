@@ -205,6 +205,7 @@ for (const { kind, skip } of databases()) {
         assert.deepEqual([after.ok, after.reason], [true, null]);
         assert.equal(after.checkpoint?.start_seq, cut + 1);
         assert.equal(after.entries, before.entries - cut + 1, 'and the entry of the removal');
+        assert.equal(await total(), after.entries, 'what is gone is not counted any more');
         const [entry] = done(await admin.get('/api/audit/logs?action=audit.prune')).list;
         assert.deepEqual([entry?.actor.type, entry?.after?.entries], ['system', cut]);
         assert.equal((await db.rows('SELECT id FROM change_sets')).length, sets.length - 3);

@@ -263,6 +263,16 @@ for (const { kind, skip } of databases()) {
       }
     });
 
+    it('counts what matches, also what came since the last look', async () => {
+      const count = async () => (await list('&action=token.create')).total;
+      const before = await count();
+      assert.equal(await count(), before);
+      made(await service.admin.post('/api/tokens', { name: 'counted' }));
+      made(await service.admin.post('/api/tokens', { name: 'counted, too' }));
+      assert.equal(await count(), before + 2);
+      assert.equal((await list('&action=token.create&keyword=too')).total, 1);
+    });
+
     it('comes in pages of twenty, newest first', async () => {
       const all = (await list()).list.map((e) => e.id);
       assert.deepEqual(

@@ -378,6 +378,9 @@ describe('backups over the API', () => {
       { DATABASE_URL: service.databaseUrl, BACKUP_EVERY_HOURS: '24', BACKUP_KEEP: '2' },
       service.server.dataDir,
     );
+    const admin = again.as(await again.login());
+    const [job] = done(await admin.get('/api/system/jobs?name=backup')).list;
+    done(await admin.post(`/api/system/jobs/${job?.id as number}/retry`));
     await until('two are left', async () => scheduled().length === 2);
     assert.match(scheduled()[0] as string, /20200103/);
     assert.ok(!readdirSync(folder).some((file) => file.endsWith('.part')));
