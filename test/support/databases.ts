@@ -40,6 +40,7 @@ const SUITES: Record<string, Kind[]> = {
   'record-cache': ALL,
   'record-created': ALL,
   schema: ALL,
+  upgrade: ALL,
   // the setup flow tries each kind; a server can go away
   setup: ALL,
   outage: SERVERS,
