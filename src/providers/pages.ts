@@ -89,7 +89,9 @@ async function once<T>(
     if (typeof at.next !== 'string' && typeof next !== 'string')
       numbered.push({ ...at, offset: at.offset - entries.length });
     // a vendor that answers the same page again and again would be asked for ever
-    if (all.size === known || next === '' || (next && seen.has(next))) throw cut();
+    if (next === '' || (next && seen.has(next))) throw cut();
+    // pushed back by what was added meanwhile
+    if (all.size === known) return null;
     if (next) seen.add(next);
     at.next = next ?? null;
   }
