@@ -39,10 +39,11 @@ interface Row {
 
 /**
  * Delivers what waits for channels. Each channel has its own queue and, in a process, its own worker, so that one that
- * is dead delays no other; only the oldest delivery of a channel is tried, so that they arrive in order. All replicas
- * look, and the one whose compare-and-set moves `next_at` sends: the new `next_at` is its lease. No transaction is open
- * meanwhile. A process that dies leaves a delivery that is due when the lease ends, and it may have died after the
- * channel took it: each is delivered at least once, a second time only then, and with the same delivery id.
+ * is dead delays no other; only the oldest delivery of a channel is tried, so that they arrive in order. Whoever wrote
+ * one looks, and whoever has the job's tick; the one whose compare-and-set moves `next_at` sends: the new `next_at` is
+ * its lease. No transaction is open meanwhile. A process that dies leaves a delivery that is due when the lease ends,
+ * and it may have died after the channel took it: each is delivered at least once, a second time only then, and with
+ * the same delivery id.
  */
 @Injectable()
 export class Courier implements OnModuleInit, BeforeApplicationShutdown {

@@ -45,7 +45,7 @@ export class AccountSynced {
 
 /** `settings.changed`: a document of the settings was changed. */
 export class SettingsChanged {
-  section!: 'general' | 'security' | 'smtp' | 'oauth';
+  section!: 'general' | 'security' | 'smtp' | 'oauth' | 'notifications' | 'audit-rules';
 }
 
 /** `reset`: something was missed that cannot be told any more; read anew whatever is shown. */

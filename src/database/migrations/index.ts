@@ -31,8 +31,8 @@ export const MIGRATIONS = [
   LeaseScopes1763975000000,
   Changes1763980000000,
   LateChanges1763985000000,
+  AuditLinks1764000000000,
   Jobs1764010000000,
   Notifications1764020000000,
-  AuditLinks1764000000000,
   EventsLog1764040000000,
 ];
