@@ -34,7 +34,9 @@ export async function readCheckpoint(path: string): Promise<AuditCheckpoint | nu
 export class CheckpointFile implements BeforeApplicationShutdown {
   private readonly path: string;
   private told = { seq: 0, at: 0 };
-  private warned = false;
+  /** what was logged once, until it is well again */
+  private wrong = false;
+  private unwritable = false;
 
   constructor(
     private readonly db: Db,
@@ -59,10 +61,11 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     if (!file && !ends?.secret) return;
     const checkpoint = ends && this.ends.checkpointOf(ends);
     if (!checkpoint || !(await this.follows(checkpoint, file))) {
-      if (!this.warned) log().error({ file: this.path }, 'the audit log is not what it was: see GET /api/audit/verify');
-      this.warned = true;
+      if (!this.wrong) log().error({ file: this.path }, 'the audit log is not what it was: see GET /api/audit/verify');
+      this.wrong = true;
       return;
     }
+    this.wrong = false;
     if (file && file.signature === checkpoint.signature) return;
     await this.write(checkpoint);
     await this.tell(checkpoint);
@@ -97,9 +100,10 @@ export class CheckpointFile implements BeforeApplicationShutdown {
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
       await writeFile(fresh, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
       await rename(fresh, this.path);
+      this.unwritable = false;
     } catch (err) {
-      if (!this.warned) log().error({ err }, 'audit checkpoints cannot be kept in the data directory');
-      this.warned = true;
+      if (!this.unwritable) log().error({ err }, 'audit checkpoints cannot be kept in the data directory');
+      this.unwritable = true;
     }
   }
 

@@ -219,7 +219,7 @@ export class JobStore {
     const given = Object.entries(more).filter((entry): entry is [string, SqlValue] => entry[1] !== undefined);
     const changed = await this.db.run(
       `UPDATE jobs SET state = ?, owner = NULL, next_at = ?, tries = ?, ended_at = ?
-       ${given.map(([column]) => `, ${column} = ?`).join('')} WHERE id = ? AND owner = ?`,
+       ${given.map(([column]) => `, ${column} = ?`).join('')} WHERE id = ? AND owner = ?${BRIEF}`,
       [state, nextAt, tries, now(), ...given.map(([, value]) => value), id, owner],
     );
     return changed === 1;

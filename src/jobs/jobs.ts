@@ -5,7 +5,7 @@ import { JobStore } from './job-store.js';
 /** A job that comes again and again. */
 export interface Scheduled {
   everyMs: number;
-  run: () => Promise<void>;
+  run: (signal: AbortSignal) => Promise<void>;
 }
 
 /** What a run of a job can say and ask. */
@@ -13,7 +13,7 @@ export interface JobRun {
   id: number;
   /** how far it is: kept with the job, once a second at most */
   progress(value: object): void;
-  /** aborted when this process ends: throw, and another process begins it again */
+  /** aborted when this process ends, or has lost the job: throw, and another process begins it again */
   signal: AbortSignal;
 }
 
@@ -56,9 +56,9 @@ export class Jobs {
   /**
    * Call it in `onModuleInit`. Runs `run` every `everyMs` on ONE process of the installation (first soon after the
    * database opened, the first time that there is such a job). A failure is logged, kept as the job's last error, and
-   * tried again at the next tick.
+   * tried again at the next tick. The signal says that this process ends, or has lost the job to another one.
    */
-  schedule(name: string, everyMs: number, run: () => Promise<void>): void {
+  schedule(name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>): void {
     this.assertNew(name);
     this.scheduled.set(name, { everyMs, run });
   }
@@ -70,7 +70,7 @@ export class Jobs {
   }
 
   /**
-   * A job to be done once, by any process, soon.
+   * A job to be done once, by any process, soon. Not within a transaction: on SQLite it would wait for that one.
    * @param key one with the same that has ended begins anew; one that has not is left as it is
    * @returns its id
    */
@@ -82,7 +82,7 @@ export class Jobs {
 
   /**
    * Begins a job in this process, and waits for it for so long; then it goes on by itself. While somebody waits, a
-   * failure is theirs, and the last.
+   * failure is theirs, and the last: such a job has ended as `done`, with its `last_error`.
    * @throws AppError 409001 while one with the same key runs; the job's own error
    */
   async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {

@@ -11,7 +11,7 @@ import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
-import { isDatabaseDown } from '../database/db.js';
+import { isDatabaseDown, whyUnwritable } from '../database/db.js';
 import { HOLDINGS, newHolding } from '../database/process-name.js';
 import { Events } from '../events/events.js';
 import { BullEngine } from './bull-engine.js';
@@ -68,6 +68,8 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   private looking = false;
   private again = false;
   private looksAt = 0;
+  /** why the look before failed */
+  private trouble: unknown = null;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -194,8 +196,11 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
         else if (told) this.engine?.plan(row.id, row.next_at);
         else wait = Math.min(wait, Date.parse(row.next_at) - Date.now());
       }
+      this.trouble = null;
     } catch (error) {
-      if (!isDatabaseDown(error)) log().error({ err: error }, 'jobs could not be looked for');
+      const err = whyUnwritable(error) ?? error;
+      if (!isDatabaseDown(error) && err !== this.trouble) log().error({ err }, 'jobs could not be looked for');
+      this.trouble = err;
     } finally {
       this.looking = false;
       this.lookIn(this.again ? 0 : wait);
@@ -252,9 +257,12 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     const { id, name } = row;
     let progress: string | null = null;
     let told: string | null = null;
-    const renew = () => {
+    const lost = new AbortController();
+    const renew = async () => {
       told = progress;
-      return this.store.renew(id, owner, progress).catch(() => false);
+      // a database that is away may be back before the lease ends
+      const ours = await this.store.renew(id, owner, progress).catch(() => true);
+      if (!ours) lost.abort(new Error('somebody else has the job by now'));
     };
     const timers = [
       setInterval(() => void renew(), RENEW_MS).unref(),
@@ -262,7 +270,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     ];
     const job: JobRun = {
       id,
-      signal: this.stopping.signal,
+      signal: AbortSignal.any([this.stopping.signal, lost.signal]),
       progress: (value) => {
         progress = stored(value);
       },
@@ -279,7 +287,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
       ending = { ...this.ill(row, reason), progress };
       // whoever waits is told of a failure, not of the end of this process
       tell = (watch) => (ending.error === undefined ? watch.resolve(this) : watch.reject(reason));
-      if (ending.state === 'failed') failure = reason;
+      if (ending.state !== 'waiting') failure = reason;
     } finally {
       for (const timer of timers) clearInterval(timer);
     }
@@ -297,7 +305,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
 
   private async work({ name, payload, tries }: DueRow, job: JobRun): Promise<unknown> {
     const scheduled = this.jobs.scheduled.get(name);
-    if (scheduled) return scheduled.run();
+    if (scheduled) return scheduled.run(job.signal);
     const handler = this.jobs.handlers.get(name);
     if (!handler) throw new Error(`nobody does jobs ${name}`);
     this.stopping.signal.throwIfAborted();
@@ -322,10 +330,13 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     if (this.stopping.signal.aborted) return { state: 'waiting', nextAt: now(), tries: tries - 1 };
     const handler = this.jobs.handlers.get(name);
     const delay = DELAYS[Math.min(tries, DELAYS.length) - 1] ?? 0;
-    const over = this.watches.has(id) || !handler || tries >= triesOf(handler) || !(handler.retry?.(failure) ?? true);
+    const told = this.watches.has(id);
+    const over = told || !handler || tries >= triesOf(handler) || !(handler.retry?.(failure) ?? true);
     const words = over ? 'a job failed' : 'a job failed; it will be tried again';
     log().warn({ job: name, id, tries, err: error }, words);
-    return { state: over ? 'failed' : 'waiting', nextAt: over ? now() : now(delay), error, tries };
+    // who waited knows: nobody has to look after it
+    const state = told ? 'done' : over ? 'failed' : 'waiting';
+    return { state, nextAt: over ? now() : now(delay), error, tries };
   }
 
   private async bury({ id, name, payload }: DueRow, failure: Error, told: boolean): Promise<void> {

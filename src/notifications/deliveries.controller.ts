@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Audited } from '../audit/audited.js';
 import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
-import { pageHeaders, pageOf } from '../common/paging.dto.js';
+import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import { DeliveryList, DeliveryQuery, DeliveryView } from './deliveries.dto.js';
 import { Deliveries } from './deliveries.service.js';
@@ -14,14 +14,15 @@ export class DeliveriesController {
   constructor(private readonly deliveries: Deliveries) {}
 
   /**
-   * What became of notices: one entry for each notice and channel, newest first. `?state=dead` are those that nobody
+   * What became of notices: one entry for each notice and channel, newest first, 20 a page. `?state=dead` are those that nobody
    * tries any more. Kept for 30 days.
    */
   @Get()
   @Access({ role: Role.Admin })
   async list(@Query() query: DeliveryQuery, @Res({ passthrough: true }) response: Response): Promise<DeliveryList> {
-    const { total, list } = await this.deliveries.list(query);
-    pageHeaders(response, total, pageOf(query));
+    const asked = { ...query, page: query.page ?? 1, limit: query.limit ?? 20 };
+    const { total, list } = await this.deliveries.list(asked);
+    pageHeaders(response, total, asked);
     return { total, list };
   }
 

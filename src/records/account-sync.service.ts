@@ -118,7 +118,7 @@ export class AccountSyncService implements OnModuleInit {
       await this.accounts.synced(manager, id, words);
       await this.audit.write(manager, actor, { ...entryOf(account), after: { ...result, ...more } });
     });
-    if (words && words !== account.last_error) await this.tellFailed(account, words);
+    if (words && !account.last_error) await this.tellFailed(account, words);
     await this.tellLost(account, lost);
     const { added, updated, missing } = result;
     void this.events.emit('account.synced', id, { added, updated, missing, failed });
@@ -173,10 +173,10 @@ export class AccountSyncService implements OnModuleInit {
     // it was deleted meanwhile
     if (!account) return;
     await this.accounts.syncFailed(id, error.message);
+    if (!account.last_error) await this.tellFailed(account, error.message);
     if (told) return;
     const actor = who ? actorOf(who) : 'system';
     await this.audit.append(actor, { ...entryOf(account), result: 'failed', error: error.message });
-    if (error.message !== account.last_error) await this.tellFailed(account, error.message);
   }
 
   private async tellFailed({ id, name }: SyncedAccount, words: string): Promise<void> {

@@ -25,7 +25,7 @@ import { TokenUses } from './token-uses.service.js';
 
 const MAX_PER_USER = 100;
 /** ms between two looks for domains that are gone */
-const FORGET_MS = 60_000;
+const FORGET_MS = 3_600_000;
 const SORTS = { id: 'id', name: 'name', created_at: 'created_at', last_used_at: 'last_used_at' };
 
 /** A row as SQL answers it. */

@@ -12,7 +12,7 @@ import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { applicationOf, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
-import { addAccount, addDomain, done, made, refused } from '../support/world.js';
+import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -40,6 +40,14 @@ for (const { kind, skip } of databases()) {
       service = await startService(kind);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
       of(Events).on('notice', (notice) => notices.push(notice));
+      // the service's own look does not come between
+      await until(
+        'the first look',
+        async () =>
+          (await db.run(`UPDATE jobs SET next_at = ? WHERE name = 'audit.rules' AND state = 'waiting'`, [
+            now(DAY_MS),
+          ])) === 1,
+      );
     });
     afterAll(async () => {
       await close();
