@@ -17,7 +17,7 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 300_000,
-  // most of them wait for a server half of their time
-  maxWorkers: 3,
+  // most of them wait for a server or a time limit more than half of their time
+  maxWorkers: 4,
   workerIdleMemoryLimit: '600MB',
 };

@@ -47,7 +47,8 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
     async doer(redisUrl) {
       redisUsed ||= redisUrl !== undefined;
       const source = new AppDataSource([]);
-      await source.open(parseDatabaseUrl(url, folder));
+      await source.prepare(parseDatabaseUrl(url, folder));
+      await source.initialize();
       const db = new Db(source);
       const store = new JobStore(db);
       const jobs = new Jobs(store);
