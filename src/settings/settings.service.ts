@@ -6,7 +6,6 @@ import { type Caller, Role, signedIn } from '../common/access.js';
 import { inCidrs, parseCidr } from '../common/cidr.js';
 import { now } from '../common/clock.js';
 import { errors, type FieldError, fieldError } from '../common/errors.js';
-import { randomHex } from '../common/hash.js';
 import { same } from '../common/read-only.js';
 import { dayOf, dayStart } from '../common/zone.js';
 import type { Config } from '../config/config.js';
@@ -15,21 +14,14 @@ import { isSealed, type SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { type Renewal, SealedValues } from '../database/sealed-values.js';
 import { Events } from '../events/events.js';
+import { assertNoNulls, assertTold, bareHost, incomplete, moved, rulesOf, type SectionTold } from './assertions.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import type { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { CHANNEL_SECRETS, nextChannels, opened, type StoredChannel, sealedIn } from './channels.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
-import { DEFAULTS, type DocumentName, type Documents, merged, nulls, type Row, securityFrom } from './documents.js';
-import type { OauthInput, OauthProvider, OauthView } from './oauth-settings.dto.js';
-import type {
-  Confirmed,
-  GeneralInput,
-  SecurityInput,
-  SecuritySettings,
-  SmtpInput,
-  SmtpView,
-  Told,
-} from './settings.dto.js';
+import { DEFAULTS, type DocumentName, type Documents, merged, type Row, securityFrom } from './documents.js';
+import type { OauthInput, OauthView } from './oauth-settings.dto.js';
+import type { Confirmed, GeneralInput, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
 import { type Views, viewOf } from './views.js';
 
 const SIGNING_SECRET = 'signing_secret';
@@ -46,14 +38,6 @@ export interface SigningSecret {
   sealed: string;
   until: string | null;
 }
-
-/** One way to write an address: the same place is no change. */
-const place = (url: string | null | undefined) => (url ? new URL(url).href.replace(/\/+$/, '') : '');
-const bareHost = (host: string) => host.toLowerCase().replace(/\.$/, '');
-
-/** Whether a stored secret would now be sent to somebody else. */
-const moved = (a: OauthProvider, b: OauthProvider) =>
-  place(a.issuer) !== place(b.issuer) || place(a.token_endpoint) !== place(b.token_endpoint);
 
 /**
  * Settings of the installation: documents in the `settings` table, read anew at each use, so that all replicas follow
@@ -431,79 +415,4 @@ export class SettingsService {
     const sql = 'SELECT content FROM settings WHERE name = ?';
     return (await this.db.row<{ content: string }>(sql, [name], manager))?.content;
   }
-}
-
-/** @throws AppError 400001 naming the fields that may be left out, but not be null */
-function assertNoNulls(name: DocumentName, change: object): void {
-  const list = nulls(DEFAULTS[name], change).map((path) =>
-    fieldError(path, 'must not be null; leave it out to keep it', 'required'),
-  );
-  if (list.length) throw errors.validation(list);
-}
-
-/** Rules with all that was left out. @throws AppError 400001 */
-function rulesOf(list: NonNullable<AuditRulesInput['rules']>): AuditRules['rules'] {
-  const rules = list.map(({ id, name, enabled = true, match, threshold, window_minutes, channels = [] }) => {
-    const { action = null, domain = null, actor = null } = match ?? {};
-    return {
-      id: id ?? randomHex(8),
-      ...{ name, enabled, match: { action, domain, actor }, threshold, window_minutes, channels },
-    };
-  });
-  const again = rules.flatMap(({ id }, i) => (rules.findIndex((rule) => rule.id === id) < i ? [i] : []));
-  if (again.length)
-    throw errors.validation(
-      again.map((i) => fieldError(`rules.${i}.id`, 'is the id of another rule, too', 'duplicate')),
-    );
-  return rules;
-}
-
-/** Fields of a section that only a GET tells. */
-type SectionTold = Told & {
-  password_set?: boolean;
-  providers?: { key: string; client_secret_set?: boolean; confirmed?: boolean }[];
-};
-
-/** What a GET told may be sent back, but not changed this way. @throws AppError 400001 */
-function assertTold({ providers, ...told }: SectionTold, is: object): void {
-  const list = changed(told, is);
-  const known = (is as SectionTold).providers ?? [];
-  for (const [i, { key, client_secret_set, confirmed }] of (providers ?? []).entries()) {
-    const stored = known.find((provider) => provider.key === key);
-    if (stored) list.push(...changed({ client_secret_set, confirmed }, stored, `providers.${i}.`));
-  }
-  if (list.length) throw errors.validation(list);
-}
-
-const changed = (told: object, is: object, prefix = ''): FieldError[] =>
-  Object.entries(told)
-    .filter(([key, value]) => value !== undefined && !same(value, (is as Record<string, unknown>)[key]))
-    .map(([key]) => fieldError(prefix + key, TOLD[key] ?? 'follows from what is stored', 'read_only'));
-
-const CONFIRM = 'cannot be set: POST /api/settings/:section/confirm, by a super administrator';
-const TOLD: Record<string, string> = { confirmed: CONFIRM, waiting: CONFIRM };
-
-const isTrusted = (url: string) =>
-  url.startsWith('https:') || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
-
-/** What a provider lacks to be a whole OpenID provider, or a whole OAuth 2.0 provider. */
-function incomplete(provider: OauthProvider, path: string): FieldError[] {
-  const plain = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'subject_field'] as const;
-  const open = (['issuer', ...plain.slice(0, 3)] as const).filter((field) => {
-    const url = provider[field];
-    return url && !isTrusted(url);
-  });
-  if (open.length)
-    return open.map((field) => fieldError(`${path}.${field}`, 'must be https; plain http is for loopback only'));
-  const given = plain.filter((field) => provider[field]);
-  if (provider.issuer) {
-    const words = 'belongs to providers without issuer; leave one of the two out';
-    return given.slice(0, 1).map((field) => fieldError(`${path}.${field}`, words, 'conflict'));
-  }
-  if (!given.length) {
-    const words = 'is needed, or the endpoints and subject_field of a plain OAuth 2.0 provider';
-    return [fieldError(`${path}.issuer`, words, 'required')];
-  }
-  const missing = plain.filter((field) => !provider[field]);
-  return missing.map((field) => fieldError(`${path}.${field}`, 'is needed', 'required'));
 }
