@@ -38,9 +38,16 @@ export function scrub(value: unknown, key = ''): unknown {
   return value;
 }
 
+/** bytes of a state: texts of MariaDB end a little behind */
+const MAX_STATE = 60_000;
+
+/** As stored; of a state that is longer than every database can hold only how long it was. */
 const stateOf = (value: unknown): string | null => {
   const state = scrub(value);
-  return state === null ? null : JSON.stringify(state);
+  if (state === null) return null;
+  const text = JSON.stringify(state);
+  const bytes = Buffer.byteLength(text);
+  return bytes > MAX_STATE ? JSON.stringify({ left_out: `${bytes} bytes` }) : text;
 };
 
 /** Writes entries. Numbers and hashes come afterwards, from `AuditLinker`: who writes waits for nobody. */

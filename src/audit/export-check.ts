@@ -43,8 +43,11 @@ export async function checkExport(
   let [first, line] = [0, 0];
   const of = (wrong: Break | null): ExportVerdict => {
     const last = walk?.seq ?? 0;
-    const confirmed = wrong ? 0 : checkpoints.filter(({ seq }) => seq >= first && seq <= last).length;
-    return { first, last, wrong, confirmed };
+    const met = checkpoints.filter(({ seq }) => seq >= first && seq <= last);
+    const start = met.toSorted((a, b) => a.seq - b.seq).at(-1)?.start_seq ?? first;
+    const reason = `entries ${start} to ${first - 1} are missing: they were there at the newest checkpoint`;
+    const missing = !wrong && start < first ? { seq: start, reason } : wrong;
+    return { first, last, wrong: missing, confirmed: missing ? 0 : met.length };
   };
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1;

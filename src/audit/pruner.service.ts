@@ -29,14 +29,6 @@ export class AuditPruner {
       removed += count;
       if (count < PIECE) break;
     }
-    if (removed) {
-      const after = { entries: removed, before: time };
-      await this.audit.append('system', {
-        action: 'audit.prune',
-        target: { type: 'audit', id: null, name: null },
-        after,
-      });
-    }
     return removed;
   }
 
@@ -58,7 +50,10 @@ export class AuditPruner {
       await this.db.run('DELETE FROM audit_logs WHERE seq <= ?', [last], manager);
       const left = { ...ends, start_seq: last + 1, start_hash: end?.hash ?? '' };
       await this.ends.store(manager, left, secret, keys.sign(left));
-      return last - start + 1;
+      const entries = last - start + 1;
+      const target = { type: 'audit', id: null, name: null };
+      await this.audit.write(manager, 'system', { action: 'audit.prune', target, after: { entries, before: time } });
+      return entries;
     });
   }
 }

@@ -110,6 +110,12 @@ export function isDuplicate(error: unknown): boolean {
   return code === '23505' || code === 'ER_DUP_ENTRY' || /UNIQUE constraint failed/.test(message ?? '');
 }
 
+/** Whether an error says that what a row points at is gone. */
+export function pointsNowhere(error: unknown): boolean {
+  const { code, message } = driverError(error);
+  return /^(23503|ER_NO_REFERENCED_ROW.*)$/.test(code ?? '') || /FOREIGN KEY constraint failed/.test(message ?? '');
+}
+
 /**
  * Plain SQL for hot paths and for statements that the query builder says worse. One text for all kinds: `?`
  * placeholders, no quoted names, nothing that only one kind knows. Booleans come back as 0/1 or true/false, counts as

@@ -99,7 +99,9 @@ const POLICY = [
 /** The pages that mails and OAuth providers lead to, as plain as can be: what works without the console. */
 export function servePages(front: Express): void {
   for (const [path, html] of Object.entries(PAGES))
-    front.get(path, (_request, response: Response) => {
+    front.get(path, (request, response: Response, next) => {
+      // with a slash behind it, it would look for the API elsewhere
+      if (request.path !== path) return next();
       response.setHeader('Content-Security-Policy', POLICY);
       response.type('html').send(html);
     });

@@ -11,6 +11,8 @@ export interface Scheduled {
 /** What a run of a job can say and ask. */
 export interface JobRun {
   id: number;
+  /** 1 for the first try */
+  attempt: number;
   /** how far it is: kept with the job, once a second at most */
   progress(value: object): void;
   /** aborted when this process ends, or has lost the job: throw, and another process begins it again */

@@ -32,7 +32,7 @@ const STOP_WAIT_MS = 5000;
 const HOUR_MS = 3_600_000;
 
 /** jobs that are done once that this process has at once: those that come again and again wait for none of them */
-const PARALLEL = 4;
+const PARALLEL = 16;
 /** ms until the next try, after each failure */
 const DELAYS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 
@@ -190,7 +190,10 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
       told = this.engine?.up ?? false;
       if (told) wait = NET_MS;
       const names = [...this.jobs.scheduled.keys(), ...this.jobs.handlers.keys()];
-      for (const row of this.database.open ? await this.store.next(names) : []) {
+      const rows = this.database.open ? await this.store.next(names) : [];
+      // another database may have taken the place of ours: what is scheduled has rows, always
+      if (!rows.some(({ kind }) => kind === 'scheduled')) this.registered = 0;
+      for (const row of rows) {
         if (isDue(row, told ? GRACE_MS : 0)) await this.begin(row);
         else if (row.state !== 'waiting') continue;
         else if (told) this.engine?.plan(row.id, row.next_at);
@@ -270,6 +273,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     ];
     const job: JobRun = {
       id,
+      attempt: row.tries,
       signal: AbortSignal.any([this.stopping.signal, lost.signal]),
       progress: (value) => {
         progress = stored(value);

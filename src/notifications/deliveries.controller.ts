@@ -14,8 +14,8 @@ export class DeliveriesController {
   constructor(private readonly deliveries: Deliveries) {}
 
   /**
-   * What became of notices: one entry for each notice and channel, newest first, 20 a page. `?state=dead` are those that nobody
-   * tries any more. Kept for 30 days.
+   * What became of notices: one entry for each notice and channel, newest first, 20 a page. `?state=dead` are those
+   * that nobody tries any more. Kept for 30 days.
    */
   @Get()
   @Access({ role: Role.Admin })

@@ -38,6 +38,9 @@ const post = (url: string, body: object, headers: Record<string, string> = {}): 
 
 type Writer = (config: Record<string, string | null>, message: Message, at: number) => Outgoing;
 
+/** what Discord would make bold, a link or a quotation of */
+const MARKDOWN = /[\\`*_~|#>[\]()]/g;
+
 /** What each type of channel is sent: plain text, so that nothing in a notice calls somebody or becomes a link. */
 const WRITERS: Record<Exclude<StoredChannel['type'], 'email'>, Writer> = {
   webhook: ({ url, secret }, message, at) => {
@@ -61,7 +64,8 @@ const WRITERS: Record<Exclude<StoredChannel['type'], 'email'>, Writer> = {
     const text = lineOf(message).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
     return post(String(url), { text, unfurl_links: false });
   },
-  discord: ({ url }, message) => post(String(url), { content: lineOf(message), allowed_mentions: { parse: [] } }),
+  discord: ({ url }, message) =>
+    post(String(url), { content: lineOf(message).replace(MARKDOWN, '\\$&'), allowed_mentions: { parse: [] } }),
   dingtalk: ({ url, secret }, message, at) => {
     const address = new URL(String(url));
     if (secret) {

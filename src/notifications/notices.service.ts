@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
+import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
 import { Events, type Notice, type NoticeEvent } from '../events/events.js';
 import { clipped, storable } from '../outbound/outbound-error.js';
@@ -13,6 +14,8 @@ const HOUR = 3_600_000;
 export const LIFE_MS = 26 * HOUR;
 /** characters; with the site's name they fit into a message of every chat, of which the smallest has 2048 bytes */
 const MAX_TEXT = 600;
+/** notices of one event that wait for a channel: with more, others would not get through in time */
+const MOST_WAITING = 50;
 
 /** Writes notices into the outbox: a row for each channel that wants it. `Courier` delivers them. */
 @Injectable()
@@ -53,6 +56,15 @@ export class Notices implements OnModuleInit {
 
   private async insert(manager: EntityManager, id: string, channel: string, notice: Notice): Promise<void> {
     const { event, text, domain = null, details = {} } = notice;
+    const waiting = await this.db.row<{ n: number }>(
+      `SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting' AND channel = ? AND event = ?`,
+      [channel, event],
+      manager,
+    );
+    if (Number(waiting?.n) >= MOST_WAITING) {
+      log().warn({ channel, event }, 'too many notices of this event wait for the channel: it is not told of one more');
+      return;
+    }
     const content = JSON.stringify({ text: clipped(storable(oneLine(text)), MAX_TEXT), details });
     await this.db.run(
       `INSERT INTO deliveries (notice, channel, event, domain, content, state, tries, next_at, until_at, created_at)

@@ -5,9 +5,10 @@ import { AccountsService, type SyncedAccount } from '../accounts/accounts.servic
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import type { Caller } from '../common/access.js';
-import { AppError } from '../common/errors.js';
+import { now } from '../common/clock.js';
+import { AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
-import { Db } from '../database/db.js';
+import { Db, pointsNowhere } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Zones, type ZonesFollowed } from '../domains/zones.service.js';
@@ -24,6 +25,8 @@ const TICK_MS = 60_000;
 const SYNC_WAIT_MS = 60_000;
 /** tries of one that nobody waits for */
 const TRIES = 3;
+/** for so long holds what somebody has confirmed */
+const CONFIRMED_MS = 600_000;
 /** zones of one account that are read at once */
 const PARALLEL = 4;
 /** suspicious domains that an account's `last_error` names, and domains that could not be read that the job names */
@@ -37,6 +40,8 @@ const NOTICED = 20;
 interface Payload {
   account: number;
   confirm: boolean;
+  /** when somebody asked */
+  at: string;
   /** null: nobody asked, it was time */
   who: Who | null;
 }
@@ -90,7 +95,7 @@ export class AccountSyncService implements OnModuleInit {
    */
   async sync(caller: Caller, accountId: number, confirm: boolean, waitMs: number): Promise<Started<SyncResult>> {
     await this.accounts.toSync(accountId);
-    const payload: Payload = { account: accountId, confirm, who: whoOf(caller) };
+    const payload: Payload = { account: accountId, confirm, at: now(), who: whoOf(caller) };
     const started = await this.jobs.start<SyncResult>(JOB, payload, keyOf(accountId), waitMs);
     // the job writes the entry
     this.audit.notNeeded(caller);
@@ -100,12 +105,14 @@ export class AccountSyncService implements OnModuleInit {
   /** Accounts whose time has come are synchronised, one job each. */
   private async planDue(): Promise<void> {
     for (const account of await this.accounts.dueForSync()) {
-      await this.jobs.enqueue(JOB, { account, confirm: false, who: null } satisfies Payload, keyOf(account));
+      await this.jobs.enqueue(JOB, { account, confirm: false, at: now(), who: null } satisfies Payload, keyOf(account));
       await this.accounts.syncPlanned(account);
     }
   }
 
-  private async run({ account: id, confirm, who }: Payload, job: JobRun): Promise<SyncResult> {
+  private async run({ account: id, confirm: asked, at, who }: Payload, job: JobRun): Promise<SyncResult> {
+    // what was confirmed is what the provider listed then, not what it lists at another try
+    const confirm = asked && job.attempt === 1 && at > now(-CONFIRMED_MS);
     const account = await this.accounts.toSync(id);
     const actor = who ? { ...(actorOf(who) as Caller), ip: who.ip, userAgent: who.userAgent } : 'system';
     const { counts, ids, lost } = await this.leases.hold([`account|${id}`], SYNC_WAIT_MS, () =>
@@ -127,7 +134,10 @@ export class AccountSyncService implements OnModuleInit {
 
   private async syncZones(account: SyncedAccount, confirm: boolean): Promise<ZonesFollowed> {
     const { provider } = await this.connections.of(account.id);
-    return this.zones.follow(account, await provider.listZones(), confirm);
+    const zones = await provider.listZones();
+    return this.zones.follow(account, zones, confirm).catch((error) => {
+      throw pointsNowhere(error) ? errors.notFound('Account') : error;
+    });
   }
 
   /** @returns how many domains could not be read, and what the account says of them */

@@ -31,6 +31,9 @@ export const SIGNING_CONTEXT = 'settings.signing_secret';
 const SMTP_PASSWORD = 'settings.smtp.password';
 const CLIENT_SECRET = 'settings.oauth.client_secret';
 
+/** bytes of a section, as it is stored */
+const MAX_DOCUMENT = 60_000;
+
 type RowName = DocumentName | typeof SIGNING_SECRET | typeof SIGNED_WITH;
 
 /** `until`: when no JWT of it can be valid any more; null: it signs now. */
@@ -233,6 +236,8 @@ export class SettingsService {
     assertNoNulls('audit-rules', input);
     return this.update('audit-rules', caller, {}, input, (old) => {
       const { retention_days = old.retention_days } = input;
+      if (retention_days !== old.retention_days && signedIn(caller).role < Role.Super)
+        throw errors.forbidden('Only a super administrator changes how long the audit log is kept');
       return { retention_days, rules: input.rules ? rulesOf(input.rules) : old.rules };
     });
   }
@@ -394,7 +399,11 @@ export class SettingsService {
 
   private store(name: DocumentName, row: Row, manager: EntityManager): Promise<void> {
     this.tell(name, manager);
-    return this.replace(name, JSON.stringify(row), manager);
+    const content = JSON.stringify(row);
+    // texts of MariaDB end a little behind
+    if (Buffer.byteLength(content) > MAX_DOCUMENT)
+      throw errors.field('body', `is too much for one section: ${MAX_DOCUMENT} bytes are the most`, 'length');
+    return this.replace(name, content, manager);
   }
 
   private tell(name: DocumentName, manager: EntityManager): void {

@@ -49,6 +49,8 @@ export class Streams implements OnModuleDestroy {
   private last = 0;
   private judged = 0;
   private looping = false;
+  /** why the look before failed */
+  private trouble: string | null = null;
   private stopping = false;
   private awake: (() => void) | null = null;
   /** something may have happened since the last look began */
@@ -131,7 +133,15 @@ export class Streams implements OnModuleDestroy {
     this.looping = true;
     while (this.size && !this.stopping) {
       this.woken = false;
-      await this.look().catch((error: Error) => log().warn({ err: error.message }, 'streams of events cannot look'));
+      await this.look().then(
+        () => {
+          this.trouble = null;
+        },
+        ({ message }: Error) => {
+          if (message !== this.trouble) log().warn({ err: message }, 'streams of events cannot look');
+          this.trouble = message;
+        },
+      );
       if (!this.woken) await this.pause();
       this.awake = null;
     }

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Actor, AuditService } from '../audit/audit.service.js';
+import { AuditLinker } from '../audit/linker.service.js';
 import type { Caller } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { AppError, CODES, errors } from '../common/errors.js';
@@ -52,6 +53,7 @@ export class BackupsService {
     private readonly leases: Leases,
     private readonly sealed: SealedValues,
     private readonly audit: AuditService,
+    private readonly linker: AuditLinker,
     private readonly events: Events,
   ) {
     this.folder = join(config.dataDir, 'backups');
@@ -64,6 +66,8 @@ export class BackupsService {
   async create(actor: Actor, auto = false): Promise<BackupMade> {
     try {
       return await this.leases.hold([LOCK], 0, async () => {
+        // with what was written just now in its place
+        await this.linker.linkIfPossible();
         const made = await this.write(auto);
         await this.audit.append(actor, { action: 'backup.create', target: targetOf(made.file), after: { ...made } });
         return made;

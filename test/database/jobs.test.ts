@@ -248,14 +248,14 @@ for (const { kind, skip } of databases()) {
         },
       });
       doer.jobs.schedule('quick', EVERY_MS, async () => void ticks++);
-      for (let i = 0; i < 6; i++) await doer.jobs.enqueue('slow', i);
+      for (let i = 0; i < 18; i++) await doer.jobs.enqueue('slow', i);
       await doer.start();
-      await until('all places are taken', async () => begun === 4);
+      await until('all places are taken', async () => begun === 16);
       const before = ticks;
       await until('the other goes on', async () => ticks > before + 2);
-      assert.equal(begun, 4);
+      assert.equal(begun, 16);
       hold.open();
-      await until('the rest follows', async () => begun === 6);
+      await until('the rest follows', async () => begun === 18);
     });
 
     itUnless(noRedis)('are handed out by Redis, found without it while it is away, and by it again', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { now } from '../../common/clock.js';
 import { Db, isDuplicate } from '../../database/db.js';
@@ -48,11 +49,14 @@ export class AuditRulesCheck {
     for (const { rule_id: id } of states)
       if (!rules.some((rule) => rule.id === id))
         await this.db.run('DELETE FROM audit_rule_states WHERE rule_id = ?', [id]);
-    for (const rule of rules)
+    for (const rule of rules) {
       await this.judge(
         rule,
         states.find((state) => state.rule_id === rule.id),
       );
+      // requests, too: SQLite answers within the same turn
+      await nextTurn();
+    }
   }
 
   private async judge(rule: AuditRule, state: AuditRuleState | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /**
@@ -50,6 +51,44 @@ export type DumpLine = DumpHeader | { table: string } | Cell[] | DumpTrailer;
 /** The file is not a whole dump. The message says what is wrong with it. */
 export class DumpError extends Error {}
 
+/** Names become a part of statements: what a file says is a name is one, or the file is none of ours. */
+const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+const KINDS: readonly unknown[] = ['int', 'bool', 'text', 'bytes'] satisfies CellKind[];
+/** characters of a line: no row has so many */
+const MAX_LINE = 64 * 1024 * 1024;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const areTexts = (value: unknown, form: RegExp): boolean =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string' && form.test(text));
+const isTable = (table: unknown): boolean =>
+  isObject(table) &&
+  NAME.test(String(table.name)) &&
+  Array.isArray(table.columns) &&
+  table.columns.length > 0 &&
+  table.columns.every((column) => isObject(column) && NAME.test(String(column.name)) && KINDS.includes(column.kind));
+
+const isHeader = ({ migrations, keys, tables }: Record<string, unknown>): boolean =>
+  areTexts(migrations, /^\w+$/) && areTexts(keys, /^\w*$/) && Array.isArray(tables) && tables.every(isTable);
+
+const areCounts = (value: unknown, tables: readonly DumpTable[]): boolean =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, count]) => tables.some((table) => table.name === name) && Number.isSafeInteger(count) && Number(count) >= 0,
+  );
+
+/** Ends a text with a line that would fill the memory. */
+const withShortLines = () => {
+  let length = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const end = chunk.lastIndexOf(10);
+      length = end < 0 ? length + chunk.length : chunk.length - end - 1;
+      done(length > MAX_LINE ? new Error('a line of it is too long') : null, chunk);
+    },
+  });
+};
+
 /** A cell as any of the drivers gives it. */
 export function toCell(kind: CellKind, value: unknown): Cell {
   if (value === null || value === undefined) return null;
@@ -73,8 +112,10 @@ export function fromCell(kind: CellKind, cell: Cell): Cell | Buffer {
 export async function* readDump(path: string): AsyncGenerator<DumpLine> {
   const hash = createHash('sha256');
   const source = createReadStream(path);
-  const unpacked = source.pipe(createGunzip());
-  source.on('error', (error) => unpacked.destroy(error));
+  const gunzip = createGunzip();
+  const unpacked = source.pipe(gunzip).pipe(withShortLines());
+  source.on('error', (error) => gunzip.destroy(error));
+  gunzip.on('error', (error) => unpacked.destroy(error));
   let header: DumpHeader | undefined;
   let table: DumpTable | undefined;
   let trailer: DumpTrailer | undefined;
@@ -84,16 +125,21 @@ export async function* readDump(path: string): AsyncGenerator<DumpLine> {
     for await (const text of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (trailer) throw broken('goes on behind its end');
       const line = JSON.parse(text) as DumpLine;
+      if (typeof line !== 'object' || line === null) throw broken('has a line that is none of a backup');
       if (!header) {
         header = line as DumpHeader;
         if (header?.format !== FORMAT) throw broken('is not a backup of this program');
         if (header.format_version !== FORMAT_VERSION)
           throw broken(`is of the format ${header.format_version}, which this version does not know`);
+        if (!isHeader(line as unknown as Record<string, unknown>))
+          throw broken('has a header that no program of ours has written');
       } else if (Array.isArray(line)) {
         if (!table || line.length !== table.columns.length) throw broken('has a row that fits no table');
         rows[table.name] = (rows[table.name] ?? 0) + 1;
       } else if ('end' in line) {
         trailer = line;
+        if (!areCounts(trailer.rows, header.tables) || !areCounts(trailer.last_ids, header.tables))
+          throw broken('has an end that no program of ours has written');
         if (trailer.sha256 !== hash.digest('hex')) throw broken('was changed: its checksum is another one');
       } else {
         const { table: name } = line as { table: string };

@@ -19,6 +19,8 @@ import {
 const ROWS = 200;
 const VALUES = 10_000;
 const CHARACTERS = 1_000_000;
+/** ms: a service that runs has begun a job since then */
+const AT_WORK_MS = 5000;
 
 export interface Restored {
   header: DumpHeader;
@@ -127,6 +129,13 @@ async function assertMayReplace(source: AppDataSource, runner: QueryRunner, forc
   const names = namesOf(source);
   const tables: string[] = [];
   for (const name of [...names, 'migrations', HALF_RESTORED]) if (await runner.hasTable(name)) tables.push(name);
+  if (tables.includes('jobs')) {
+    // a service begins jobs all the time
+    const since = new Date(Date.now() - AT_WORK_MS).toISOString();
+    const begun = await runner.query(`SELECT id FROM jobs WHERE started_at > '${since}' LIMIT 1`);
+    if (begun.length)
+      throw new DumpError('A service works on this database, or did a moment ago; stop it first. Nothing was changed');
+  }
   let empty = !tables.includes(HALF_RESTORED);
   for (const table of HELD)
     if (tables.includes(table) && (await runner.query(`SELECT 1 FROM ${table} LIMIT 1`)).length) empty = false;
