@@ -35,6 +35,8 @@ const SORTS = {
 
 /** ms that a deletion waits for writers of the zone */
 const LOCK_WAIT_MS = 60_000;
+/** whoever adds a domain looks at all others, and follows whoever adds one now */
+const ADDING = 'domains|add';
 /** ids that one statement names */
 const CHUNK = 500;
 
@@ -153,8 +155,10 @@ export class DomainsService {
       created_at: now(),
       synced_at: null,
     };
-    const id = await this.db
-      .transaction(async (manager) => {
+    const add = () =>
+      this.db.transaction(async (manager) => {
+        // once more: of two such domains at once the second one sees the first
+        await this.assertApart(me, name, force, manager);
         const inserted = await manager.insert(Domain, row);
         const created = Number(inserted.identifiers[0]?.id);
         await this.audit.write(manager, caller, {
@@ -163,13 +167,11 @@ export class DomainsService {
           target: { type: 'domain', id: created, name },
           after: { name, account_id: row.account_id, remark: row.remark },
         });
-        // once more: audit entries follow each other, so of two such domains at once the second one sees the first
-        await this.assertApart(me, name, force, manager);
         return created;
-      })
-      .catch((error) => {
-        throw isDuplicate(error) ? duplicate(name) : error;
       });
+    const id = await this.leases.hold([ADDING], LOCK_WAIT_MS, add).catch((error) => {
+      throw isDuplicate(error) ? duplicate(name) : error;
+    });
     // its records are read before the answer; a failure there does not undo the creation
     await this.events.emit('domain.created', id);
     return this.whole(caller, id);
