@@ -7,6 +7,8 @@ import { tellStatements } from '../support/statements.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
 const MOST = 3;
+/** what the process does by itself meanwhile: its jobs, and the linking of audit entries */
+const BY_ITSELF = /\b(audit_\w+|jobs|mails|deliveries|change_sets|sessions WHERE expires)\b|^(BEGIN|COMMIT)/;
 
 describe('what a request costs before its work begins', () => {
   let service: Awaited<ReturnType<typeof startService>>;
@@ -42,7 +44,7 @@ describe('what a request costs before its work begins', () => {
       const told = tellStatements();
       done(await service.server.as(credential).get(path));
       // the answer is made of what the check has read, so these are all of it
-      const queries = told().map(({ sql }) => sql);
+      const queries = told().flatMap(({ sql }) => (BY_ITSELF.test(sql) ? [] : [sql]));
       assert.ok(queries.length > 0 && queries.length <= MOST, `${who}:\n${queries.join('\n')}`);
       assert.ok(
         queries.some((sql) => /FROM (sessions|api_tokens)/.test(sql)) &&
