@@ -104,6 +104,15 @@ export function whyUnwritable(error: unknown): string | null {
   return /disk I\/O error/.test(message ?? '') ? 'The disk of the database fails' : null;
 }
 
+/**
+ * Whether the same may go well the next time, all of it being undone. SQLite: another process, such as a command of the
+ * administration, wrote between what a transaction read and what it wants to write.
+ */
+function mayGoWell(error: unknown): boolean {
+  const { code, message } = driverError(error);
+  return RETRY.has(code ?? '') || /database is locked/.test(message ?? '');
+}
+
 /** Whether an error is the violation of a unique index. */
 export function isDuplicate(error: unknown): boolean {
   const { code, message } = driverError(error);
@@ -292,7 +301,7 @@ export class Db {
       try {
         return await work();
       } catch (error) {
-        if (attempt >= TRIES || !RETRY.has(driverError(error).code ?? '')) throw error;
+        if (attempt >= TRIES || !mayGoWell(error)) throw error;
         await sleep(Math.random() * 20 * attempt);
       }
     }
