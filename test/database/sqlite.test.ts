@@ -166,6 +166,21 @@ function suite(load: () => Sqlite): void {
     );
   });
 
+  it('begins a transaction again that another process got ahead of', async () => {
+    const other = await open();
+    await db.run('CREATE TABLE ahead (n integer)');
+    let tries = 0;
+    await db.transaction(async (manager) => {
+      await db.rows('SELECT n FROM ahead', [], manager);
+      // what was read is not the newest any more
+      if (++tries === 1) await other.run('INSERT INTO ahead (n) VALUES (1)');
+      await db.run('INSERT INTO ahead (n) VALUES (2)', [], manager);
+    });
+    assert.equal(tries, 2);
+    assert.equal((await db.rows('SELECT n FROM ahead')).length, 2);
+    await db.run('DROP TABLE ahead');
+  });
+
   it('migrates, and its files are for their owner only', async () => {
     await db.source.runMigrations();
     assert.deepEqual(await db.rows('SELECT name FROM leases'), []);
