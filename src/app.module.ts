@@ -70,7 +70,7 @@ import { UsersModule } from './users/users.module.js';
   controllers: [HealthController],
   providers: [
     { provide: APP_PIPE, useFactory: validationPipe },
-    // answers pass them the other way round: an answer is audited (@Audited), then located, then wrapped
+    // answers pass them the other way round: an answer is audited (@Audited), waited for, then located, then wrapped
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },

@@ -144,5 +144,8 @@ export function targetName(input: string, zone: string, allowRoot = false, kind:
   return ascii;
 }
 
+/** A name as it is compared: lower case, without final dot; the root is ''. */
+export const bareName = (name: string): string => name.replace(/\.$/, '').toLowerCase();
+
 /** A canonical target as DNS presentation text, absolute: with its final dot. */
 export const absolute = (target: string): string => (target === '.' ? '.' : `${target}.`);

@@ -85,6 +85,7 @@ interface Answers {
   'GET /api/accounts/{id}': AccountView;
   'PUT /api/accounts/{id}': AccountView;
   'DELETE /api/accounts/{id}': null;
+  'DELETE /api/tunnels/{id}': null;
   'GET /api/teams': TeamView[];
   'POST /api/teams': TeamView;
   'GET /api/teams/{id}': TeamDetail;
@@ -153,6 +154,8 @@ interface Answers {
   'POST /api/domains/{id}/records/batch': BatchResult;
   'GET /api/domains/{id}/changes': ChangeSetList;
   'GET /api/domains/{id}/changes/{changeSetId}': ChangeSetDetail;
+  'DELETE /api/domains/{id}/failover': null;
+  'GET /api/domains/{id}/failover/history': ChangeSetList;
   'GET /api/domains/{id}/rrsets/{host}/{type}': RrsetView;
   'PUT /api/domains/{id}/rrsets/{host}/{type}': RrsetResult;
   'DELETE /api/domains/{id}/rrsets/{host}/{type}': RrsetResult;

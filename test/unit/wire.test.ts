@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import packet from 'dns-packet';
-import {
-  nameToWire,
-  rdataToText,
-  rdataToWire,
-  readName,
-  typeName,
-  typeNumber,
-} from '../../src/providers/rfc2136/rdata.js';
+import { CLASS, decode, encode, encodeRecord, OPCODE, readableTexts, TYPE, textOf } from '../../src/dns/wire.js';
+import { nameToWire, rdataToText, rdataToWire, readName, typeName, typeNumber } from '../../src/dns/wire-rdata.js';
 import { sign, type TsigKey, TsigVerifier } from '../../src/providers/rfc2136/tsig.js';
-import { CLASS, decode, encode, OPCODE, TYPE, textOf } from '../../src/providers/rfc2136/wire.js';
 
 const there = (type: string, text: string) => {
   const wire = rdataToWire(type, text);
@@ -141,6 +134,18 @@ describe('names', () => {
     assert.throws(() => readName(Buffer.from([5, 0x61]), 0), RangeError); // too short
     assert.throws(() => readName(Buffer.from([0x40, 0]), 0), RangeError); // reserved label type
   });
+
+  it('follows no more pointers than a name has labels', () => {
+    const name = nameToWire('a.example.');
+    // each leads to the one before it, the first to the name
+    const chained = (count: number) => {
+      const pointers = Array.from({ length: count }, (_, i) => (i ? name.length + 2 * (i - 1) : 0));
+      const bytes = pointers.flatMap((target) => [0xc0 | (target >> 8), target & 0xff]);
+      return readName(Buffer.concat([name, Buffer.from(bytes)]), name.length + 2 * (count - 1)).name;
+    };
+    for (const count of [1, 3, 127]) assert.equal(chained(count), 'a.example.');
+    for (const count of [128, 8000]) assert.throws(() => chained(count), /too many pointers/);
+  });
 });
 
 describe('messages', () => {
@@ -163,6 +168,21 @@ describe('messages', () => {
     assert.throws(() => decode(message.subarray(0, -1)), RangeError);
     assert.throws(() => decode(Buffer.concat([message, Buffer.alloc(1)])), RangeError);
     assert.throws(() => decode(Buffer.alloc(3)), RangeError);
+  });
+
+  it('leaves out what a server broke', () => {
+    const record = encodeRecord({
+      name: 'a.test.',
+      type: TYPE.NS,
+      class: CLASS.IN,
+      ttl: 1,
+      rdata: Buffer.from('c0ff', 'hex'),
+    });
+    const head = encode(1, OPCODE.QUERY, { name: 'a.test', type: TYPE.NS });
+    head.writeUInt16BE(1, 6);
+    const { sections } = decode(Buffer.concat([head, record]));
+    assert.equal(sections[0].length, 1);
+    assert.deepEqual(readableTexts(sections[0]), []);
   });
 });
 

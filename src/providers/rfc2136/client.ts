@@ -2,9 +2,20 @@ import { Buffer } from 'node:buffer';
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import PQueue from 'p-queue';
+import {
+  CLASS,
+  decode,
+  encode,
+  type Message,
+  OPCODE,
+  RCODE,
+  type ReadRecord,
+  TYPE,
+  type WireRecord,
+} from '../../dns/wire.js';
+import { frame, framed, TooLate } from '../../dns-client/stream.js';
 import { asProviderError, ProviderError } from '../errors.js';
 import { sign, type TsigKey, TsigVerifier } from './tsig.js';
-import { CLASS, decode, encode, type Message, OPCODE, RCODE, type ReadRecord, TYPE, type WireRecord } from './wire.js';
 
 /** A server and how to reach it. */
 export interface DnsServer {
@@ -119,7 +130,7 @@ export class DnsClient {
       const socket = await this.connect(address);
       const verifier = new TsigVerifier(this.key, mac);
       try {
-        socket.write(Buffer.concat([Buffer.from([signed.length >> 8, signed.length & 255]), signed]));
+        socket.write(frame(signed));
         const result = await read(this.messages(socket, id, opcode, question, verifier));
         verifier.complete();
         return result;
@@ -197,30 +208,6 @@ function toWire(build: () => Buffer): Buffer {
 async function first(messages: AsyncGenerator<Message>): Promise<Message> {
   for await (const message of messages) return message;
   throw new ProviderError('unavailable', 'The server closed the connection without an answer');
-}
-
-/** No answer came in the time that there was. */
-class TooLate extends Error {}
-
-/** Messages of a stream, each behind its length in two octets (RFC 1035 section 4.2.2). */
-async function* framed(socket: Socket, timeoutMs: number): AsyncGenerator<Buffer> {
-  const arm = () => setTimeout(() => socket.destroy(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  let timer = arm();
-  let pending = Buffer.alloc(0);
-  try {
-    for await (const chunk of socket) {
-      pending = Buffer.concat([pending, chunk as Buffer]);
-      while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
-        const end = 2 + pending.readUInt16BE(0);
-        clearTimeout(timer);
-        yield pending.subarray(2, end);
-        timer = arm();
-        pending = pending.subarray(end);
-      }
-    }
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /**

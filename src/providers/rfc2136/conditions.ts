@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { fullName } from '../../dns/names.js';
+import { CLASS, TYPE, type WireRecord } from '../../dns/wire.js';
+import { typeNumber } from '../../dns/wire-rdata.js';
 import { ProviderError } from '../errors.js';
 import type { RecordSet } from '../rrset.js';
-import { typeNumber } from './rdata.js';
-import { CLASS, TYPE, type WireRecord } from './wire.js';
 
 /** Types that may stand at a name, but for those that DNSSEC makes. */
 const OTHERS = [

@@ -3,6 +3,8 @@ import { isIPv6 } from 'node:net';
 import { InvalidRecord } from '../../common/errors.js';
 import { fullName, zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
+import { RCODE, type ReadRecord, TYPE, textOf } from '../../dns/wire.js';
+import { nameToWire, rdataToWire, typeName, typeNumber } from '../../dns/wire-rdata.js';
 import {
   type Connect,
   type Credentials,
@@ -14,9 +16,7 @@ import {
 import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
 import { DnsClient, type DnsServer, prerequisite, rcodeError, replacement } from './client.js';
 import { type Condition, conditions } from './conditions.js';
-import { nameToWire, rdataToWire, typeName, typeNumber } from './rdata.js';
 import { TSIG_ALGORITHMS, type TsigKey } from './tsig.js';
-import { RCODE, type ReadRecord, TYPE, textOf } from './wire.js';
 
 export const connect: Connect = (credentials, context) => {
   const { host, port } = serverOf(credentials);

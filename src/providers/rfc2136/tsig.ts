@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { CLASS, encodeRecord, type Message, TYPE } from '../../dns/wire.js';
+import { nameToWire, readName, slice } from '../../dns/wire-rdata.js';
 import { ProviderError } from '../errors.js';
-import { nameToWire, readName, slice } from './rdata.js';
-import { CLASS, encodeRecord, type Message, TYPE } from './wire.js';
 
 /** Transaction signatures, RFC 8945. */
 

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { quoteBytes } from '../../dns/text.js';
-import { type Token, tokens } from '../../dns/tokens.js';
-import { type Field, fieldsOf, typeName } from '../../dns/types.js';
+import { quoteBytes } from './text.js';
+import { type Token, tokens } from './tokens.js';
+import { type Field, fieldsOf, typeName } from './types.js';
 
-export { typeName, typeNumber } from '../../dns/types.js';
+export { typeName, typeNumber } from './types.js';
 
 /**
  * Names and rdata between presentation form (RFC 1035 section 5.1) and wire form (section 3). dns-packet is not used
@@ -18,6 +18,9 @@ function wireFields(type: string): Exclude<Field, 'word' | 'words'>[] | null {
   const fields = fieldsOf(type).filter((field) => field !== 'word' && field !== 'words');
   return fields.length > 0 && fields.length === fieldsOf(type).length ? fields : null;
 }
+
+/** Whether the rdata of a type can be read and written field by field. */
+export const isUnderstood = (type: string): boolean => wireFields(type) !== null;
 
 /**
  * Wire form of a name in presentation form, uncompressed; the final dot is optional.
@@ -66,17 +69,20 @@ export function slice(message: Buffer, start: number, end: number): Buffer {
   return message.subarray(start, end);
 }
 
+/** labels of a name, and with them the pointers that an honest one can have: each leads to a label of its own */
+const MOST_POINTERS = 127;
+
 /**
  * The name at `offset` in presentation form, absolute with final dot, compression (RFC 1035 section 4.1.4) undone, and
- * where the next field starts. Pointers must lead backwards, so that a hostile message cannot make a loop. @throws
- * RangeError
+ * where the next field starts. Pointers must lead backwards, so that a hostile message cannot make a loop, and are few,
+ * so that thousands of records cannot each follow thousands of them. @throws RangeError
  */
 export function readName(message: Buffer, offset: number): { name: string; end: number } {
   let name = '';
   let end = -1;
   let at = offset;
   let before = offset;
-  for (let length = 0; ; ) {
+  for (let length = 0, pointers = 0; ; ) {
     const size = message.readUInt8(at);
     if (size === 0) return { name: name || '.', end: end < 0 ? at + 1 : end };
     if (size < 64) {
@@ -87,6 +93,7 @@ export function readName(message: Buffer, offset: number): { name: string; end: 
     } else {
       const target = message.readUInt16BE(at) - 0xc000;
       if (target < 0 || target >= before) throw new RangeError('a name points nowhere');
+      if (++pointers > MOST_POINTERS) throw new RangeError('a name has too many pointers');
       if (end < 0) end = at + 2;
       before = target;
       at = target;

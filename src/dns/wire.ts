@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { nameToWire, rdataToText, readName, slice, typeName } from './rdata.js';
+import { nameToWire, rdataToText, readName, slice, typeName } from './wire-rdata.js';
 
 /**
  * DNS messages (RFC 1035 section 4.1) with what UPDATE (RFC 2136) and TSIG (RFC 8945) need besides: any class, any
@@ -7,9 +7,32 @@ import { nameToWire, rdataToText, readName, slice, typeName } from './rdata.js';
  */
 
 export const CLASS = { IN: 1, NONE: 254, ANY: 255 } as const;
-export const TYPE = { SOA: 6, TSIG: 250, AXFR: 252, ANY: 255 } as const;
+export const TYPE = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  AAAA: 28,
+  OPT: 41,
+  DS: 43,
+  DNSKEY: 48,
+  TSIG: 250,
+  AXFR: 252,
+  ANY: 255,
+} as const;
 export const OPCODE = { QUERY: 0, UPDATE: 5 } as const;
-export const RCODE = { NOERROR: 0, NXDOMAIN: 3, REFUSED: 5, YXDOMAIN: 6, YXRRSET: 7, NXRRSET: 8 } as const;
+export const RCODE = {
+  NOERROR: 0,
+  FORMERR: 1,
+  SERVFAIL: 2,
+  NXDOMAIN: 3,
+  NOTIMP: 4,
+  REFUSED: 5,
+  YXDOMAIN: 6,
+  YXRRSET: 7,
+  NXRRSET: 8,
+  BADVERS: 16,
+} as const;
 
 /** A record to be sent; rdata in wire form. */
 export interface WireRecord {
@@ -44,6 +67,7 @@ export interface Message {
   opcode: number;
   authoritative: boolean;
   truncated: boolean;
+  /** with the upper bits of an OPT record */
   rcode: number;
   question: { name: string; type: number }[];
   sections: [ReadRecord[], ReadRecord[], ReadRecord[]];
@@ -59,10 +83,13 @@ export function encodeRecord(record: WireRecord): Buffer {
   return Buffer.concat([nameToWire(record.name), fixed, record.rdata]);
 }
 
+/** OPT (RFC 6891) of a request: as much as fits into one packet everywhere (DNS flag day 2020), DO clear. */
+const EDNS: WireRecord = { name: '.', type: TYPE.OPT, class: 1232, ttl: 0, rdata: Buffer.alloc(0) };
+
 /**
- * Wire form of a request: one question (in an UPDATE the zone), all flags clear, RD too, since only authoritative data
- * is asked for.
+ * Wire form of a request: one question (in an UPDATE the zone), all flags clear but what `more` asks for.
  * @param sections answer and authority; in an UPDATE the prerequisites and the updates
+ * @param more `recurse`: RD, for resolvers; servers are asked for authoritative data only. `edns`: with an OPT record
  * @throws RangeError when a name, a number or a count does not fit
  */
 export function encode(
@@ -70,17 +97,25 @@ export function encode(
   opcode: number,
   question: { name: string; type: number },
   sections: [WireRecord[], WireRecord[]] = [[], []],
+  more: { recurse?: boolean; edns?: boolean } = {},
 ): Buffer {
+  const additional = more.edns ? [EDNS] : [];
   const header = Buffer.alloc(12);
   header.writeUInt16BE(id, 0);
-  header.writeUInt16BE(opcode << 11, 2);
+  header.writeUInt16BE((opcode << 11) | (more.recurse ? 0x0100 : 0), 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(sections[0].length, 6);
   header.writeUInt16BE(sections[1].length, 8);
+  header.writeUInt16BE(additional.length, 10);
   const asked = Buffer.alloc(4);
   asked.writeUInt16BE(question.type, 0);
   asked.writeUInt16BE(CLASS.IN, 2);
-  return Buffer.concat([header, nameToWire(question.name), asked, ...sections.flat().map(encodeRecord)]);
+  return Buffer.concat([
+    header,
+    nameToWire(question.name),
+    asked,
+    ...[...sections.flat(), ...additional].map(encodeRecord),
+  ]);
 }
 
 /** Reads a message. @throws RangeError when it is broken or has something after its end */
@@ -119,13 +154,14 @@ export function decode(message: Buffer): Message {
     section(message.readUInt16BE(10)),
   ];
   if (at !== message.length) throw new RangeError('the message is longer than it says');
+  const extended = (sections[2].find(({ type }) => type === TYPE.OPT)?.ttl ?? 0) >>> 24;
   return {
     id: message.readUInt16BE(0),
     response: (flags & 0x8000) !== 0,
     opcode: (flags >> 11) & 15,
     authoritative: (flags & 0x0400) !== 0,
     truncated: (flags & 0x0200) !== 0,
-    rcode: flags & 15,
+    rcode: (extended << 4) | (flags & 15),
     question,
     sections,
   };
@@ -134,3 +170,13 @@ export function decode(message: Buffer): Message {
 /** Rdata of a record that was read, in presentation form. @throws RangeError */
 export const textOf = (record: ReadRecord): string =>
   rdataToText(typeName(record.type), record.message, record.rdataStart, record.rdataEnd);
+
+/** The same of each that can be read: whoever answers may send anything. */
+export const readableTexts = (records: readonly ReadRecord[]): string[] =>
+  records.flatMap((record) => {
+    try {
+      return [textOf(record)];
+    } catch {
+      return [];
+    }
+  });
