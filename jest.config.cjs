@@ -18,6 +18,6 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 300_000,
   // most of them wait for a server or a time limit more than half of their time
-  maxWorkers: 4,
+  maxWorkers: 7,
   workerIdleMemoryLimit: '600MB',
 };

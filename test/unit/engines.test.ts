@@ -10,6 +10,7 @@ const { satisfies, minVersion } = createRequire(__filename)('semver') as {
 };
 
 interface Package {
+  version: string;
   dev?: boolean;
   optional?: boolean;
   engines?: { node?: string };
@@ -42,6 +43,12 @@ describe('the versions of Node that are promised', () => {
       .filter(([, { engines }]) => engines?.node && !lowest.every((v) => satisfies(v, engines.node as string)))
       .map(([path]) => path);
     assert.deepEqual(wanting, Object.keys(NOT_LOADED));
+  });
+
+  it('are what the compiler knows: nothing later of the language or of Node gets through', () => {
+    assert.equal(packages['node_modules/@types/node']?.version, lowest[0]);
+    // of ES2024 the first one has what texts got
+    assert.deepEqual(JSON.parse(read('tsconfig.json')).compilerOptions.lib, ['ES2023', 'ES2024.String']);
   });
 
   it('hold although a package wants more, since that one is never loaded', () => {
