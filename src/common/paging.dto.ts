@@ -81,23 +81,39 @@ export function orderBy(
   return column === id ? `${id} ${direction}` : `${column} ${direction}, ${id} ${direction}`;
 }
 
+/** Of a list that is too long to be counted: whether `total` is all, the page, and where the next part begins. */
+interface Part {
+  total_exact: boolean;
+  list: readonly unknown[];
+  next_until: string | null;
+}
+
 /**
  * `X-Total-Count`, and RFC 8288 `Link` headers to the neighbours, relative to the request's own address: only what
  * would be answered, and nothing that reads the provider once more. A list that came whole is its own first and last
- * page.
+ * page; of one that nobody counted to its end no last page is told, and the next may be that of the next part.
  */
-export function pageHeaders(response: Response, total: number, asked: ReturnType<typeof pageOf>): void {
+export function pageHeaders(
+  response: Response,
+  total: number,
+  asked: ReturnType<typeof pageOf>,
+  { total_exact, list, next_until }: Part = { total_exact: true, list: [], next_until: null },
+): void {
   response.setHeader('X-Total-Count', String(total));
   const page = asked?.page ?? 1;
   const last = asked ? Math.max(1, Math.ceil(total / asked.limit)) : 1;
   const [path, query = ''] = response.req.originalUrl.split('?');
   const others = query.split('&').filter((part) => part && !/^(page|limit|pageSize|refresh|confirm)=/.test(part));
-  const link = (number: number, rel: string) => {
-    const parts = asked ? [...others, `page=${number}`, `limit=${asked.limit}`] : others;
+  const link = (number: number, rel: string, rest = others) => {
+    const parts = asked ? [...rest, `page=${number}`, `limit=${asked.limit}`] : rest;
     return `<${path}${parts.length ? '?' : ''}${parts.join('&')}>; rel="${rel}"`;
   };
-  const links = [link(1, 'first'), link(last, 'last')];
-  if (page > 1) links.push(link(Math.min(page - 1, last), 'prev'));
-  if (page < last) links.push(link(page + 1, 'next'));
+  const links = [link(1, 'first')];
+  if (total_exact) links.push(link(last, 'last'));
+  if (page > 1) links.push(link(total_exact ? Math.min(page - 1, last) : page - 1, 'prev'));
+  // behind what was counted there is a page as long as this one is full
+  if (page < last || (!total_exact && !next_until && list.length === asked?.limit)) links.push(link(page + 1, 'next'));
+  else if (next_until)
+    links.push(link(1, 'next', [...others.filter((part) => !part.startsWith('until=')), `until=${next_until}`]));
   response.setHeader('Link', links.join(', '));
 }

@@ -26,6 +26,23 @@ export function compilePattern(source: string): Pattern {
 /** What compiling costs most: classes of Unicode characters. */
 export const unicodeClasses = (source: string): number => source.match(/\\p/gi)?.length ?? 0;
 
+/** What follows a group that is repeated: flags, and quotes of nothing, may stand before the count. */
+const REPEATED_GROUP = /\)(\(\?[a-z-]*\)|\\[QE])*\{/i;
+
+/**
+ * What compiling a pattern costs beside its characters, in instructions, at most: repetitions are written out, classes
+ * of Unicode characters put together, and of ranges up to such a character, each one is looked up in its other case.
+ */
+export function costOf(source: string): number {
+  const counts = [...source.matchAll(/\{(\d+),?(\d*)\}/g)].map(([, least, most]) => Number(most || least) || 1);
+  // RE2 takes up to 1000 times, in a group of a group, too
+  const times = counts.reduce((product, count) => Math.min(product * count, 1000), 1);
+  const sum = counts.reduce((all, count) => all + count, 0);
+  const written = REPEATED_GROUP.test(source) ? source.length * times : 2 * sum;
+  const ranges = /\(\?[a-z]*i/i.test(source) ? (source.match(/-(\\x\{|[^\0-\x7f])/g)?.length ?? 0) : 0;
+  return written + 200 * unicodeClasses(source) + 2000 * ranges;
+}
+
 /** Tokens of a glob beside character codes. */
 const ONE_LABEL = -1;
 const ANY = -2;

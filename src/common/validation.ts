@@ -89,7 +89,7 @@ const INHERITED = new Set(['__proto__', 'constructor', 'prototype']);
 const MOST = { items: 10_000, fields: 200, told: 100, depth: 20 };
 /** Bodies that may have more items. */
 const roomy = new Map<unknown, number>();
-/** A body that may have so many fields and items: it judges them a few at a time. */
+/** A body that may have so many fields and items: it judges them a few at a time, or leaves most of them alone. */
 export const hasRoom = (body: new () => unknown, items: number): unknown => roomy.set(body, items);
 
 /**

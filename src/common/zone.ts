@@ -40,3 +40,25 @@ export function dayOf(time: number, zone: string): string {
   const digits = String(dayIn(zone)(time)).padStart(8, '0');
   return `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
 }
+
+/**
+ * A moment as people of an IANA time zone write it, with its distance from UTC: `2026-01-31 13:00 UTC+01:00`.
+ * @param time ISO 8601; what is no time stays as it is
+ */
+export function zoned(time: string, zone: string): string {
+  const at = Date.parse(time);
+  if (Number.isNaN(at)) return time;
+  const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'longOffset',
+  });
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const { year, month, day, hour, minute, timeZoneName = '' } = parts;
+  return `${year}-${month}-${day} ${hour}:${minute} ${timeZoneName.replace(/^GMT(\+00:00$)?/, 'UTC')}`;
+}
