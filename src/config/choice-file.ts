@@ -9,18 +9,29 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { StartRefused } from '../common/start-refused.js';
 import type { DatabaseChoice } from './config.js';
 
 const file = (dataDir: string) => join(dataDir, 'database.json');
 
 /**
  * The database chosen in the setup flow, or null.
- * @throws Error when the file is not readable JSON (never treated as "not chosen")
+ * @throws StartRefused when the file cannot be understood (never treated as "not chosen")
  */
 export function readChoice(dataDir: string): DatabaseChoice | null {
-  ownerOnly(file(dataDir));
-  return existsSync(file(dataDir)) ? (JSON.parse(readFileSync(file(dataDir), 'utf8')) as DatabaseChoice) : null;
+  const path = file(dataDir);
+  ownerOnly(path);
+  if (!existsSync(path)) return null;
+  try {
+    const choice = JSON.parse(readFileSync(path, 'utf8')) as DatabaseChoice;
+    if (['sqlite', 'postgresql', 'mysql'].includes(choice?.type)) return choice;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new StartRefused(
+    `${path}, which says where the database is, cannot be understood; restore it from a backup, or set DATABASE_URL`,
+  );
 }
 
 /**
@@ -35,6 +46,20 @@ export function ownerOnly(path: string): void {
   }
 }
 
+/** Keeps a name that was given in this directory over a power cut, where the file system can. */
+export function syncDirectory(path: string): void {
+  try {
+    const handle = openSync(path, 'r');
+    try {
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    // such as one of Windows, or of a network
+  }
+}
+
 /** Writes `content` so that after a crash the old or the new file is there, whole; mode 0600. */
 export function writeSecretFile(path: string, content: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
@@ -46,6 +71,7 @@ export function writeSecretFile(path: string, content: string): void {
     closeSync(handle);
   }
   renameSync(temporary, path);
+  syncDirectory(dirname(path));
 }
 
 /** Keeps the choice for the next start (it may hold a database password: mode 0600). */

@@ -52,8 +52,30 @@ export interface Config {
   backup: { everyHours: number; keep: number };
   /** ms; a request or a call of a provider that takes longer is logged as a warning */
   slowMs: number;
+  /**
+   * base URLs of other nodes that check the targets of failover rules, too, and the key of what they tell each other
+   */
+  checkers: string[];
+  checkerSecret: string | null;
+  /** who cannot reach one of these has lost its own network */
+  checkReferences: { host: string; port: number }[];
   /** `/metrics`: on the service's own port, and on one for itself; who has the token may, null: everybody */
   metrics: { on: boolean; port: number | null; token: string | null };
+  /** variables of OpenTelemetry, for its packages; null: nothing is traced */
+  traces: Readonly<
+    Record<'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME', string>
+  > | null;
+  /** what tells when registrations end */
+  expiry: {
+    /** whether registries may be asked at all */
+    lookups: boolean;
+    /** where IANA's list of RDAP servers is */
+    bootstrapUrl: string;
+    /** base URL by top level domain, above IANA's list */
+    rdapServers: Record<string, string>;
+    /** `host` or `host:port` by top level domain, above the built-in table; `.` is IANA's server */
+    whoisServers: Record<string, string>;
+  };
 }
 
 /** The environment holds values that the service cannot start with. The message names each variable. */
@@ -119,11 +141,12 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     }
     return Number(value);
   };
-  const cidrs = (value: string) =>
+  const list = (value: string) =>
     value
       .split(',')
-      .filter((entry) => entry.trim())
-      .map(parseCidr);
+      .map((entry) => entry.trim())
+      .filter(Boolean);
+  const cidrs = (value: string) => list(value).map(parseCidr);
 
   const dataDir = resolve(read('DATA_DIR', './data', text));
   const baseUrl = read<string | null>('BASE_URL', null, (value) => {
@@ -138,11 +161,28 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   if ((username === null) !== (password === null)) {
     problems.push('ADMIN_USERNAME and ADMIN_PASSWORD must be set together');
   }
+  const onOff = (value: string) => {
+    if (value !== 'on' && value !== 'off') throw new Error('must be on or off');
+    return value === 'on';
+  };
+  const httpUrl = (value: string) => {
+    if (!/^https?:\/\/[^/]/i.test(value) || !URL.canParse(value)) throw new Error('must be an http or https URL');
+    return value;
+  };
+  /** `de=…,fr=…` */
+  const byTld = (address: (value: string) => string) => (value: string) =>
+    Object.fromEntries(
+      value
+        .split(',')
+        .filter((entry) => entry.trim())
+        .map((entry) => {
+          const [, tld, target] = /^\s*(\.|[a-z0-9-]+)\s*=\s*(\S+)\s*$/i.exec(entry) ?? [];
+          if (!tld || !target) throw new Error('must be a list such as de=ADDRESS,fr=ADDRESS');
+          return [tld.toLowerCase(), address(target)];
+        }),
+    );
   const metrics = {
-    on: read('METRICS', false, (value) => {
-      if (value !== 'on' && value !== 'off') throw new Error('must be on or off');
-      return value === 'on';
-    }),
+    on: read('METRICS', false, onOff),
     port: read<number | null>('METRICS_PORT', null, whole(1, 65535)),
     token: read<string | null>('METRICS_TOKEN', null, (value) => {
       if (!/^[\x21-\x7e]{16,}$/.test(value))
@@ -151,6 +191,16 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     }),
   };
   if (metrics.on && !metrics.token) problems.push('METRICS=on needs METRICS_TOKEN, or strangers could read them');
+  const endpoint = read<string | null>('OTEL_EXPORTER_OTLP_ENDPOINT', null, (value) => {
+    const url = URL.canParse(value) ? new URL(value) : null;
+    if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search)
+      throw new Error('must be an http or https URL without user name and query, such as http://collector:4318');
+    return value;
+  });
+  const traces = {
+    OTEL_EXPORTER_OTLP_HEADERS: read('OTEL_EXPORTER_OTLP_HEADERS', '', text),
+    OTEL_SERVICE_NAME: read('OTEL_SERVICE_NAME', 'zoneward', text),
+  };
   const config: Config = {
     port: read('PORT', 3000, whole(0, 65535)),
     host: read('HOST', '0.0.0.0', text),
@@ -191,9 +241,48 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       everyHours: read('BACKUP_EVERY_HOURS', 0, whole(0, 500)),
       keep: read('BACKUP_KEEP', 7, whole(1, 1000)),
     },
+    checkers: read('CHECKERS', [] as string[], (value) =>
+      list(value).map((url) => {
+        const ok = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+        if (!ok) throw new Error(`must be http or https URLs such as https://dns2.example.com, not "${url}"`);
+        return url.replace(/\/+$/, '');
+      }),
+    ),
+    checkerSecret: read<string | null>('CHECKER_SECRET', null, (value) => {
+      if (value.length < 32) throw new Error('must have at least 32 characters (try: openssl rand -hex 32)');
+      return value;
+    }),
+    checkReferences: read('CHECK_REFERENCES', [] as Config['checkReferences'], (value) =>
+      list(value).map((text) => {
+        const [, host, port] =
+          /^(?:\[([\da-f:.]+)\]|([^\s:]+)):(\d{1,5})$/i.exec(text)?.filter((one) => one !== undefined) ?? [];
+        if (!host || Number(port) < 1 || Number(port) > 65535)
+          throw new Error(`must be host:port, such as 192.0.2.1:443, not "${text}"`);
+        return { host, port: Number(port) };
+      }),
+    ),
     slowMs: read('SLOW_REQUEST_MS', 2000, whole(1, 3_600_000)),
     metrics,
+    traces: endpoint === null ? null : { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...traces },
+    expiry: {
+      lookups: read('EXPIRY_LOOKUPS', true, onOff),
+      bootstrapUrl: read('RDAP_BOOTSTRAP_URL', 'https://data.iana.org/rdap/dns.json', httpUrl),
+      rdapServers: read(
+        'RDAP_SERVERS',
+        {} as Record<string, string>,
+        byTld((value) => httpUrl(value).replace(/\/*$/, '/')),
+      ),
+      whoisServers: read(
+        'WHOIS_SERVERS',
+        {} as Record<string, string>,
+        byTld((value) => {
+          if (!/^[a-z0-9.-]+(:\d{1,5})?$/i.test(value)) throw new Error('must name servers as HOST or HOST:PORT');
+          return value.toLowerCase();
+        }),
+      ),
+    },
   };
+  if (config.checkers.length && !config.checkerSecret) problems.push('CHECKERS need CHECKER_SECRET, the same at all');
   if (problems.length) throw new ConfigError(`Wrong configuration:\n  ${problems.join('\n  ')}`);
   return config;
 }

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { existsSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartRefused } from '../common/start-refused.js';
-import { ownerOnly, writeSecretFile } from './choice-file.js';
+import { ownerOnly, syncDirectory, writeSecretFile } from './choice-file.js';
 
 /** Encryption at rest with a key that is never in the database. */
 export interface SecretBox {
@@ -148,5 +148,6 @@ export function loadKeys(configured: readonly string[], dataDir: string): readon
   } finally {
     unlinkSync(fresh);
   }
+  syncDirectory(dataDir);
   return readKeys(configured, dataDir);
 }

@@ -25,8 +25,11 @@ export function shownConfig(config: Config): Record<string, unknown> {
     logLevel,
     providerTimeoutMs: config.providerTimeoutMs,
     unclearAfterMs: config.unclearAfterMs,
+    checkers: config.checkers,
+    checkReferences: config.checkReferences,
     slowMs: config.slowMs,
     zoneFiles: zoneFiles.root,
     metrics: { on: metrics.on, port: metrics.port },
+    traces: config.traces?.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
   };
 }

@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, it } from '@jest/globals';
+import { readChoice, writeChoice } from '../../src/config/choice-file.js';
 import { ConfigError, parseConfig, parseDatabaseUrl, readEnvironment } from '../../src/config/config.js';
 import { atEndOfTest } from '../support/suites.js';
 
 const KEY = 'k'.repeat(32);
+
+const EXPIRY = parseConfig({}).expiry;
 
 /** Variable, good text, and the part of the configuration that comes of it. */
 const GOOD: [string, string, unknown][] = [
@@ -25,9 +28,30 @@ const GOOD: [string, string, unknown][] = [
   ['LOG_LEVEL', 'trace', { logLevel: 'trace' }],
   ['PROVIDER_TIMEOUT_MS', '2500', { providerTimeoutMs: 2500 }],
   ['UNCLEAR_AFTER_MS', '2500', { unclearAfterMs: 2500 }],
+  [
+    'RDAP_SERVERS',
+    'COM=http://127.0.0.1:80/x, corp=https://r.example//',
+    { expiry: { ...EXPIRY, rdapServers: { com: 'http://127.0.0.1:80/x/', corp: 'https://r.example/' } } },
+  ],
+  [
+    'WHOIS_SERVERS',
+    '.=127.0.0.1:4343,corp=whois.example',
+    { expiry: { ...EXPIRY, whoisServers: { '.': '127.0.0.1:4343', corp: 'whois.example' } } },
+  ],
+  ['EXPIRY_LOOKUPS', 'off', { expiry: { ...EXPIRY, lookups: false } }],
   ['BACKUP_EVERY_HOURS', '24', { backup: { everyHours: 24, keep: 7 } }],
   ['BACKUP_KEEP', '3', { backup: { everyHours: 0, keep: 3 } }],
   ['ZONEFILE_DIR', '/etc/bind/zones', { zoneFiles: { root: '/etc/bind/zones', reloadCommand: null } }],
+  [
+    'CHECK_REFERENCES',
+    '192.0.2.1:443, [2001:db8::1]:53',
+    {
+      checkReferences: [
+        { host: '192.0.2.1', port: 443 },
+        { host: '2001:db8::1', port: 53 },
+      ],
+    },
+  ],
   [
     'ZONEFILE_RELOAD_COMMAND',
     'rndc reload',
@@ -58,6 +82,11 @@ const WRONG: [string, string][] = [
   ['TRUSTED_PROXIES', '10.0.0.0/33'],
   ['TRUSTED_PROXIES', 'localhost'],
   ['OUTBOUND_ALLOW', '10.0.0.0/8,x'],
+  ['EXPIRY_LOOKUPS', 'yes'],
+  ['RDAP_BOOTSTRAP_URL', 'data.iana.org'],
+  ['RDAP_SERVERS', 'com'],
+  ['RDAP_SERVERS', 'com=rdap.example'],
+  ['WHOIS_SERVERS', 'com=whois://x'],
   ['OUTBOUND_DENY', '::/129'],
   ['LOG_LEVEL', 'loud'],
   ['PROVIDER_TIMEOUT_MS', '99'],
@@ -65,11 +94,19 @@ const WRONG: [string, string][] = [
   ['BACKUP_EVERY_HOURS', '501'],
   ['BACKUP_KEEP', '0'],
   ['SLOW_REQUEST_MS', '0'],
+  ['CHECKERS', 'dns2.example.com'],
+  ['CHECKERS', 'https://dns2.example.com'],
+  ['CHECKER_SECRET', 'short'],
+  ['CHECK_REFERENCES', '192.0.2.1'],
+  ['CHECK_REFERENCES', '192.0.2.1:443,192.0.2.1:65536'],
   ['METRICS', 'yes'],
   ['METRICS', 'on'],
   ['METRICS_PORT', '0'],
   ['METRICS_PORT', '65536'],
   ['METRICS_TOKEN', 'short'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://user:secret@collector'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector/?key=secret'],
   ['ADMIN_USERNAME', 'ada'],
   ['ADMIN_PASSWORD', 'correct-horse-battery-9'],
 ];
@@ -96,8 +133,18 @@ describe('configuration', () => {
       unclearAfterMs: 60_000,
       zoneFiles: { root: resolve('data/zones'), reloadCommand: null },
       backup: { everyHours: 0, keep: 7 },
+      checkers: [],
+      checkerSecret: null,
+      checkReferences: [],
       slowMs: 2000,
       metrics: { on: false, port: null, token: null },
+      traces: null,
+      expiry: {
+        lookups: true,
+        bootstrapUrl: 'https://data.iana.org/rdap/dns.json',
+        rdapServers: {},
+        whoisServers: {},
+      },
     });
   });
 
@@ -175,5 +222,22 @@ describe('.env', () => {
     assert.equal(env.ZONEWARD_A, 'from file');
     assert.equal(env.ZONEWARD_B, 'from environment');
     assert.equal(readEnvironment(join(folder, 'nowhere')).ZONEWARD_A, undefined);
+  });
+});
+
+describe('database.json', () => {
+  const afterTest = atEndOfTest();
+  it('is taken as it was written, or refused by its name', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zoneward-choice-'));
+    afterTest(() => rmSync(folder, { recursive: true }));
+    assert.equal(readChoice(folder), null);
+    const choice = { type: 'sqlite', path: '/data/zoneward.db' } as const;
+    writeChoice(folder, choice);
+    assert.deepEqual(readChoice(folder), choice);
+    for (const text of ['', '{"type":"sqli', 'null', '[]', '{"type":"oracle"}']) {
+      writeFileSync(join(folder, 'database.json'), text);
+      const said = `${folder}/database.json, which says where the database is, cannot be understood`;
+      assert.throws(() => readChoice(folder), { message: new RegExp(`^${said}; .*DATABASE_URL$`) }, text);
+    }
   });
 });
