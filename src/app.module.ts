@@ -32,6 +32,7 @@ import { SystemServiceModule } from './system/service.module.js';
 import { SystemModule } from './system/system.module.js';
 import { TeamsModule } from './teams/teams.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
+import { TracesModule } from './traces/traces.module.js';
 import { AdministrationModule } from './users/administration/administration.module.js';
 import { UsersModule } from './users/users.module.js';
 
@@ -41,6 +42,7 @@ import { UsersModule } from './users/users.module.js';
     JobsModule,
     JobRunnerModule,
     MetricsModule,
+    TracesModule,
     AuditModule,
     SettingsModule,
     AuditAdministrationModule,

@@ -13,8 +13,14 @@ export const provide = (name: keyof typeof GAUGES, read: Read): void => void rea
 
 const GAUGES = {
   zoneward_change_sets: { help: 'lists of changes without a known end', label: 'state' },
-  zoneward_jobs: { help: 'jobs by state; those that failed wait for somebody', label: 'state' },
+  zoneward_jobs: {
+    help: 'jobs by state; those that failed wait for somebody, those that are failing come again by themselves',
+    label: 'state',
+  },
   zoneward_database_connections: { help: 'connections of the pool, and who waits for one', label: 'state' },
+  zoneward_domains: { help: 'domains by how long ago their cache followed the provider', label: 'synced' },
+  zoneward_cached_records: { help: 'cached records by how long ago they were compared', label: 'synced' },
+  zoneward_failover_rules: { help: 'rules of failover by what they serve, and those on hold', label: 'state' },
   zoneward_event_streams: { help: 'who listens to events at this process', label: 'kind' },
 } as const;
 
@@ -69,12 +75,30 @@ export const recordChanges = new Counter({
   registers,
 });
 
+export const failoverChecks = new Counter({
+  name: 'zoneward_failover_checks_total',
+  help: 'health checks by what the checkers say together; none: they cannot say',
+  labelNames: ['outcome'],
+  registers,
+});
+
 export const logins = new Counter({
   name: 'zoneward_logins_total',
   help: 'sign-ins that succeeded, and those that failed',
   labelNames: ['result'],
   registers,
 });
+
+const remembered = new Counter({
+  name: 'zoneward_remembered_total',
+  help: 'questions that this process answered from memory (hit), or had to ask for (miss)',
+  labelNames: ['what', 'result'],
+  registers,
+});
+
+/** Counts one question for something that this process remembers, and whether it did. */
+export const countRemembered = (what: 'connections' | 'zones' | 'issuers', hit: boolean): void =>
+  remembered.inc({ what, result: hit ? 'hit' : 'miss' });
 
 const info = new Gauge({
   name: 'zoneward_build_info',

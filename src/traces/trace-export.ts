@@ -1,0 +1,83 @@
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { context } from '@opentelemetry/api';
+import type { SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import { within } from '../common/clock.js';
+import { log } from '../common/logger.js';
+import { VERSION } from '../common/version.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { traceWith } from './traces.js';
+
+/** ms that the end waits for the last spans */
+const STOP_WAIT_MS = 3_000;
+/** ms that spans wait for others at most */
+const DELAY_MS = 1_000;
+/** spans that wait: more are dropped */
+const MAX_WAITING = 2048;
+
+/**
+ * Sends spans to a collector (OTLP over HTTP, JSON), where one is configured; the packages for it are loaded only then.
+ * A collector that is away costs what waits for it, and nobody waits for that.
+ */
+@Injectable()
+export class TraceExport implements OnModuleInit, OnApplicationShutdown {
+  private provider: TracerProvider | undefined;
+  private failing = false;
+
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
+
+  async onModuleInit(): Promise<void> {
+    const { traces } = this.config;
+    if (!traces) return;
+    // the packages read these, and others of the standard, from there; ours may be those of a .env file
+    Object.assign(process.env, traces);
+    const [
+      { BatchSpanProcessor, TracerProvider },
+      { OTLPTraceExporter },
+      resources,
+      { AsyncLocalStorageContextManager },
+    ] = await Promise.all([
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/context-async-hooks'),
+    ]);
+    const { defaultResource, detectResources, envDetector, resourceFromAttributes } = resources;
+    const resource = defaultResource()
+      .merge(resourceFromAttributes({ 'service.version': VERSION }))
+      .merge(detectResources({ detectors: [envDetector] }));
+    const exporter = this.telling(new OTLPTraceExporter());
+    const processor = new BatchSpanProcessor({ exporter, scheduledDelayMillis: DELAY_MS, maxQueueSize: MAX_WAITING });
+    this.provider = new TracerProvider({ resource, spanProcessors: [processor] });
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    traceWith(this.provider.getTracer('zoneward', VERSION));
+    log().info({ endpoint: traces.OTEL_EXPORTER_OTLP_ENDPOINT }, 'traces');
+  }
+
+  /** After what runs has ended. */
+  async onApplicationShutdown(): Promise<void> {
+    if (!this.provider) return;
+    traceWith(null);
+    await within(
+      this.provider.shutdown().catch(() => undefined),
+      STOP_WAIT_MS,
+    );
+    context.disable();
+  }
+
+  /** The same exporter; one line of the log when it begins to fail, and one when it is over. */
+  private telling(exporter: SpanExporter): SpanExporter {
+    return {
+      export: (spans, done) =>
+        exporter.export(spans, (result) => {
+          const failed = result.error !== undefined;
+          if (failed && !this.failing) log().warn({ err: result.error?.message }, 'traces cannot be handed over');
+          if (!failed && this.failing) log().info('traces are handed over again');
+          this.failing = failed;
+          done(result);
+        }),
+      shutdown: () => exporter.shutdown(),
+      forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    };
+  }
+}

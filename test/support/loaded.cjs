@@ -1,0 +1,6 @@
+// Loaded into a service by `node --require`: at its end it prints which files of OpenTelemetry it has loaded.
+process.on('exit', () => {
+  const files = Object.keys(require.cache).filter((file) => file.includes('@opentelemetry'));
+  const packages = new Set(files.map((file) => /@opentelemetry\/([^/]+)/.exec(file)?.[1]));
+  process.stdout.write(`loaded: ${[...packages].sort().join()}.\n`);
+});
