@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { sleep } from '../common/clock.js';
+import { traced } from '../traces/traces.js';
 import { AppDataSource } from './app-data-source.js';
 
 /** Values for `?` placeholders. */
@@ -45,6 +46,9 @@ const MAX_PREPARED = 300;
 /** Texts that are counted, and the placeholders of the longest: a list of many ids has another length the next time. */
 const MAX_COUNTED = 2000;
 const MAX_MARKS = 64;
+
+/** names of OpenTelemetry for what its `type` names */
+const SYSTEMS: Record<string, string> = { 'better-sqlite3': 'sqlite', postgres: 'postgresql' };
 
 /** PostgreSQL: a newer process changed a table, and what a prepared statement answers with it. */
 const STALE = '0A000';
@@ -108,10 +112,13 @@ export function whyUnwritable(error: unknown): string | null {
  * Whether the same may go well the next time, all of it being undone. SQLite: another process, such as a command of the
  * administration, wrote between what a transaction read and what it wants to write.
  */
-function mayGoWell(error: unknown): boolean {
+export function mayGoWell(error: unknown): boolean {
   const { code, message } = driverError(error);
   return RETRY.has(code ?? '') || /database is locked/.test(message ?? '');
 }
+
+/** Whether SQLite has a number for us that JavaScript cannot hold: one that nobody wrote through the service. */
+export const isTooLarge = (error: unknown): boolean => driverError(error).code === 'ERR_OUT_OF_RANGE';
 
 /** Whether an error is the violation of a unique index. */
 export function isDuplicate(error: unknown): boolean {
@@ -247,21 +254,29 @@ export class Db {
    * a provider: on SQLite it holds the one connection, elsewhere row locks. Inside, use only the manager that is handed
    * in.
    */
-  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.again(async () => {
-      const afterwards: (() => void)[] = [];
-      const noted = (manager: EntityManager) => {
-        this.afterwards.set(manager, afterwards);
-        return work(manager);
-      };
-      // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock. Connections
-      // to PostgreSQL are told it once; those of a pooler may be anybody's.
-      const { type } = this.source.options;
-      const known = type === 'better-sqlite3' || (type === 'postgres' && this.source.prepares);
-      const result = await (known ? this.source.transaction(noted) : this.source.transaction('READ COMMITTED', noted));
-      for (const task of afterwards) task();
-      return result;
-    });
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const { type } = this.source.options;
+    const attributes = { 'db.system.name': SYSTEMS[type] ?? type };
+    const [result, afterwards] = await traced('transaction', { client: true, place: 'child', attributes }, () =>
+      this.again(() => this.once(work)),
+    );
+    for (const task of afterwards) task();
+    return result;
+  }
+
+  /** @returns with what is to be done after the commit */
+  private async once<T>(work: (manager: EntityManager) => Promise<T>): Promise<[T, (() => void)[]]> {
+    const afterwards: (() => void)[] = [];
+    const noted = (manager: EntityManager) => {
+      this.afterwards.set(manager, afterwards);
+      return work(manager);
+    };
+    // MariaDB's default, repeatable read, locks gaps, and parallel writers of one domain would deadlock. Connections
+    // to PostgreSQL are told it once; those of a pooler may be anybody's.
+    const { type } = this.source.options;
+    const known = type === 'better-sqlite3' || (type === 'postgres' && this.source.prepares);
+    const result = await (known ? this.source.transaction(noted) : this.source.transaction('READ COMMITTED', noted));
+    return [result, afterwards];
   }
 
   /**

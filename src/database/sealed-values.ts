@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { StartRefused } from '../common/start-refused.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
@@ -16,12 +17,24 @@ export interface Renewal {
   unreadable: number;
 }
 
+/** A value that no key here can read. */
+export interface Lost {
+  /** whose it is, or what it is for, in words */
+  of: string;
+  /** its first characters */
+  head: string;
+  /** Takes it away, where it still stands. */
+  drop(manager: EntityManager): Promise<unknown>;
+}
+
 /** Sealed values of one sort. */
 export interface Sealed {
   /** the first characters of each value; an absent one counts for nothing */
   heads(): Promise<(string | null | undefined)[]>;
   /** Seals with the current key what another one has sealed, by compare-and-set: changes of others stand. */
   renew(): Promise<Renewal>;
+  /** All of them, by whose they are, with what takes one away. */
+  each?(): Promise<Lost[]>;
   /** they end by themselves, soon: a start does not ask for their key */
   fleeting?: boolean;
 }
@@ -61,6 +74,14 @@ export class SealedValues {
         keys.set(keyIdOf(head), of.set(what, (of.get(what) ?? 0) + 1));
       }
     return keys;
+  }
+
+  /** Those that no key here can read, by what they are. */
+  async lost(): Promise<(Lost & { what: string })[]> {
+    const all: (Lost & { what: string })[] = [];
+    for (const [what, { each }] of this.kept)
+      for (const one of (await each?.()) ?? []) if (!this.box.knows(one.head)) all.push({ ...one, what });
+    return all;
   }
 
   /** One pass over all values that another key than the current one has sealed. */
@@ -114,7 +135,7 @@ export class SealedValues {
     const words: string[] = [];
     for (const [what, { heads, fleeting }] of this.kept) {
       if (fleeting) continue;
-      const unknown = (await heads()).filter((head) => typeof head === 'string' && !this.box.knows(head)) as string[];
+      const unknown = (await heads()).filter((head) => head && !this.box.knows(head)) as string[];
       for (const head of unknown) ids.add(keyIdOf(head));
       if (unknown.length) words.push(`${what} (${unknown.length})`);
     }

@@ -30,6 +30,8 @@ async function verified(header: unknown, end: object = END, rows: unknown[] = [[
 
 describe('a dump', () => {
   it('is taken when it is one', () => verified(HEADER));
+  it('is taken with texts that hold line ends of Unicode', () =>
+    verified(HEADER, END, [['a\u2028b\u2029c\r\nd\u0085']]));
 
   const table = (name: unknown, columns: unknown = HEADER.tables[0]?.columns) => [...HEADER.tables, { name, columns }];
   const WRONG: [string, unknown, object?, unknown[]?][] = [

@@ -13,6 +13,7 @@ const READS: Record<string, Record<string, string>> = {
   'accounts/accounts.service.ts': {
     domains: 'counts what an account has; domains stand on accounts',
     teams: 'whether a team exists',
+    tunnels: 'counts what goes with an account, in the transaction of its removal; tunnels stand on accounts',
   },
   'accounts/domain-readers.ts': {
     domains:
@@ -33,6 +34,7 @@ const READS: Record<string, Record<string, string>> = {
     passkeys: 'the same; that room stands on this one',
     identities: 'the same; that room stands on this one',
   },
+  'delegation/known.service.ts': { domains: 'the names of those that are due, also of such that were never looked at' },
   'domains/domain-filter.ts': { dns_accounts: 'a list of domains is narrowed to a provider' },
   'domains/domain-policy.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
@@ -42,6 +44,10 @@ const READS: Record<string, Record<string, string>> = {
   'domains/domains.service.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
     team_members: 'who may use an account, with the account, in one statement',
+  },
+  'expiry/certificates.service.ts': {
+    domains: 'which domains ask for it, with their hosts, in one statement',
+    dns_records: 'the hosts with addresses, of all such domains in one statement',
   },
   'records/read-anew.service.ts': { domains: 'all of them, with the number of their records' },
   'records/changes/unclear.ts': { domains: 'the account of what is to be settled; sets outlive their domains' },

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { linesOf } from '../../common/lines.js';
 
 /**
  * A dump: gzip of JSON lines, the same for all kinds of database. The first line is the header; each table begins with
@@ -122,7 +122,7 @@ export async function* readDump(path: string): AsyncGenerator<DumpLine> {
   const rows: Record<string, number> = {};
   const broken = (words: string) => new DumpError(`${path} ${words}; nothing was changed`);
   try {
-    for await (const text of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const text of linesOf(unpacked)) {
       if (trailer) throw broken('goes on behind its end');
       const line = JSON.parse(text) as DumpLine;
       if (typeof line !== 'object' || line === null) throw broken('has a line that is none of a backup');

@@ -14,6 +14,7 @@ import {
   readDump,
   verifyDump,
 } from './format.js';
+import { endings } from './tables.js';
 
 /** most that one INSERT carries: rows, values, and characters about */
 const ROWS = 200;
@@ -180,6 +181,7 @@ async function fill(
     if (!whole) await runner.commitTransaction();
     for (const { name } of tables) await goOnBehind(runner, kind, name, trailer.last_ids[name]);
     await source.migrateWith(runner, () => undefined);
+    for (const statement of endings(source.entityMetadatas)) await runner.query(statement);
     if (kind === 'mysql') await runner.query(`DROP TABLE ${HALF_RESTORED}`);
     // the file is going to have another name, and a log would not
     if (kind === 'sqlite') await runner.query('PRAGMA journal_mode = DELETE');

@@ -47,7 +47,15 @@ export async function openSnapshot(source: AppDataSource): Promise<Snapshot> {
 function sqliteSnapshot(path: string): Snapshot {
   const { DatabaseSync } = sqlite();
   const db = new DatabaseSync(path, { readOnly: true });
-  const close = async () => db.close();
+  const close = async () => {
+    try {
+      // the backport keeps what was prepared, and with it the reading, until the garbage is collected: the log of
+      // changes could not be emptied at the end of the service
+      db.exec('ROLLBACK');
+    } finally {
+      db.close();
+    }
+  };
   try {
     db.exec('PRAGMA busy_timeout = 5000');
     db.exec('BEGIN');

@@ -13,6 +13,21 @@ export const Fleeting =
     FLEETING.add(entity);
   };
 
+const ENDED = new WeakMap<object, readonly string[]>();
+
+/**
+ * What is done with the rows of an entity once they are restored: what was under way at the moment of the backup has
+ * ended since, nobody here knows how, and is not to be gone on with. @param statements SQL of all kinds
+ */
+export const EndedByRestore =
+  (...statements: string[]) =>
+  (entity: object): void => {
+    ENDED.set(entity, statements);
+  };
+
+export const endings = (metadatas: readonly EntityMetadata[]): string[] =>
+  metadatas.flatMap(({ target }) => ENDED.get(target as object) ?? []);
+
 /** A table that goes into a dump. */
 export interface KeptTable extends DumpTable {
   /** columns of the primary key, by which it is read piece by piece */
