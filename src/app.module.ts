@@ -26,6 +26,7 @@ import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 import { RecordsModule } from './records/records.module.js';
+import { RedisModule } from './redis/redis.module.js';
 import { SettingsModule } from './settings/settings.module.js';
 import { SiteModule } from './site/site.module.js';
 import { SystemServiceModule } from './system/service.module.js';
@@ -43,6 +44,7 @@ import { UsersModule } from './users/users.module.js';
     JobRunnerModule,
     MetricsModule,
     TracesModule,
+    RedisModule,
     AuditModule,
     SettingsModule,
     AuditAdministrationModule,

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { within } from '../common/clock.js';
+import { randomHex } from '../common/hash.js';
 import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
@@ -33,6 +34,9 @@ export async function readCheckpoint(path: string): Promise<AuditCheckpoint | nu
 @Injectable()
 export class CheckpointFile implements BeforeApplicationShutdown {
   private readonly path: string;
+  /** where it is written first: two processes of one data directory may have the same number */
+  private readonly fresh: string;
+  private running: Promise<void> = Promise.resolve();
   private told = { seq: 0, at: 0 };
   /** what was logged once, until it is well again */
   private wrong = false;
@@ -47,14 +51,21 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     @Inject(CONFIG) { dataDir }: Config,
   ) {
     this.path = checkpointFile(dataDir);
+    this.fresh = `${this.path}.${randomHex(8)}.tmp`;
   }
 
   read(): Promise<AuditCheckpoint | null> {
     return readCheckpoint(this.path);
   }
 
-  /** Moves it on to the end of the chain, unless that is not what it was when the file was written. */
-  async update(): Promise<void> {
+  /** Moves it on to the end of the chain, unless that is not what it was when the file was written. One at a time. */
+  update(): Promise<void> {
+    const run = this.running.then(() => this.moveOn());
+    this.running = run.catch(() => undefined);
+    return run;
+  }
+
+  private async moveOn(): Promise<void> {
     const file = await this.read();
     const ends = await this.ends.read();
     // nothing was written yet
@@ -95,13 +106,14 @@ export class CheckpointFile implements BeforeApplicationShutdown {
   }
 
   private async write(checkpoint: AuditCheckpoint): Promise<void> {
-    const fresh = `${this.path}.${process.pid}.tmp`;
     try {
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-      await writeFile(fresh, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
-      await rename(fresh, this.path);
+      await writeFile(this.fresh, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
+      await rename(this.fresh, this.path);
       this.unwritable = false;
     } catch (err) {
+      // the next process has another name for it
+      await rm(this.fresh, { force: true }).catch(() => undefined);
       if (!this.unwritable) log().error({ err }, 'audit checkpoints cannot be kept in the data directory');
       this.unwritable = true;
     }
@@ -111,6 +123,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     if (checkpoint.seq === this.told.seq || Date.now() - this.told.at < TOLD_MS) return;
     this.told = { seq: checkpoint.seq, at: Date.now() };
     log().info({ checkpoint }, 'audit checkpoint');
-    await this.events.emit('audit.checkpoint', checkpoint);
+    const text = `The audit log ends with entry ${checkpoint.seq}, ${checkpoint.hash}`;
+    await this.events.emit('notice', { event: 'audit.checkpoint', text, details: { ...checkpoint } });
   }
 }

@@ -11,9 +11,12 @@ export const NOTICE_EVENTS = [
   'token.created',
   'token.unused',
   'audit.rule',
+  'audit.checkpoint',
   'backup.failed',
   'failover.switched',
   'failover.failed',
+  'delegation.changed',
+  'delegation.broken',
 ] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
@@ -26,6 +29,24 @@ export interface Notice {
   /** ids of the channels to use; left out: all that ask for the event */
   channels?: readonly string[];
   details?: Record<string, string | number | null>;
+}
+
+/** What became of a run of a job. */
+export interface JobNews {
+  what: 'started' | 'progress' | 'done' | 'failed';
+  job_id: number;
+  name: string;
+  /** see `JobView` */
+  subject: string | null;
+  /** started: which try it is */
+  attempt?: number;
+  /** progress: how far it is; depends on the job */
+  progress?: object | null;
+  /** done: what came of it; depends on the job */
+  result?: object | null;
+  /** failed: why, and when it is tried again; null: not by itself */
+  error?: string;
+  retry_at?: string | null;
 }
 
 /** Who could read a domain that is gone, beside administrators. */
@@ -43,20 +64,24 @@ export interface EventArgs {
   /** connected, and the schema up to date; once for each opening */
   'database.opened': [];
   'domain.created': [domainId: number];
+  /** the end of the registration of a domain is not set by hand any more */
+  'domain.expiry.automatic': [name: string];
   /** alone, or with their account; with who could read each */
   'domains.removed': [domains: ReadonlyMap<number, Readers>];
   /** records of a domain were written: which, says the change set */
   'records.changed': [domainId: number, changeSet: number];
   /** the cache of a domain follows what its provider holds: so many rows were touched */
   'records.synced': [domainId: number, touched: number];
+  /** a rule of failover has switched the record set that it is of */
+  'failover.switched': [domainId: number, ruleId: number, active: 'primary' | 'backup'];
   /** an account was synchronised: what became of its zones */
   'account.synced': [accountId: number, result: { added: number; updated: number; missing: number; failed: number }];
+  /** a job began, got on or ended; of those that come again and again only that they fail, and do no longer */
+  'job.changed': [news: JobNews];
   /** a document of the settings was changed */
   'settings.changed': [section: string];
   /** a mail can be read in the outbox */
   'mail.queued': [];
-  /** where the audit log ended, signed: for whoever keeps that elsewhere */
-  'audit.checkpoint': [checkpoint: Readonly<{ seq: number; hash: string; signature: string; public_key: string }>];
   /** something that somebody may want to be told of, through channels of the settings */
   notice: [notice: Notice];
   /** a notice waits for its channels */

@@ -2,6 +2,7 @@ import type { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { within } from '../common/clock.js';
 import { log } from '../common/logger.js';
+import type { RedisLink } from '../redis/redis-link.js';
 import type { Engine } from './engine.js';
 
 /** runs that this process has at once */
@@ -27,21 +28,19 @@ interface Line {
 
 /** BullMQ, over Redis: every tick of a job is a delayed job there, named after both, so that it exists once. */
 export class BullEngine implements Engine {
-  /** sees Redis come and go */
-  private probe: Redis | undefined;
   private line: Line | null = null;
   /** the next tick of jobs as it was planned from here */
   private readonly planned = new Map<number, string>();
-  private away = false;
   private stopped = false;
 
   /**
+   * @param redis tells when Redis comes and goes
    * @param name of the installation, so that several may share one Redis
    * @param due a job is due; ends with its run
    * @param changed Redis came, or went away
    */
   constructor(
-    private readonly url: string,
+    private readonly redis: RedisLink,
     private readonly name: string,
     private readonly due: (id: number) => Promise<void>,
     private readonly changed: () => void,
@@ -51,14 +50,15 @@ export class BullEngine implements Engine {
     return this.line !== null;
   }
 
-  /** Its packages are loaded where they are needed only. Redis may be away, and may come later. */
+  /** Its package is loaded where it is needed only. Redis may be away, and may come later. */
   async start(): Promise<void> {
-    const [bull, { Redis: Client }] = await Promise.all([import('bullmq'), import('ioredis')]);
-    this.probe = new Client(this.url, { lazyConnect: true, maxRetriesPerRequest: 0 });
-    this.probe.on('error', (error: Error) => this.lost(error.message));
-    this.probe.on('close', () => this.lost('the connection was closed'));
-    this.probe.on('ready', () => this.back(bull, Client));
-    this.probe.connect().catch(() => undefined); // told by the error event
+    const bull = await import('bullmq');
+    this.redis.follow((client) => {
+      if (this.stopped) return;
+      void this.hangUp();
+      if (client) this.open(bull, client);
+      this.changed();
+    });
   }
 
   plan(id: number, at: string): void {
@@ -74,12 +74,9 @@ export class BullEngine implements Engine {
   async stop(): Promise<void> {
     this.stopped = true;
     await this.hangUp();
-    this.probe?.disconnect();
   }
 
-  private back({ Queue, Worker }: typeof import('bullmq'), Client: typeof Redis): void {
-    if (this.stopped) return;
-    void this.hangUp();
+  private open({ Queue, Worker }: typeof import('bullmq'), link: Redis): void {
     const clients: Redis[] = [];
     const kept = (client: Redis): Redis => {
       client.on('error', failed);
@@ -88,7 +85,10 @@ export class BullEngine implements Engine {
       const { duplicate } = client;
       return Object.assign(client, { duplicate: (more: object) => kept(duplicate.call(client, more)) });
     };
-    const options = { prefix: 'zoneward:jobs', connection: kept(new Client(this.url, { maxRetriesPerRequest: null })) };
+    // what blocks cannot share, and has no limit of time
+    const patient = { maxRetriesPerRequest: null, enableOfflineQueue: true, lazyConnect: false };
+    const connection = kept(link.duplicate({ ...patient, commandTimeout: undefined }));
+    const options = { prefix: 'zoneward:jobs', connection };
     const queue = new Queue(this.name, {
       ...options,
       defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
@@ -100,21 +100,10 @@ export class BullEngine implements Engine {
       lockDuration: LOCK_MS,
       runRetryDelay: RETRY_MS,
     });
-    // the probe sees the same, and tells it
+    // the link sees the same, and tells it
     queue.on('error', failed);
     worker.on('error', failed);
     this.line = { queue, worker, clients };
-    if (this.away) log().info('Redis answers again; jobs are handed out by it');
-    this.away = false;
-    this.changed();
-  }
-
-  private lost(reason: string): void {
-    void this.hangUp();
-    if (this.away || this.stopped) return;
-    this.away = true;
-    log().warn({ err: reason }, 'Redis does not answer; jobs are found in the database');
-    this.changed();
   }
 
   /** What runs is waited for by who runs it. */

@@ -22,7 +22,18 @@ const TRIES = 5;
 /** What has to be known of a job to run it. */
 export type DueRow = Pick<
   JobRow,
-  'id' | 'name' | 'kind' | 'payload' | 'every_ms' | 'state' | 'next_at' | 'owner' | 'tries'
+  | 'id'
+  | 'name'
+  | 'kind'
+  | 'unique_key'
+  | 'payload'
+  | 'progress'
+  | 'every_ms'
+  | 'state'
+  | 'next_at'
+  | 'owner'
+  | 'tries'
+  | 'last_error'
 >;
 
 /** How a run ended, as it is noted: `error` null for well, left out: nothing is known of it. */
@@ -35,13 +46,17 @@ export interface Ending {
   result?: string | null;
 }
 
-const COLUMNS = 'id, name, kind, payload, every_ms, state, next_at, owner, tries';
+const COLUMNS = 'id, name, kind, unique_key, payload, progress, every_ms, state, next_at, owner, tries, last_error';
 
 /** Whether somebody may begin it now; `graceMs`: of one that waits, only when it is late by so much. */
 export const isDue = ({ state, next_at, owner }: DueRow, graceMs = 0): boolean =>
   state === 'running'
     ? next_at <= now() || (owner !== null && isGone(owner))
     : state === 'waiting' && next_at <= now(-graceMs);
+
+/** What a job is done to, where there is at most one for it. */
+export const subjectOf = ({ kind, unique_key }: Pick<JobRow, 'kind' | 'unique_key'>): string | null =>
+  kind === 'once' && !unique_key.startsWith('#') ? unique_key : null;
 
 /** As stored; what is too long for a text of MariaDB is left out. */
 export function stored(value: unknown): string | null {
@@ -86,7 +101,8 @@ export class JobStore {
   }
 
   /**
-   * A job to be done once, soon. One with the same key that has ended begins anew, one that has not is left as it is.
+   * A job to be done once, soon. One with the same key that has ended begins anew; one that waits is left as it is; one
+   * that runs is run once more afterwards, with the last payload that it was asked for with.
    * @returns its id
    */
   async enqueue(name: string, payload: unknown, key: string | null): Promise<number> {
@@ -96,13 +112,18 @@ export class JobStore {
         const id = await this.insert({ name, kind: 'once', key, payload, everyMs: null });
         if (id !== null) return id;
       } else {
-        if (known.state === 'waiting' || known.state === 'running') return known.id;
+        if (known.state === 'waiting') return known.id;
+        const json = JSON.stringify(payload ?? null);
         const [where, values] = seen(known);
-        const again = await this.db.run(
-          `UPDATE jobs SET payload = ?, state = 'waiting', next_at = ?, tries = 0 WHERE ${where}`,
-          [JSON.stringify(payload), now(), ...values],
-        );
-        if (again === 1) return known.id;
+        const asked =
+          known.state === 'running'
+            ? // its lease may be renewed meanwhile, its end not be noted
+              await this.db.run('UPDATE jobs SET asked = ? WHERE id = ? AND owner = ?', [json, known.id, known.owner])
+            : await this.db.run(
+                `UPDATE jobs SET payload = ?, state = 'waiting', next_at = ?, tries = 0, progress = NULL WHERE ${where}`,
+                [json, now(), ...values],
+              );
+        if (asked === 1) return known.id;
       }
       if (attempt === TRIES) throw new Error(`the job ${name} could not be made`);
     }
@@ -118,12 +139,13 @@ export class JobStore {
       if (known?.state === 'running' && !isDue(known)) return { runs: known.id };
       if (known) {
         const [where, values] = seen(known);
+        const json = JSON.stringify(payload ?? null);
         const ours = await this.db.run(
           `UPDATE jobs SET payload = ?, state = 'running', owner = ?, next_at = ?, started_at = ?, runs = runs + 1,
            tries = 1, progress = NULL, result = NULL WHERE ${where}`,
-          [JSON.stringify(payload), owner, now(LEASE_MS), now(), ...values],
+          [json, owner, now(LEASE_MS), now(), ...values],
         );
-        if (ours === 1) return { ...known, payload: JSON.stringify(payload), state: 'running', owner, tries: 1 };
+        if (ours === 1) return { ...known, payload: json, state: 'running', owner, tries: 1, progress: null };
       } else {
         const id = await this.insert({ name, kind: 'once', key, payload, everyMs: null }, owner);
         const row = id === null ? undefined : await this.one(id);
@@ -207,20 +229,27 @@ export class JobStore {
     return changed === 1;
   }
 
-  /** Notes how a run ended. @returns false when somebody else has the job by now */
+  /**
+   * Notes how a run ended; one that was asked for meanwhile is due at once, as if it was new.
+   * @returns false when somebody else has the job by now
+   */
   async end(id: number, owner: string, ending: Ending): Promise<boolean> {
     const { state, nextAt, tries, error, progress, result } = ending;
     const more: Record<string, SqlValue | undefined> = {
       // PostgreSQL takes no NUL
       last_error: error?.replaceAll('\0', '\uFFFD').slice(0, MAX_ERROR) ?? error,
-      progress: progress ?? undefined,
       result,
     };
     const given = Object.entries(more).filter((entry): entry is [string, SqlValue] => entry[1] !== undefined);
+    // one that was cut off has not done yet what it was asked for before
+    const unless = error === undefined ? '1 = 1' : 'asked IS NULL';
+    const again = error === undefined ? '' : ', payload = COALESCE(asked, payload), asked = NULL';
     const changed = await this.db.run(
-      `UPDATE jobs SET state = ?, owner = NULL, next_at = ?, tries = ?, ended_at = ?
-       ${given.map(([column]) => `, ${column} = ?`).join('')} WHERE id = ? AND owner = ?${BRIEF}`,
-      [state, nextAt, tries, now(), ...given.map(([, value]) => value), id, owner],
+      `UPDATE jobs SET state = CASE WHEN ${unless} THEN ? ELSE 'waiting' END, owner = NULL,
+       next_at = CASE WHEN ${unless} THEN ? ELSE ? END, tries = CASE WHEN ${unless} THEN ? ELSE 0 END,
+       progress = CASE WHEN ${unless} THEN COALESCE(?, progress) END, ended_at = ?
+       ${given.map(([column]) => `, ${column} = ?`).join('')}${again} WHERE id = ? AND owner = ?${BRIEF}`,
+      [state, nextAt, now(), tries, progress ?? null, now(), ...given.map(([, value]) => value), id, owner],
     );
     return changed === 1;
   }
@@ -234,11 +263,17 @@ export class JobStore {
     return changed === 1;
   }
 
-  /** Forgets what ended long ago, and scheduled ones that no process has any more. */
-  async tidy(): Promise<void> {
+  /**
+   * Forgets what ended long ago, and scheduled ones that no process has any more.
+   * @param names scheduled here: one that is as late, after a machine slept for long, is about to run
+   */
+  async tidy(names: readonly string[]): Promise<void> {
     const gone = `DELETE FROM jobs WHERE state = ? AND kind = ? AND next_at < ? AND COALESCE(ended_at, created_at) < ?`;
     await this.db.run(gone, ['done', 'once', now(), now(-KEEP_DONE_MS)]);
     await this.db.run(gone, ['failed', 'once', now(), now(-KEEP_FAILED_MS)]);
-    await this.db.run(gone, ['waiting', 'scheduled', now(-KEEP_FAILED_MS), now(-KEEP_FAILED_MS)]);
+    await this.db.run(`${gone} AND name NOT IN (${marks(names.length)})`, [
+      ...['waiting', 'scheduled', now(-KEEP_FAILED_MS), now(-KEEP_FAILED_MS)],
+      ...names,
+    ]);
   }
 }

@@ -13,6 +13,8 @@ export interface JobRun {
   id: number;
   /** 1 for the first try */
   attempt: number;
+  /** how far another run came that did not get to its end; null: it begins at the beginning */
+  before: object | null;
   /** how far it is: kept with the job, once a second at most */
   progress(value: object): void;
   /** aborted when this process ends, or has lost the job: throw, and another process begins it again */
@@ -73,7 +75,8 @@ export class Jobs {
 
   /**
    * A job to be done once, by any process, soon. Not within a transaction: on SQLite it would wait for that one.
-   * @param key one with the same that has ended begins anew; one that has not is left as it is
+   * @param key one with the same that has ended begins anew, one that waits is left as it is, one that runs is run once
+   * more afterwards
    * @returns its id
    */
   async enqueue(name: string, payload: unknown, key: string | null = null): Promise<number> {

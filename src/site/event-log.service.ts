@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { now, sleep, within } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
@@ -17,8 +18,6 @@ const ROWS = 50;
 const MOST_WAITING = 1000;
 const AGAIN_MS = 1000;
 const STOP_WAIT_MS = 1000;
-/** ms that a number which is missing is waited for: its transaction may be on its way yet */
-const GAP_MS = 1000;
 
 type Row = Pick<LoggedEvent, 'type' | 'domain_id' | 'readers' | 'data'>;
 type Stored = Omit<LoggedEvent, 'readers' | 'data'> & { readers: string | null; data: string };
@@ -40,7 +39,6 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
   private writing: Promise<void> | null = null;
   private stopping = false;
   private pruned = 0;
-  private gap: { behind: number; since: number } | null = null;
 
   constructor(
     private readonly db: Db,
@@ -58,7 +56,11 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
     events.on('domains.removed', (domains) => {
       for (const [domain_id, readers] of domains) this.add('domain.removed', { domain_id }, domain_id, readers);
     });
+    events.on('failover.switched', (domain_id, rule_id, active) =>
+      this.add('failover.switched', { domain_id, rule_id, active }, domain_id),
+    );
     events.on('account.synced', (account_id, result) => this.add('account.synced', { account_id, ...result }));
+    events.on('job.changed', ({ what, ...data }) => this.add(`job.${what}`, data));
     events.on('settings.changed', (section) => this.add('settings.changed', { section }));
   }
 
@@ -68,25 +70,14 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
   }
 
   /** The newest number; 0 when nothing has happened yet. */
-  async newest(): Promise<number> {
-    return Number((await this.db.row<{ id: number | null }>('SELECT MAX(id) AS id FROM events_log'))?.id ?? 0);
+  async newest(manager?: EntityManager): Promise<number> {
+    const row = await this.db.row<{ id: number | null }>('SELECT MAX(id) AS id FROM events_log', [], manager);
+    return Number(row?.id ?? 0);
   }
 
-  /**
-   * What came behind a number, in order. Numbers are given before their rows can be read: behind one that is missing
-   * nothing is told for a moment, or what comes in its place would never be.
-   */
-  async after(id: number, most: number): Promise<LoggedEvent[]> {
-    const rows = await this.read(id, most);
-    let last = id;
-    for (const [i, row] of rows.entries()) {
-      if (row.id !== last + 1) {
-        if (this.gap?.behind !== last) this.gap = { behind: last, since: Date.now() };
-        if (Date.now() - this.gap.since < GAP_MS) return rows.slice(0, i);
-      }
-      last = row.id;
-    }
-    return rows;
+  /** What came behind a number, in order: the numbers are those of the commits. */
+  after(id: number, most: number): Promise<LoggedEvent[]> {
+    return this.read(id, most);
   }
 
   /** What a stream missed between two numbers; null when that is not all there, or more than can be told. */
@@ -125,10 +116,11 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
           JSON.stringify(data),
         ]);
         const places = rows.map(() => '(?, ?, ?, ?, ?)').join(', ');
-        await this.db.run(
-          `INSERT INTO events_log (created_at, type, domain_id, readers, data) VALUES ${places}`,
-          values,
-        );
+        const sql = `INSERT INTO events_log (created_at, type, domain_id, readers, data) VALUES ${places}`;
+        await this.db.transaction(async (manager) => {
+          await this.takeTurn(manager);
+          await this.db.run(sql, values, manager);
+        });
         this.wake.tell();
       } catch (error) {
         this.waiting.unshift(...rows);
@@ -138,6 +130,19 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
       }
     }
     await this.prune().catch((error: Error) => log().warn({ err: error.message }, 'old events cannot be removed'));
+  }
+
+  /**
+   * Databases give numbers before the commit: one that is committed late would never be told behind a later one. Who
+   * writes holds the newest row, which makes the order of numbers that of the commits.
+   */
+  private async takeTurn(manager: EntityManager): Promise<void> {
+    for (let newest = await this.newest(manager); newest; ) {
+      await this.db.lock(manager, 'events_log', { id: newest });
+      const last = await this.newest(manager);
+      if (last === newest) return;
+      newest = last;
+    }
   }
 
   /** The newest row stays, so that no database begins its numbers anew. */

@@ -4,7 +4,12 @@ export const STREAM_EVENTS = [
   'records.synced',
   'domain.created',
   'domain.removed',
+  'failover.switched',
   'account.synced',
+  'job.started',
+  'job.progress',
+  'job.done',
+  'job.failed',
   'settings.changed',
   'reset',
 ] as const;
@@ -34,6 +39,13 @@ export class DomainRemoved {
   domain_id!: number;
 }
 
+/** `failover.switched`: a rule of failover has switched its record set. */
+export class FailoverSwitched {
+  domain_id!: number;
+  rule_id!: number;
+  active!: 'primary' | 'backup';
+}
+
 /** `account.synced`: an account was synchronised; what became of its zones. */
 export class AccountSynced {
   account_id!: number;
@@ -41,6 +53,41 @@ export class AccountSynced {
   updated!: number;
   missing!: number;
   failed!: number;
+}
+
+/** What each event of a job tells: of which one. */
+class OfJob {
+  /** `GET /api/system/jobs/:id` tells all of it */
+  job_id!: number;
+  /** what it does, such as `account.sync` */
+  name!: string;
+  /** what it does it to, where there is at most one job for it: `account.sync|3` */
+  subject!: string | null;
+}
+
+/** `job.started`: a run of a job began. */
+export class JobStarted extends OfJob {
+  /** 1 for the first try */
+  attempt!: number;
+}
+
+/** `job.progress`: a job got on, told once a second at most. */
+export class JobProgress extends OfJob {
+  /** how far it is; what stands in it depends on the job */
+  progress!: object | null;
+}
+
+/** `job.done`: a job ended well. */
+export class JobDone extends OfJob {
+  /** what came of it; depends on the job */
+  result!: object | null;
+}
+
+/** `job.failed`: a run of a job failed. */
+export class JobFailed extends OfJob {
+  error!: string;
+  /** null: it is not tried again by itself */
+  retry_at!: string | null;
 }
 
 /** `settings.changed`: a document of the settings was changed. */
@@ -60,7 +107,12 @@ export const EVENT_CLASSES = [
   RecordsSynced,
   DomainCreated,
   DomainRemoved,
+  FailoverSwitched,
   AccountSynced,
+  JobStarted,
+  JobProgress,
+  JobDone,
+  JobFailed,
   SettingsChanged,
   StreamReset,
 ];

@@ -6,14 +6,20 @@ import type { LoggedEvent } from './event.entity.js';
 import type { StreamEvent } from './stream.dto.js';
 
 /** The scope that an API token needs for an event: that of the route which tells the same. */
-const SCOPE: Record<StreamEvent, string | null> = {
+const SCOPE: Partial<Record<StreamEvent, string | null>> = {
   'records.changed': 'records:read',
   'records.synced': 'records:read',
   'domain.created': 'domains:read',
   'domain.removed': 'domains:read',
+  'failover.switched': 'records:read',
   'account.synced': 'accounts:read',
-  'settings.changed': '*',
   reset: null,
+};
+
+const scopeOf = ({ type, data }: LoggedEvent): string | null => {
+  if ((data as { name?: string }).name === 'account.sync') return 'accounts:read';
+  const scope = SCOPE[type];
+  return scope === undefined ? '*' : scope;
 };
 
 /** Which events somebody may know of. */
@@ -26,7 +32,7 @@ export class Told {
 
   /** Those that the rights of this moment show, in their order. */
   async of(me: Principal, events: readonly LoggedEvent[]): Promise<LoggedEvent[]> {
-    const mine = events.filter(({ type }) => !me.token || hasScope(me.token.allowedServices, SCOPE[type]));
+    const mine = events.filter((event) => !me.token || hasScope(me.token.allowedServices, scopeOf(event)));
     const ids = [...new Set(mine.flatMap((event) => (event.readers ? [] : (event.domain_id ?? []))))];
     const readable = ids.length ? await this.domains.readableIds(me, ids) : new Set();
     const gone = me.role < Role.Admin && mine.some(({ readers }) => readers?.teams.length);
@@ -40,6 +46,8 @@ export class Told {
           (me.role >= Role.Admin || readers.owner === me.userId || readers.teams.some((team) => teams.has(team)))
         );
       if (type === 'reset') return true;
+      // it may be of values that such a token may not read
+      if (type === 'failover.switched' && me.token?.rules) return false;
       if (domain_id !== null) return readable.has(domain_id);
       if (type === 'settings.changed' && (data as { section: string }).section === 'general') return !narrowed;
       return me.role >= Role.Admin && !narrowed;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
+import { now } from '../../src/common/clock.js';
 import type { Query } from '../support/answers.js';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
 import { databases, type Kind } from '../support/databases.js';
@@ -82,6 +83,26 @@ function suite(kind: Kind): void {
     assert.equal(done(await sync()).updated, 5);
     assert.deepEqual(await domains(), before);
     refused(await sync('?confirm=maybe'), 400, 400001);
+  });
+
+  it('what was confirmed is the list that was shown, not the one of a later try', async () => {
+    const { admin, databaseUrl, proxy, server } = world;
+    const before = await domains();
+    proxy.fault = async ({ path }, forward) => (path.endsWith('/zones') ? { status: 503, body: 'later' } : forward());
+    const answer = await sync('?confirm=true&wait=0');
+    assert.equal(answer.status, 202);
+    const { job_id } = answer.data as unknown as { job_id: number };
+    const job = async () => done(await admin.get(`/api/system/jobs/${job_id}`));
+    await until('the first try failed', async () => (await job()).state === 'waiting');
+    listing();
+    const { db, close } = await openDatabase(databaseUrl, server.dataDir);
+    // the delay is over
+    await db.run('UPDATE jobs SET next_at = ? WHERE id = ?', [now(), job_id]).finally(close);
+    await until('the second try failed', async () => (await job()).state === 'failed');
+    assert.match(String((await job()).last_error), /lists 0 of 5 known zones.*confirm=true/);
+    assert.deepEqual(await domains(), before);
+    proxy.fault = null;
+    assert.equal(done(await sync()).updated, 5);
   });
 
   it('the first synchronisation of an account, and a zone that was empty, are not suspicious', async () => {

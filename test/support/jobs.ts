@@ -4,7 +4,6 @@ import { type AddressInfo, connect as connectTo, createServer, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Config } from '../../src/config/config.js';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import type { DatabaseService } from '../../src/database/database.service.js';
@@ -14,6 +13,7 @@ import { JobReader } from '../../src/jobs/job-reader.service.js';
 import { JobStore } from '../../src/jobs/job-store.js';
 import { Jobs } from '../../src/jobs/jobs.js';
 import { JobRunner } from '../../src/jobs/runner.service.js';
+import { RedisLink } from '../../src/redis/redis-link.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 import { REDIS_URL } from './redis.js';
 
@@ -21,6 +21,7 @@ import { REDIS_URL } from './redis.js';
 export interface Doer {
   jobs: Jobs;
   db: Db;
+  events: Events;
   reader: JobReader;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -54,7 +55,8 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
       const jobs = new Jobs(store);
       const events = new Events();
       const open = { open: true } as DatabaseService;
-      const runner = new JobRunner({ redisUrl: redisUrl ?? null } as Config, jobs, store, open, events);
+      const link = new RedisLink({ redisUrl: redisUrl ?? null });
+      const runner = new JobRunner(link, jobs, store, open, events);
       runner.onModuleInit();
       let stopped = false;
       const stop = async () => {
@@ -62,9 +64,10 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
         stopped = true;
         runner.onModuleDestroy();
         await runner.beforeApplicationShutdown();
+        link.onApplicationShutdown();
         await source.destroy();
       };
-      const doer = { jobs, db, reader: new JobReader(db), start: () => events.emit('database.opened'), stop };
+      const doer = { jobs, db, events, reader: new JobReader(db), start: () => events.emit('database.opened'), stop };
       doers.push(doer);
       return doer;
     },
@@ -103,13 +106,15 @@ async function forget(birth: string): Promise<void> {
   redis.disconnect();
 }
 
-/** A way to Redis that can be cut. */
+/** A way to Redis that can be cut, or freezes: it takes what is sent, and answers nothing. */
 export async function cuttable(redisUrl: string) {
   const { hostname, port } = new URL(redisUrl);
   const sockets = new Set<Socket>();
   let open = true;
+  let frozen = false;
   const server = createServer((inner) => {
     if (!open) return inner.destroy();
+    if (frozen) return void sockets.add(inner.on('error', () => undefined));
     const outer = connectTo(Number(port || 6379), hostname);
     for (const [socket, other] of [
       [inner, outer],
@@ -130,7 +135,13 @@ export async function cuttable(redisUrl: string) {
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
+    freeze: () => {
+      frozen = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     mend: () => {
+      if (frozen) cut();
+      frozen = false;
       open = true;
     },
     close: () => {

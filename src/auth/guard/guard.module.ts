@@ -3,6 +3,7 @@ import { APP_GUARD } from '@nestjs/core';
 import { PassportModule } from '@nestjs/passport';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { DomainsModule } from '../../domains/domains.module.js';
+import { RedisModule } from '../../redis/redis.module.js';
 import { TokensModule } from '../../tokens/tokens.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
@@ -11,7 +12,7 @@ import { RateGuard, RateStorage, THROTTLERS } from './rate-limit.js';
 import { ApiTokenStrategy, JwtStrategy } from './strategies.js';
 import { UnknownQueryGuard } from './unknown-query.guard.js';
 
-@Module({ providers: [RateStorage], exports: [RateStorage] })
+@Module({ imports: [RedisModule], providers: [RateStorage], exports: [RateStorage] })
 class RateStorageModule {}
 
 @Module({

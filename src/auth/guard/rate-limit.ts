@@ -1,14 +1,17 @@
-import { type ExecutionContext, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerRequest, ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
-import type { Redis } from 'ioredis';
 import { ACCESS, type AccessRule, type ZoneRequest } from '../../common/access.js';
 import { networkOf } from '../../common/cidr.js';
 import { errors } from '../../common/errors.js';
 import { sha256 } from '../../common/hash.js';
-import { log } from '../../common/logger.js';
-import type { Config } from '../../config/config.js';
-import { CONFIG } from '../../config/config.module.js';
+import { RedisLink } from '../../redis/redis-link.js';
 import { SettingsService } from '../../settings/settings.service.js';
 
 const WINDOW_S = 60;
@@ -92,49 +95,30 @@ return {hits, redis.call('PTTL', KEYS[1])}`;
  * process: a limit never falls away.
  */
 @Injectable()
-export class RateStorage implements ThrottlerStorage, OnApplicationShutdown {
+export class RateStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
   private readonly memory = new ThrottlerStorageService();
-  private readonly redis: Promise<Redis> | null;
-  private away = false;
 
-  constructor(@Inject(CONFIG) { redisUrl }: Config) {
-    this.redis = redisUrl ? this.connect(redisUrl) : null;
+  constructor(private readonly redis: RedisLink) {}
+
+  onModuleInit(): void {
+    this.redis.start();
   }
 
   async increment(...args: Parameters<ThrottlerStorage['increment']>): ReturnType<ThrottlerStorage['increment']> {
     const [key, ttl, limit] = args;
-    if (!this.redis) return this.memory.increment(...args);
+    const { client } = this.redis;
+    if (!client) return this.memory.increment(...args);
     try {
-      const [hits, ms] = (await (await this.redis).eval(COUNT, 1, `zoneward:rate:${key}`, ttl)) as [number, number];
+      const [hits, ms] = (await client.eval(COUNT, 1, `zoneward:rate:${key}`, ttl)) as [number, number];
       const seconds = Math.max(1, Math.ceil(ms / 1000));
       return { totalHits: hits, timeToExpire: seconds, isBlocked: hits > limit, timeToBlockExpire: seconds };
-    } catch (error) {
-      this.lost(error as Error);
+    } catch {
+      // the link tells when it is away
       return this.memory.increment(...args);
     }
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  onApplicationShutdown(): void {
     this.memory.onApplicationShutdown();
-    (await this.redis)?.disconnect();
-  }
-
-  /** A client that goes on trying by itself. Its package is loaded where it is needed only. */
-  private async connect(url: string): Promise<Redis> {
-    const { Redis: Client } = await import('ioredis');
-    const quick = { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 500 };
-    const client = new Client(url, { lazyConnect: true, ...quick });
-    client.on('error', (error: Error) => this.lost(error));
-    client.on('ready', () => {
-      this.away = false;
-    });
-    client.connect().catch(() => undefined); // told by the error event
-    return client;
-  }
-
-  private lost(error: Error): void {
-    if (!this.away)
-      log().warn({ err: error.message }, 'Redis does not answer; rates are counted in this process alone');
-    this.away = true;
   }
 }

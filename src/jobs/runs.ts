@@ -1,0 +1,267 @@
+import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
+import { log } from '../common/logger.js';
+import { HOLDINGS, newHolding } from '../database/process-name.js';
+import type { Events, JobNews } from '../events/events.js';
+import { traced } from '../traces/traces.js';
+import { type DueRow, type Ending, type JobStore, stored, subjectOf } from './job-store.js';
+import type { Handler, JobRun, Jobs, Started } from './jobs.js';
+
+const RENEW_MS = 10_000;
+const PROGRESS_MS = 1000;
+const HOUR_MS = 3_600_000;
+
+/** jobs that are done once that this process has at once: those that come again and again wait for none of them */
+const PARALLEL = 16;
+/** ms until the next try, after each failure */
+const DELAYS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
+
+const triesOf = ({ tries = DELAYS.length + 1 }: Handler): number => tries;
+
+/** Somebody who waits for the end of a job. */
+interface Watch {
+  /** it is about to be told */
+  ended: boolean;
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+/** A run in this process. */
+export interface Run {
+  end: Promise<void>;
+  once: boolean;
+}
+
+/** Whoever looks for jobs is told what comes of their runs. */
+export interface Looker {
+  /** there is something to do, perhaps */
+  wake(): void;
+  /** a job will be due at this moment */
+  plan(id: number, at: string): void;
+}
+
+/** The jobs that this process does, from the taking of their rows to what is noted of their ends. */
+export class JobRuns {
+  private readonly running = new Map<number, Run>();
+  /** on their way from the table to `running` */
+  private readonly starting = new Set<Promise<unknown>>();
+  private readonly watches = new Map<number, Watch>();
+
+  /** @param stopping aborted when this process ends: what runs goes on elsewhere */
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly store: JobStore,
+    private readonly looker: Looker,
+    private readonly stopping: AbortSignal,
+    private readonly events: Events,
+  ) {}
+
+  /** Resolves when nothing runs any more. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(this.starting);
+    await Promise.all([...this.running.values()].map(({ end }) => end));
+  }
+
+  /** Begins a job here for somebody who waits for so long; see `Jobs.start`. */
+  async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {
+    if (this.stopping.aborted) throw errors.notReady('The service is about to end; try again', 5);
+    const taken = this.take<T>(name, payload, key, waitMs);
+    this.starting.add(taken);
+    const { ended } = await taken.finally(() => this.starting.delete(taken));
+    return ended;
+  }
+
+  /** Takes a job, unless somebody else does or this process has enough, and begins it. */
+  async begin(row: DueRow): Promise<Run | null> {
+    if (this.stopping.aborted || this.running.has(row.id)) return null;
+    const once = [...this.running.values()].filter((run) => run.once).length;
+    if (this.jobs.handlers.has(row.name) && once >= PARALLEL) return null;
+    const owner = newHolding();
+    const ours = await this.store.claim(row, owner).catch((error: Error) => {
+      HOLDINGS.delete(owner);
+      throw error;
+    });
+    if (ours) return this.keep({ ...row, tries: row.tries + 1 }, owner);
+    HOLDINGS.delete(owner);
+    return null;
+  }
+
+  /** Takes a job for somebody who waits, and begins it. @returns what they are told, not waited for here */
+  private async take<T>(
+    name: string,
+    payload: unknown,
+    key: string | null,
+    waitMs: number,
+  ): Promise<{ ended: Promise<Started<T>> }> {
+    const owner = newHolding();
+    const row = await this.store.begin(name, payload, key, owner).catch((error: Error) => {
+      HOLDINGS.delete(owner);
+      throw error;
+    });
+    if ('runs' in row) {
+      HOLDINGS.delete(owner);
+      throw errors.conflict('That runs already; see the job', { job_id: row.runs });
+    }
+    const { id } = row;
+    const ended = new Promise<Started<T>>((resolve, reject) => {
+      const patience = setTimeout(() => {
+        if (watch.ended) return;
+        this.watches.delete(id);
+        resolve({ id, ended: false });
+      }, waitMs);
+      const watch: Watch = {
+        ended: false,
+        resolve: (result) => {
+          clearTimeout(patience);
+          resolve(result === this ? { id, ended: false } : { id, ended: true, result: result as T });
+        },
+        reject: (error) => {
+          clearTimeout(patience);
+          reject(error);
+        },
+      };
+      if (waitMs > 0) this.watches.set(id, watch);
+    });
+    this.keep(row, owner);
+    return { ended };
+  }
+
+  /** Begins the run of a job that is ours. */
+  private keep(row: DueRow, owner: string): Run {
+    const once = this.jobs.handlers.has(row.name);
+    const end = this.run(row, owner)
+      .catch((error: Error) => log().warn({ job: row.name, id: row.id, err: error.message }, 'a job is not noted'))
+      .finally(() => {
+        HOLDINGS.delete(owner);
+        this.running.delete(row.id);
+        // another one may have waited for its place
+        if (once) this.looker.wake();
+      });
+    const run = { end, once };
+    this.running.set(row.id, run);
+    return run;
+  }
+
+  private async run(row: DueRow, owner: string): Promise<void> {
+    const { id, name } = row;
+    let progress: string | null = null;
+    let told: string | null = null;
+    const lost = new AbortController();
+    const renew = async () => {
+      if (progress !== told) this.tell(row, { what: 'progress', progress: progress && JSON.parse(progress) });
+      told = progress;
+      // a database that is away may be back before the lease ends
+      const ours = await this.store.renew(id, owner, progress).catch(() => true);
+      if (!ours) lost.abort(new Error('somebody else has the job by now'));
+    };
+    const timers = [
+      setInterval(() => void renew(), RENEW_MS).unref(),
+      setInterval(() => progress !== told && void renew(), PROGRESS_MS).unref(),
+    ];
+    const job: JobRun = {
+      id,
+      attempt: row.tries,
+      before: row.progress ? JSON.parse(row.progress) : null,
+      signal: AbortSignal.any([this.stopping, lost.signal]),
+      progress: (value) => {
+        progress = stored(value);
+      },
+    };
+    this.tell(row, { what: 'started', attempt: row.tries });
+    let ending: Ending;
+    let tell: (watch: Watch) => void;
+    let failure: Error | null = null;
+    try {
+      const attributes = { 'job.id': id, 'job.attempt': row.tries };
+      const result = await traced(`job ${name}`, { place: 'root', attributes }, () => this.work(row, job));
+      ending = { ...this.well(row), progress, result: stored(result) };
+      tell = (watch) => watch.resolve(result);
+    } catch (error) {
+      const reason = error as Error;
+      ending = { ...this.ill(row, reason), progress };
+      // whoever waits is told of a failure, not of the end of this process
+      tell = (watch) => (ending.error === undefined ? watch.resolve(this) : watch.reject(reason));
+      if (ending.state !== 'waiting') failure = reason;
+    } finally {
+      for (const timer of timers) clearInterval(timer);
+    }
+    const watch = this.watches.get(id);
+    if (watch) watch.ended = true;
+    this.watches.delete(id);
+    try {
+      if (failure) await this.bury(row, failure, watch !== undefined);
+      if (!(await this.store.end(id, owner, ending))) log().warn({ job: name, id }, 'a job was taken over meanwhile');
+      else {
+        this.tellEnd(row, ending);
+        if (ending.state === 'waiting') this.looker.plan(id, ending.nextAt);
+      }
+    } finally {
+      if (watch) tell(watch);
+    }
+  }
+
+  private tellEnd(row: DueRow, { state, error, nextAt, result }: Ending): void {
+    if (error === null) this.tell(row, { what: 'done', result: result ? JSON.parse(result) : null });
+    else if (error) this.tell(row, { what: 'failed', error, retry_at: state === 'waiting' ? nextAt : null });
+  }
+
+  /** Of jobs that come again and again only that they begin to fail, and that they do no longer. */
+  private tell(row: DueRow, news: Omit<JobNews, 'job_id' | 'name' | 'subject'>): void {
+    // by how the last one ended: a run whose process was killed counts as a try, and was no failure
+    const worth = this.jobs.handlers.has(row.name) || news.what === (row.last_error === null ? 'failed' : 'done');
+    if (worth)
+      void this.events.emit('job.changed', { ...news, job_id: row.id, name: row.name, subject: subjectOf(row) });
+  }
+
+  private async work({ name, payload, tries }: DueRow, job: JobRun): Promise<unknown> {
+    const scheduled = this.jobs.scheduled.get(name);
+    if (scheduled) return scheduled.run(job.signal);
+    const handler = this.jobs.handlers.get(name);
+    if (!handler) throw new Error(`nobody does jobs ${name}`);
+    this.stopping.throwIfAborted();
+    if (tries > triesOf(handler)) throw new Error('The process died at every try');
+    return handler.run(JSON.parse(payload), job);
+  }
+
+  private well(row: DueRow): Ending {
+    const comes = this.jobs.scheduled.has(row.name);
+    return { state: comes ? 'waiting' : 'done', nextAt: comes ? this.tick(row) : now(), error: null, tries: 0 };
+  }
+
+  /** What becomes of a job that failed. */
+  private ill(row: DueRow, failure: Error): Ending {
+    const { id, name, tries } = row;
+    const error = failure.message || failure.name;
+    if (this.jobs.scheduled.has(name)) {
+      log().warn({ job: name, id, err: failure }, 'a job failed');
+      return { state: 'waiting', nextAt: this.tick(row), error, tries };
+    }
+    // cut off by the end of this process: another one goes on, and it was no try
+    if (this.stopping.aborted) return { state: 'waiting', nextAt: now(), tries: tries - 1 };
+    const handler = this.jobs.handlers.get(name);
+    const delay = DELAYS[Math.min(tries, DELAYS.length) - 1] ?? 0;
+    const told = this.watches.has(id);
+    const over = told || !handler || tries >= triesOf(handler) || !(handler.retry?.(failure) ?? true);
+    const words = over ? 'a job failed' : 'a job failed; it will be tried again';
+    log().warn({ job: name, id, tries, err: error }, words);
+    // who waited knows: nobody has to look after it
+    const state = told ? 'done' : over ? 'failed' : 'waiting';
+    return { state, nextAt: over ? now() : now(delay), error, tries };
+  }
+
+  private async bury({ id, name, payload }: DueRow, failure: Error, told: boolean): Promise<void> {
+    try {
+      await this.jobs.handlers.get(name)?.dead?.(JSON.parse(payload), failure, told);
+    } catch (error) {
+      log().error({ job: name, id, err: error }, 'the failure of a job could not be told');
+    }
+  }
+
+  /** The next tick of a scheduled job, in step with the one that was due; those that were missed are left out. */
+  private tick({ name, state, next_at }: DueRow): string {
+    const every = this.jobs.scheduled.get(name)?.everyMs ?? HOUR_MS;
+    const from = state === 'waiting' ? Date.parse(next_at) : Date.now();
+    const missed = Math.max(0, Math.floor((Date.now() - from) / every));
+    return now(from + (missed + 1) * every - Date.now());
+  }
+}

@@ -1,0 +1,111 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import { log } from '../common/logger.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+
+/** ms that an answer may take, and between two looks whether there is one: who waits goes on without Redis */
+const ANSWER_MS = 500;
+const LOOK_MS = 1000;
+/** answers that may fail to come, one after the other: a server that is slow once is not away */
+const MISSES = 2;
+
+/** none: it is not used; away: what stands on it is done without it */
+export type RedisState = 'none' | 'up' | 'away';
+
+/**
+ * The connection to Redis of this process, which all share who send short commands. It is asked again and again whether
+ * it answers: a server that froze keeps its connections, and nobody else would tell.
+ */
+@Injectable()
+export class RedisLink implements OnApplicationShutdown {
+  private redis: Redis | null = null;
+  private starting: Promise<void> | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private up = false;
+  private away = false;
+  private stopped = false;
+  private misses = 0;
+  private readonly listeners: ((client: Redis | null) => void)[] = [];
+
+  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'redisUrl'>) {}
+
+  /** What answers; null: nothing does. Commands fail after half a second, and are not sent again. */
+  get client(): Redis | null {
+    return this.up ? this.redis : null;
+  }
+
+  get state(): RedisState {
+    if (!this.config.redisUrl) return 'none';
+    return this.up ? 'up' : 'away';
+  }
+
+  /** Connects, once, and goes on trying. Not waited for: Redis may come later. */
+  start(): void {
+    if (this.config.redisUrl && !this.stopped) this.starting ??= this.connect(this.config.redisUrl);
+  }
+
+  /** Tells whenever Redis comes (the client), or goes away (null). Connects. */
+  follow(listener: (client: Redis | null) => void): void {
+    this.listeners.push(listener);
+    if (this.up) listener(this.redis);
+    this.start();
+  }
+
+  onApplicationShutdown(): void {
+    this.stopped = true;
+    clearInterval(this.timer);
+    this.redis?.disconnect();
+  }
+
+  /** Its package is loaded where it is needed only. */
+  private async connect(url: string): Promise<void> {
+    const { Redis: Client } = await import('ioredis');
+    if (this.stopped) return;
+    const quick = { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: ANSWER_MS };
+    // a frozen one does not answer the end of a connection either
+    const client = new Client(url, { lazyConnect: true, disconnectTimeout: ANSWER_MS, ...quick });
+    this.redis = client;
+    client.on('error', (error: Error) => this.lost(error.message));
+    client.on('close', () => this.lost('the connection was closed'));
+    client.on('ready', () => this.back());
+    client.connect().catch(() => undefined); // told by the error event
+    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+  }
+
+  private async look(): Promise<void> {
+    const { client } = this;
+    if (!client) return;
+    try {
+      await client.ping();
+      this.misses = 0;
+    } catch (error) {
+      this.misses += 1;
+      if (this.misses < MISSES || !this.up || this.stopped) return;
+      this.lost((error as Error).message);
+      client.disconnect(true);
+    }
+  }
+
+  private back(): void {
+    if (this.stopped || this.up) return;
+    this.up = true;
+    this.misses = 0;
+    if (this.away) log().info('Redis answers again');
+    this.away = false;
+    for (const listener of this.listeners) listener(this.redis);
+  }
+
+  private lost(reason: string): void {
+    const { up } = this;
+    this.up = false;
+    if (this.stopped) return;
+    if (!this.away)
+      log().warn(
+        { err: reason },
+        'Redis does not answer; rates are counted by each process, jobs and events are found in the database',
+      );
+    this.away = true;
+    if (up) for (const listener of this.listeners) listener(null);
+  }
+}
