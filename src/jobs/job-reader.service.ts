@@ -1,10 +1,15 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import { Db, type SqlValue } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import { provide } from '../metrics/metrics.js';
 import type { JobRow } from './job.entity.js';
+import { subjectOf } from './job-store.js';
+
+/** ms: a service that runs has begun a job since then */
+const AT_WORK_MS = 5000;
 
 /** A job as the API shows it. */
 export interface JobShown {
@@ -25,10 +30,20 @@ export interface JobShown {
   created_at: string;
 }
 
+/** Which jobs a list shows. */
+export interface JobFilter {
+  state?: string;
+  name?: string;
+  failing?: boolean;
+}
+
 const COLUMNS = `id, name, kind, unique_key, every_ms, state, next_at, runs, tries, progress, result, last_error,
   created_at, started_at, ended_at`;
 
-type Row = Omit<JobRow, 'payload' | 'owner'>;
+type Row = Omit<JobRow, 'payload' | 'owner' | 'asked'>;
+
+/** One that comes again and again is never given up: it fails, from a failure until a run ends well. */
+const FAILING = `kind = 'scheduled' AND last_error IS NOT NULL`;
 
 /** What there is to do, for administrators. */
 @Injectable()
@@ -40,12 +55,15 @@ export class JobReader implements OnModuleInit {
   }
 
   /** Newest first, unless a sort is given. */
-  async list(query: PageQuery & { state?: string; name?: string }): Promise<{ total: number; list: JobShown[] }> {
+  async list(query: PageQuery & JobFilter): Promise<{ total: number; list: JobShown[] }> {
     const given = Object.entries({ state: query.state, name: query.name }).filter(([, value]) => value !== undefined);
     const { total, list } = await listRows<Row>(this.db, query, {
       columns: COLUMNS,
       from: 'jobs',
-      where: ['1 = 1', ...given.map(([column]) => `${column} = ?`)].join(' AND '),
+      where: [
+        query.failing ? `(state = 'failed' OR ${FAILING})` : '1 = 1',
+        ...given.map(([column]) => `${column} = ?`),
+      ].join(' AND '),
       values: given.map(([, value]) => value as SqlValue),
       sorts: { id: 'id', name: 'name', state: 'state', next_run_at: 'next_at', last_run_at: 'started_at' },
       fallback: '-id',
@@ -55,10 +73,15 @@ export class JobReader implements OnModuleInit {
     return { total, list: list.map(shown) };
   }
 
-  /** How many there are of each state. */
+  /** Whether a service works on this database, or did until a moment ago: it begins jobs all the time. */
+  async someBegan(): Promise<boolean> {
+    return Boolean(await this.db.row('SELECT id FROM jobs WHERE started_at > ? LIMIT 1', [now(-AT_WORK_MS)]));
+  }
+
+  /** How many there are of each state; `failing` are those that come again and again whose last run failed. */
   async count(): Promise<Record<string, number>> {
     const rows = await this.db.rows<{ state: string; n: number }>(
-      'SELECT state, COUNT(*) AS n FROM jobs GROUP BY state',
+      `SELECT CASE WHEN ${FAILING} THEN 'failing' ELSE state END AS state, COUNT(*) AS n FROM jobs GROUP BY 1`,
     );
     return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
   }
@@ -79,7 +102,7 @@ function shown(row: Row): JobShown {
     name: row.name,
     kind: row.kind as JobShown['kind'],
     state: row.state as JobShown['state'],
-    subject: row.kind === 'once' && !row.unique_key.startsWith('#') ? row.unique_key : null,
+    subject: subjectOf(row),
     every_seconds: row.every_ms === null ? null : Number(row.every_ms) / 1000,
     next_run_at: row.state === 'waiting' ? row.next_at : null,
     last_run_at: row.started_at,

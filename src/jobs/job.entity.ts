@@ -30,6 +30,8 @@ export class JobRow {
   @Int() runs!: number;
   /** runs that were begun since the last one that ended well */
   @Int() tries!: number;
+  /** JSON: the payload with which it was asked for while it ran: it runs once more with that */
+  @Text({ nullable: true }) asked!: string | null;
   /** JSON: how far it is, or came */
   @Text({ nullable: true }) progress!: string | null;
   /** JSON: what came of it */

@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { RedisModule } from '../redis/redis.module.js';
 import { JobReader } from './job-reader.service.js';
 import { JobStore } from './job-store.js';
 import { Jobs } from './jobs.js';
@@ -10,5 +11,5 @@ import { JobRunner } from './runner.service.js';
 export class JobsModule {}
 
 /** Does it: only the service imports it. */
-@Module({ providers: [JobRunner] })
+@Module({ imports: [RedisModule], providers: [JobRunner] })
 export class JobRunnerModule {}

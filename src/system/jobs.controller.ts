@@ -18,14 +18,16 @@ export class JobsController {
    * The newest first, 20 a page. Jobs that ended well are forgotten after 7 days, those that failed after 30.
    */
   @Get()
-  @Access({ role: Role.Admin })
+  @Access({ role: Role.Super })
   async list(@Query() query: JobQuery, @Res({ passthrough: true }) response: Response): Promise<JobList> {
     const { total, list, page } = await this.jobs.list(query);
     pageHeaders(response, total, page);
     return { total, list };
   }
 
-  /** One job; while it runs, how far it is. */
+  /**
+   * One job; while it runs, how far it is. Administrators may read it, too: their synchronisations answer with its id.
+   */
   @Get(':id')
   @Access({ role: Role.Admin })
   get(@Param('id', IdPipe) id: number): Promise<JobView> {
@@ -38,7 +40,7 @@ export class JobsController {
    */
   @Post(':id/retry')
   @HttpCode(200)
-  @Access({ role: Role.Admin, noTokens: true })
+  @Access({ role: Role.Super, noTokens: true })
   @Fails('conflict')
   @Audited('job.retry')
   retry(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<JobView> {

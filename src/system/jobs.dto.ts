@@ -1,11 +1,17 @@
-import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
-import { PageQuery } from '../common/paging.dto.js';
+import { IsBoolean, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
+import { PageQuery, ToBoolean } from '../common/paging.dto.js';
 
 export class JobQuery extends PageQuery {
   /** only those in this state: `failed` are those that nobody tries again */
   @IsOptional()
   @IsIn(['waiting', 'running', 'done', 'failed'])
   state?: 'waiting' | 'running' | 'done' | 'failed';
+
+  /** `true`: only those that were given up, and those that come again and again whose last run failed */
+  @IsOptional()
+  @ToBoolean()
+  @IsBoolean()
+  failing?: boolean;
 
   /** only those of exactly this name */
   @IsOptional()

@@ -40,6 +40,39 @@ for (const { kind, skip } of databases()) {
       const engine = redis ? 'with Redis' : 'without Redis';
       const unless = redis ? noRedis : undefined;
 
+      itUnless(unless)(`${engine} one that is asked for while it runs is run once more`, async () => {
+        const doer = await house.doer(redis);
+        let hold = gate();
+        const did: unknown[] = [];
+        doer.jobs.handle('asked', {
+          run: async (payload, job) => {
+            // what was done before it was asked for once more is no part of that
+            did.push([payload, job.attempt, job.before]);
+            job.progress({ payload });
+            await hold.opened;
+            if (payload === 'first') throw new Error('what comes next has its place');
+          },
+        });
+        await doer.start();
+        const id = await doer.jobs.enqueue('asked', 'first', 'k');
+        const next = async (n: number, ...asked: string[]) => {
+          await until(`run ${n}`, async () => did.length === n);
+          for (const what of asked) assert.equal(await doer.jobs.enqueue('asked', what, 'k'), id);
+          const last = hold;
+          hold = gate();
+          last.open();
+        };
+        await next(1, 'second', 'third', 'third');
+        await next(2, 'fourth');
+        await next(3);
+        await until('it is done', async () => (await state(doer, 'asked')) === 'done');
+        assert.deepEqual(
+          did,
+          ['first', 'third', 'fourth'].map((what) => [what, 1, null]),
+        );
+        assert.deepEqual([(await doer.reader.get(id)).runs, (await row(doer, 'asked')).asked], [3, null]);
+      });
+
       itUnless(unless)(`${engine} each tick is one run, over three that look`, async () => {
         const begun: number[] = [];
         const at: string[] = [];
@@ -109,17 +142,53 @@ for (const { kind, skip } of databases()) {
       await doer.start();
       await until('some tries', async () => Number((await row(doer, 'moody')).tries) >= 3);
       assert.equal((await row(doer, 'moody')).last_error, 'not\uFFFDtoday');
+      const failing = async () => (await doer.reader.list({ failing: true })).list.map(({ name }) => name);
+      assert.deepEqual([await failing(), (await doer.reader.count()).failing], [['moody'], 1]);
       fails = false;
       await until('well', async () => (await row(doer, 'moody')).last_error === null);
+      assert.deepEqual([await failing(), (await doer.reader.count()).failing], [[], undefined]);
+    });
+
+    it('that comes again tells when it begins to fail, also after a run that was killed, and when no longer', async () => {
+      const doer = await house.doer();
+      const told: string[] = [];
+      doer.events.on('job.changed', ({ what }) => told.push(what));
+      let fails = false;
+      let runs = 0;
+      doer.jobs.schedule('told', 3_600_000, async () => {
+        runs++;
+        if (fails) throw new Error('no');
+      });
+      const next = async (killed: boolean) => {
+        const before = runs;
+        const left = killed
+          ? ['running', ELSEWHERE, now(-1), 1]
+          : ['waiting', null, now(), Number((await row(doer, 'told')).tries)];
+        await doer.db.run(`UPDATE jobs SET state = ?, owner = ?, next_at = ?, tries = ? WHERE name = 'told'`, left);
+        await until('it ran', async () => runs > before && (await state(doer, 'told')) === 'waiting');
+      };
+      await doer.start();
+      await until('the first', async () => (await state(doer, 'told')) === 'waiting' && runs === 1);
+      await next(true);
+      fails = true;
+      await next(true);
+      await next(false);
+      fails = false;
+      await next(false);
+      await until('both are told', async () => told.join() === 'failed,done', 5000);
+      await next(false);
+      assert.deepEqual(told, ['failed', 'done']);
     });
 
     it('done once is tried again, then given up, told of, and can be started again', async () => {
       const [asks, does] = [await house.doer(), await house.doer()];
       let fails = true;
       const told: [unknown, string, boolean][] = [];
+      const before: unknown[] = [];
       does.jobs.handle<{ what: string }>('once', {
         tries: 2,
         run: async ({ what }, job) => {
+          before.push(job.before);
           job.progress({ at: what });
           if (fails) throw new Error('no');
           return { did: what };
@@ -142,7 +211,36 @@ for (const { kind, skip } of databases()) {
         [shown.result, shown.progress, shown.runs, shown.tries, shown.last_error, shown.next_run_at],
         [{ did: 'this' }, { at: 'this' }, 3, 0, null, null],
       );
+      // a try knows how far the one before it came
+      assert.deepEqual(before, [null, { at: 'this' }, { at: 'this' }]);
       await assert.rejects(asks.jobs.again(id), { code: 409001 });
+    });
+
+    it('that come again and again get their rows anew where another database took the place of theirs', async () => {
+      const doer = await house.doer();
+      let runs = 0;
+      doer.jobs.schedule('lasting', 3_600_000, async () => void runs++);
+      await doer.start();
+      await until('it ran', async () => runs === 1 && (await state(doer, 'lasting')) === 'waiting');
+      await doer.db.run('DELETE FROM jobs');
+      await until('it runs there, too', async () => runs === 2 && (await state(doer, 'lasting')) === 'waiting');
+      const names = (await doer.reader.list({})).list.map(({ name }) => name);
+      assert.deepEqual(names.toSorted(), ['jobs.tidy', 'lasting']);
+    });
+
+    it('that are scheduled stay, however late they are; those that nobody has any more go', async () => {
+      const [before, doer] = [await house.doer(), await house.doer()];
+      for (const name of ['kept', 'gone']) before.jobs.schedule(name, 3_600_000, async () => undefined);
+      doer.jobs.schedule('kept', 3_600_000, async () => undefined);
+      await before.start();
+      const ran = async (name: string) => Boolean((await row(doer, name)).ended_at);
+      await until('both ran', async () => (await ran('kept')) && (await ran('gone')));
+      await before.stop();
+      const long = now(-40 * 86_400_000);
+      await doer.db.run('UPDATE jobs SET next_at = ?, ended_at = ?, created_at = ?', [long, long, long]);
+      await doer.jobs.scheduled.get('jobs.tidy')?.run(new AbortController().signal);
+      const names = (await doer.reader.list({})).list.map(({ name }) => name);
+      assert.deepEqual(names.toSorted(), ['jobs.tidy', 'kept']);
     });
 
     it('that kills its process each time is given up', async () => {
@@ -160,7 +258,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(runs, 0);
     });
 
-    it('with a key is there once: added while it waits or runs, anew when it has ended', async () => {
+    it('with a key is there once: added while it waits, once more after it runs, anew when it has ended', async () => {
       const [a, b] = [await house.doer(), await house.doer()];
       const did: unknown[] = [];
       const hold = gate();
@@ -183,7 +281,7 @@ for (const { kind, skip } of databases()) {
       hold.open();
       await until('it is done', async () => (await state(a, 'keyed')) === 'done');
       assert.deepEqual(await b.jobs.start('keyed', 7, 'k', 5000), { id: ids[0], ended: true, result: undefined });
-      assert.deepEqual(did.slice(1), [7]);
+      assert.deepEqual(did.slice(1), [5, 7]);
     });
 
     it('begun for somebody who waits tells how it ended, and goes on when nobody waits any longer', async () => {
@@ -282,6 +380,19 @@ for (const { kind, skip } of databases()) {
         const before = runs;
         await until('found without it again', async () => runs > before + 3);
         assert.equal(log.split('Redis does not answer').length, 3, 'one line each time');
+        // one that froze keeps its connections, and takes what is sent
+        way.mend();
+        await until('Redis is back again', async () => log.split('Redis answers again').length === 3);
+        const handedTo = await handed();
+        await until('Redis hands them out again', async () => (await handed()) > handedTo + 3);
+        way.freeze();
+        await until('it is seen', async () => log.split('Redis does not answer').length === 4);
+        const frozen = runs;
+        await until('found without it once more', async () => runs > frozen + 3);
+        way.mend();
+        await until('Redis is thawed', async () => log.split('Redis answers again').length === 4);
+        const thawed = await handed();
+        await until('it hands them out as before', async () => (await handed()) > thawed + 3);
       } finally {
         way.close();
         redis.disconnect();

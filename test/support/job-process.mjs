@@ -7,6 +7,7 @@ import { Events } from '../../dist/src/events/events.js';
 import { JobStore } from '../../dist/src/jobs/job-store.js';
 import { Jobs } from '../../dist/src/jobs/jobs.js';
 import { JobRunner } from '../../dist/src/jobs/runner.service.js';
+import { RedisLink } from '../../dist/src/redis/redis-link.js';
 
 const [url, redis, name, every, ms] = process.argv.slice(2);
 const source = new AppDataSource([]);
@@ -18,5 +19,5 @@ jobs.schedule(name, Number(every), async () => {
   process.stdout.write('run\n');
   await new Promise((resolve) => setTimeout(resolve, Number(ms)));
 });
-new JobRunner({ redisUrl: redis || null }, jobs, store, { open: true }, events).onModuleInit();
+new JobRunner(new RedisLink({ redisUrl: redis || null }), jobs, store, { open: true }, events).onModuleInit();
 await events.emit('database.opened');
