@@ -3,9 +3,18 @@ import { Agent } from 'undici';
 import type { Cidr } from '../common/cidr.js';
 import { resolveAllowed } from './guard.js';
 
-/** A keep-alive agent that connects only to addresses that it has checked itself. Redirects are never followed. */
-export function outboundAgent(deny: readonly Cidr[], timeoutMs: number, allow?: readonly Cidr[]): Agent {
+/**
+ * A keep-alive agent that connects only to addresses that it has checked itself. Redirects are never followed.
+ * @param allowH2 HTTP/2, where the server has it
+ */
+export function outboundAgent(
+  deny: readonly Cidr[],
+  timeoutMs: number,
+  allow?: readonly Cidr[],
+  allowH2 = false,
+): Agent {
   return new Agent({
+    allowH2,
     keepAliveTimeout: 30_000,
     connect: {
       timeout: timeoutMs,

@@ -79,19 +79,25 @@ function embedded(address: string): string[] {
  * One address for a host, checked: connect to this address, not to the name again.
  * @throws OutboundError `unavailable` (nothing sent) when the name does not resolve or its address is not allowed
  */
-export const resolveAllowed = async (host: string, deny: readonly Cidr[], allow?: readonly Cidr[]) =>
-  (await resolveAllAllowed(host, deny, allow))[0] as string;
+export const resolveAllowed = async (
+  ...asked: [host: string, deny: readonly Cidr[], allow?: readonly Cidr[], find?: Find]
+): Promise<string> => (await resolveAllAllowed(...asked))[0] as string;
 
-/** All of them, at least one. @throws OutboundError as above */
+/** The addresses of a name. @throws Error where it has none */
+type Find = (name: string) => Promise<string[]>;
+const bySystem: Find = async (name) => (await dnsLookup(name, { all: true })).map(({ address }) => address);
+
+/** All of them, at least one. @param find left out: the resolver of the machine @throws OutboundError as above */
 export async function resolveAllAllowed(
   host: string,
   deny: readonly Cidr[],
   allow?: readonly Cidr[],
+  find = bySystem,
 ): Promise<string[]> {
   const bare = host.replace(/^\[|\]$/g, '');
   let addresses: string[];
   try {
-    addresses = isIP(bare) ? [bare] : (await dnsLookup(bare, { all: true })).map((a) => a.address);
+    addresses = isIP(bare) ? [bare] : await find(bare);
   } catch {
     throw new OutboundError('unavailable', `The host name ${host} cannot be resolved`, false);
   }

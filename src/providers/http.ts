@@ -1,6 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { sleep } from '../common/clock.js';
 import { readBody } from '../outbound/body.js';
+import { retryAfter } from '../outbound/retry-after.js';
 import { clipped, type Late, NotBegun, ProviderError } from './errors.js';
 import type { Gate } from './gate.js';
 import {
@@ -282,15 +283,6 @@ function kindOf(status: number): ProviderError['kind'] {
 }
 
 const backoff = (attempt: number): number => 100 * 2 ** attempt + Math.random() * 100;
-
-/** ms that a `Retry-After` header asks for: seconds or an HTTP date. */
-function retryAfter(header: string | string[] | undefined): number | undefined {
-  const text = Array.isArray(header) ? header[0] : header;
-  if (!text) return undefined;
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
-}
 
 /** True when the request certainly did not reach the provider. */
 function neverSent(error: unknown): boolean {
