@@ -1,31 +1,55 @@
 import { Injectable } from '@nestjs/common';
 import { errors } from '../common/errors.js';
-import { contains } from '../common/paging.dto.js';
-import { parseTime } from '../common/validation.js';
-import { dayStart } from '../common/zone.js';
+import { orderBy, pageSql } from '../common/paging.dto.js';
 import { Db, type SqlValue } from '../database/db.js';
-import { listRows } from '../database/lists.js';
+import { unknownSort } from '../database/lists.js';
 import type { AuditFilter, AuditList, AuditQuery, AuditView } from './audit.dto.js';
 import type { AuditLog } from './audit.entity.js';
-import { Counts } from './counts.js';
 import { AuditLinker, parsed } from './linker.service.js';
+import {
+  allOf,
+  COUNTED,
+  type Condition,
+  glob,
+  idsOf,
+  isNarrowed,
+  LOOKED,
+  type Part,
+  partOf,
+  searchOf,
+} from './search.js';
 import { type Pending, StrangersLog } from './strangers-log.service.js';
 
 const DEFAULT_LIMIT = 20;
 /** rows of one look of an export: with more, their garbage lives longer */
 const BATCH = 200;
 const FAILED = 'auth.login_failed';
-const SEARCH = ['LOWER(username)', 'LOWER(target)'];
+const SORTS = { created_at: 'found_at' };
+/** by nothing more: PostgreSQL would sort all that is found, since no index goes on by the number */
+const NEWEST = 'found_at DESC';
+const ALL = 'SELECT (SELECT MAX(seq) FROM audit_logs) - (SELECT MIN(seq) FROM audit_logs) + 1 AS n';
 const COLUMNS = `id, seq, created_at, actor_type, user_id, username, token_id, token_name, action, domain, domain_id, target,
   state_before, state_after, result, error, ip, user_agent, request_id, change_set_id, prev_hash, hash`;
 
 type Row = Omit<AuditLog, 'target' | 'state_before' | 'state_after'> &
   Record<'target' | 'state_before' | 'state_after', string | null>;
 
-/** A moment as text that sorts: those outside of the four-digit years are of nobody's log. */
-const textOf = (time: number): string => {
-  const text = new Date(time).toISOString();
-  return text.startsWith('+') ? '9999-12-31T23:59:59.999Z' : text.startsWith('-') ? '0000-01-01T00:00:00.000Z' : text;
+type Page = { page: number; limit: number };
+interface Found {
+  rows: Row[];
+  total: number;
+  /** false: there are more */
+  exact: boolean;
+}
+
+/** How many there are, where a page is the last one; null: it does not tell. */
+const totalOf = (rows: readonly Row[], { page, limit }: Page): number | null =>
+  rows.length < limit && (rows.length || page === 1) ? (page - 1) * limit + rows.length : null;
+
+/** How often an entry stands for, by its state. */
+const countOf = (state: string | null): number => {
+  const { count } = (parsed(state) ?? {}) as { count?: unknown };
+  return typeof count === 'number' ? count : 1;
 };
 
 const view = (row: Row): AuditView => ({
@@ -57,15 +81,11 @@ const view = (row: Row): AuditView => ({
 
 @Injectable()
 export class AuditReader {
-  private readonly counts: Counts;
-
   constructor(
     private readonly db: Db,
     private readonly linker: AuditLinker,
     private readonly strangers: StrangersLog,
-  ) {
-    this.counts = new Counts(db);
-  }
+  ) {}
 
   /**
    * Newest first, with all that is written when it is called: it links what is not linked yet.
@@ -73,32 +93,48 @@ export class AuditReader {
    * @throws AppError 400001
    */
   async list(query: AuditQuery, zone: string): Promise<AuditList & { page: number; limit: number }> {
-    const [where, values] = filter(query, zone, false);
-    const limit = query.limit ?? DEFAULT_LIMIT;
-    const page = query.page ?? 1;
-    if (query.sort && !['created_at', '-created_at'].includes(query.sort)) {
-      throw errors.field('sort', 'must be created_at or -created_at', 'choice', {
-        values: ['created_at', '-created_at'],
-      });
-    }
+    const search = searchOf(query, zone);
+    const { page = 1, limit = DEFAULT_LIMIT } = query;
+    const order = orderBy(query.sort, SORTS, '-created_at', 'found_id');
+    if (!order) throw unknownSort(SORTS);
     await this.linker.linkIfPossible();
-    const { total, list } = await listRows<Row>(
-      this.db,
-      { ...query, page, limit },
-      {
-        columns: COLUMNS,
-        from: 'audit_logs',
-        where,
-        values,
-        // entries are numbered in the order in which they were written
-        sorts: { created_at: 'id' },
-        fallback: '-created_at',
-        id: 'id',
-        search: SEARCH,
-        count: (from, all) => this.counts.of(from, all),
-      },
+    const part = await partOf(this.db, search);
+    const asked = { page, limit };
+    const { rows, total, exact } = await (part.looked.length
+      ? this.searched(part, order, asked)
+      : this.found(part, order, asked));
+    const total_exact = exact && part.before === null;
+    return { total, total_exact, next_until: part.before, list: rows.map(view), page, limit };
+  }
+
+  /** A page of what one index finds, all of it; without any filter it is counted by the numbers, which have no gaps. */
+  private async found({ found }: Part, order: string, page: Page): Promise<Found> {
+    const [end, cut] = pageSql(page);
+    const [ids, values] = idsOf(found, order, end);
+    const rows = await this.db.rows<Row>(
+      `SELECT ${COLUMNS} FROM ${ids} JOIN audit_logs ON id = found_id ORDER BY ${order}`,
+      [...values, ...cut],
     );
-    return { total, list: list.map(view), page, limit };
+    if (!isNarrowed(found)) return { rows, total: await this.number(ALL), exact: true };
+    const [some, which] = idsOf(found, NEWEST, ` LIMIT ${COUNTED + 1}`);
+    const n = totalOf(rows, page) ?? (await this.number(`SELECT COUNT(*) AS n FROM ${some}`, which));
+    return { rows, total: Math.min(n, COUNTED), exact: n <= COUNTED };
+  }
+
+  /** A page of what matches of the newest entries that one index finds. */
+  private async searched({ found, looked }: Part, order: string, page: Page): Promise<Found> {
+    const [end, cut] = pageSql(page);
+    const [ids, values] = idsOf(found, NEWEST, ` LIMIT ${LOOKED}`);
+    const [where, rest] = allOf(looked);
+    const from = `${ids} JOIN audit_logs ON id = found_id WHERE ${where}`;
+    const all = [...values, ...rest];
+    const rows = await this.db.rows<Row>(`SELECT ${COLUMNS} FROM ${from} ORDER BY ${order}${end}`, [...all, ...cut]);
+    const total = totalOf(rows, page) ?? (await this.number(`SELECT COUNT(*) AS n FROM ${from}`, all));
+    return { rows, total, exact: true };
+  }
+
+  private async number(sql: string, values: readonly SqlValue[] = []): Promise<number> {
+    return Number((await this.db.row<{ n: number | null }>(sql, values))?.n ?? 0);
   }
 
   /** @throws AppError 404001 */
@@ -114,7 +150,8 @@ export class AuditReader {
    * @throws AppError 400001, before the first ones
    */
   async *all(query: AuditFilter, zone: string): AsyncGenerator<AuditView[]> {
-    const [where, values] = filter(query, zone, true);
+    const { times, indexed, others } = searchOf(query, zone);
+    const [where, values] = allOf([...times, ...indexed, ...others]);
     await this.linker.linkIfPossible();
     const end = await this.db.row<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM audit_logs');
     for (let after = 0; ; ) {
@@ -137,23 +174,19 @@ export class AuditReader {
     since: string,
     most: number,
   ): Promise<{ created_at: string; count: number }[]> {
-    const where = ['created_at > ?'];
-    const values: SqlValue[] = [since];
-    const glob = globs(where, values);
-    glob('action', action ?? undefined);
-    glob('domain', domain?.toLowerCase());
-    if (actor === 'system') where.push(`actor_type = 'system'`);
-    else glob('LOWER(username)', actor?.toLowerCase());
+    const conditions: Condition[] = [{ sql: 'created_at > ?', values: [since] }];
+    if (action !== null) conditions.push(glob('action', action));
+    if (domain !== null) conditions.push(glob('domain', domain.toLowerCase()));
+    if (actor === 'system') conditions.push({ sql: `actor_type = 'system'`, values: [] });
+    else if (actor !== null) conditions.push(glob('LOWER(username)', actor.toLowerCase()));
+    const [where, values] = allOf(conditions);
     await this.linker.linkIfPossible();
     const rows = await this.db.rows<{ created_at: string; repeated: string | null }>(
       `SELECT created_at, CASE WHEN actor_type = 'user' AND user_id IS NULL THEN state_after END AS repeated
-         FROM audit_logs WHERE ${where.join(' AND ')} ORDER BY created_at DESC LIMIT ?`,
+         FROM audit_logs WHERE ${where} ORDER BY created_at DESC LIMIT ?`,
       [...values, most],
     );
-    return rows.map(({ created_at, repeated }) => {
-      const { count } = (parsed(repeated) ?? {}) as { count?: unknown };
-      return { created_at, count: typeof count === 'number' ? count : 1 };
-    });
+    return rows.map(({ created_at, repeated }) => ({ created_at, count: countOf(repeated) }));
   }
 
   /** Sign-ins (`auth.login`) and failed ones (`auth.login_failed`) by hour of UTC (`2026-01-02T03`), since a moment. */
@@ -191,55 +224,12 @@ export class AuditReader {
     );
     return [
       ...rows.map(({ grouped, action, n }) => ({ by: grouped, action, count: Number(n) })),
-      ...several.map(({ grouped, state_after, n }) => {
-        const { count = 1 } = JSON.parse(state_after) as { count?: number };
-        return { by: grouped, action: FAILED, count: Number(n) * (count - 1) };
-      }),
+      ...several.map(({ grouped, state_after, n }) => ({
+        by: grouped,
+        action: FAILED,
+        count: Number(n) * (countOf(state_after) - 1),
+      })),
       ...this.strangers.pending(FAILED).map((pending) => ({ by: of(pending), action: FAILED, count: pending.count })),
     ];
   }
-}
-
-/** What adds the condition for a text that is meant exactly, or with `*`. */
-const globs = (where: string[], values: SqlValue[]) => (column: string, text: string | undefined) => {
-  if (text === undefined) return;
-  where.push(text.includes('*') ? `${column} LIKE ? ESCAPE '!'` : `${column} = ?`);
-  values.push(text.includes('*') ? text.replace(/[!%_]/g, '!$&').replaceAll('*', '%') : text);
-};
-
-/** @param words whether it has to look for the keyword, too */
-function filter(query: AuditFilter, zone: string, words: boolean): [string, SqlValue[]] {
-  const where = ['1 = 1'];
-  const values: SqlValue[] = [];
-  const glob = globs(where, values);
-  const moment = (name: 'start_date' | 'end_date', later: number): string | null => {
-    const text = query[name];
-    if (text === undefined) return null;
-    if (!parseTime(text)) throw errors.field(name, 'is not a day of the calendar');
-    return textOf(dayStart(text, zone, later) - later);
-  };
-  glob('domain', query.domain?.toLowerCase());
-  glob('action', query.action);
-  const from = moment('start_date', 0);
-  const until = moment('end_date', 1);
-  if (from) {
-    where.push('created_at >= ?');
-    values.push(from);
-  }
-  if (until) {
-    where.push('created_at <= ?');
-    values.push(until);
-  }
-  const { user: username, token_id, request_id, change_set_id, result } = query;
-  const exact = { username, token_id, request_id, change_set_id, result };
-  for (const [column, value] of Object.entries(exact)) {
-    if (value === undefined) continue;
-    where.push(`${column} = ?`);
-    values.push(value);
-  }
-  if (words && query.keyword) {
-    where.push(`(${SEARCH.map((column) => `${column} LIKE ? ESCAPE '!'`).join(' OR ')})`);
-    values.push(...SEARCH.map(() => contains(query.keyword as string)));
-  }
-  return [where.join(' AND '), values];
 }

@@ -1,7 +1,7 @@
 import { IntersectionType, PickType } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery, ToNumber } from '../common/paging.dto.js';
-import { MAX_ID } from '../common/validation.js';
+import { IsTime, MAX_ID } from '../common/validation.js';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -63,7 +63,12 @@ export class AuditFilter extends PickType(PageQuery, ['keyword']) {
   result?: string;
 }
 
-export class AuditQuery extends IntersectionType(AuditFilter, PickType(PageQuery, ['page', 'limit', 'sort'])) {}
+export class AuditQuery extends IntersectionType(AuditFilter, PickType(PageQuery, ['page', 'limit', 'sort'])) {
+  /** only entries that were written then or before: `next_until` of an answer, to look further back */
+  @IsOptional()
+  @IsTime()
+  until?: string;
+}
 
 export const EXPORT_FORMATS = ['json', 'ndjson', 'csv'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -121,7 +126,16 @@ export class AuditView {
 }
 
 export class AuditList {
+  /** entries that match, of those that were looked at; it is counted up to 5 000, unless there is no filter */
   total!: number;
+  /** false: more than `total` match, or may match */
+  total_exact!: boolean;
+  /**
+   * null: all entries were looked at. Otherwise those that were written then and before were not: ask once more with it
+   * as `until`, and the same filters. Of two filters, of `keyword`, `result` or `*`, one request looks at the newest
+   * 1 000 entries of the filter that has the fewest.
+   */
+  next_until!: string | null;
   list!: AuditView[];
 }
 

@@ -53,13 +53,12 @@ export class AuditPending extends EntryColumns {}
 @Entity('audit_logs')
 @Index('audit_logs_seq_uq', ['seq'], { unique: true })
 @Index('audit_logs_time_ix', ['created_at'])
-@Index('audit_logs_domain_ix', ['domain', 'id'])
-@Index('audit_logs_action_ix', ['action', 'id'])
+@Index('audit_logs_domain_time_ix', ['domain', 'created_at'])
 @Index('audit_logs_action_time_ix', ['action', 'created_at'])
-@Index('audit_logs_user_ix', ['username', 'id'])
-@Index('audit_logs_token_ix', ['token_id', 'id'])
-@Index('audit_logs_request_ix', ['request_id'])
-@Index('audit_logs_changes_ix', ['change_set_id', 'id'])
+@Index('audit_logs_user_time_ix', ['username', 'created_at'])
+@Index('audit_logs_token_time_ix', ['token_id', 'created_at'])
+@Index('audit_logs_request_time_ix', ['request_id', 'created_at'])
+@Index('audit_logs_changes_time_ix', ['change_set_id', 'created_at'])
 export class AuditLog extends EntryColumns {
   @Int() seq!: number;
   @Str(64) prev_hash!: string;

@@ -16,8 +16,6 @@ export interface ListSql {
   id: string;
   /** columns in lower case that `keyword` is looked for in */
   search: readonly string[];
-  /** what counts the rows in place of a COUNT of its own, from table and condition */
-  count?: (from: string, values: readonly SqlValue[]) => Promise<number>;
 }
 
 /** @param sorts what `sort` may name */
@@ -41,7 +39,6 @@ export async function listRows<T>(db: Db, query: PageQuery, sql: ListSql): Promi
   const [end, cut] = pageSql(page);
   const list = await db.rows<T>(`SELECT ${sql.columns} FROM ${from} ORDER BY ${order}${end}`, [...values, ...cut]);
   if (!page) return { total: list.length, list };
-  if (sql.count) return { total: await sql.count(from, values), list };
   const count = await db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM ${from}`, values);
   return { total: Number(count?.n), list };
 }

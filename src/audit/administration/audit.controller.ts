@@ -22,13 +22,14 @@ export class AuditController {
 
   /**
    * Audit entries, newest first. All that was answered before the request is in it. An entry becomes a part of the
-   * chain by this, or about a tenth of a second after it was written.
+   * chain by this, or about a tenth of a second after it was written. A search through a large log is answered in
+   * parts: `next_until` leads on, as does the `next` of the `Link` header.
    */
   @Get('logs')
   async list(@Query() query: AuditQuery, @Res({ passthrough: true }) response: Response): Promise<AuditList> {
-    const { total, list, page, limit } = await this.audit.list(query, await this.zone());
-    pageHeaders(response, total, { page, limit });
-    return { total, list };
+    const { page, limit, ...found } = await this.audit.list(query, await this.zone());
+    pageHeaders(response, found.total, { page, limit }, found);
+    return found;
   }
 
   /** One audit entry. Its `change_set_id` leads to the other changes of the same list. */

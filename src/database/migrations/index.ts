@@ -15,6 +15,7 @@ import { AuditLinks1764000000000 } from './1764000000000-audit-links.js';
 import { Jobs1764010000000 } from './1764010000000-jobs.js';
 import { Notifications1764020000000 } from './1764020000000-notifications.js';
 import { EventsLog1764040000000 } from './1764040000000-events-log.js';
+import { AuditTimes1764041000000 } from './1764041000000-audit-times.js';
 import { JobsAsked1764062000000 } from './1764062000000-jobs-asked.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
@@ -36,5 +37,6 @@ export const MIGRATIONS = [
   Jobs1764010000000,
   Notifications1764020000000,
   EventsLog1764040000000,
+  AuditTimes1764041000000,
   JobsAsked1764062000000,
 ];

@@ -1,0 +1,163 @@
+import { errors } from '../common/errors.js';
+import { contains } from '../common/paging.dto.js';
+import { parseTime } from '../common/validation.js';
+import { dayStart } from '../common/zone.js';
+import type { Db, SqlValue } from '../database/db.js';
+import type { AuditFilter } from './audit.dto.js';
+
+/** Entries up to which a page counts: a log may have millions. */
+export const COUNTED = 5_000;
+/** Entries that one page looks at, one by one: as many in a small log as in a large one. */
+export const LOOKED = 1_000;
+const SEARCH = ['LOWER(username)', 'LOWER(target)'];
+
+export interface Condition {
+  sql: string;
+  values: readonly SqlValue[];
+}
+
+/** What entries have to meet, all of it. */
+export interface Search {
+  /** when they were written: every index goes on by that */
+  times: Condition[];
+  /** an index finds those of each */
+  indexed: Indexed[];
+  /** found by looking at entries, one after the other */
+  others: Condition[];
+}
+
+/** What an index finds, and its name. */
+interface Indexed extends Condition {
+  index: string;
+}
+
+/** What one index finds, in the order of time; without `by` that of the time itself. */
+interface Found {
+  times: Condition[];
+  by: Indexed | undefined;
+}
+
+/** A part of the log: where it ends, and whether there is more. */
+export interface Part {
+  /** entries to look through: of them the newest `LOOKED`, where `looked` says more */
+  found: Found;
+  /** looked at in what was found, entry by entry */
+  looked: Condition[];
+  /** entries written then and before are not in it; null: it has all that match */
+  before: string | null;
+}
+
+const equal = (column: string, value: SqlValue): Condition => ({ sql: `${column} = ?`, values: [value] });
+
+/** the index that begins with a column, and goes on by time */
+const INDICES: Record<string, string> = {
+  request_id: 'audit_logs_request_time_ix',
+  change_set_id: 'audit_logs_changes_time_ix',
+  token_id: 'audit_logs_token_time_ix',
+  domain: 'audit_logs_domain_time_ix',
+  username: 'audit_logs_user_time_ix',
+  action: 'audit_logs_action_time_ix',
+};
+const indexed = (column: string, value: SqlValue): Indexed => ({
+  ...equal(column, value),
+  index: INDICES[column] as string,
+});
+
+/** A text that is meant exactly, or with `*`. */
+export const glob = (column: string, text: string): Condition =>
+  text.includes('*')
+    ? { sql: `${column} LIKE ? ESCAPE '!'`, values: [text.replace(/[!%_]/g, '!$&').replaceAll('*', '%')] }
+    : equal(column, text);
+
+/** All of them, as they stand behind `WHERE`. */
+export const allOf = (conditions: readonly Condition[]): [string, SqlValue[]] => [
+  conditions.map(({ sql }) => sql).join(' AND ') || '1 = 1',
+  conditions.flatMap(({ values }) => values),
+];
+
+/** A moment as text that sorts: those outside of the four-digit years are of nobody's log. */
+const textOf = (time: number): string => {
+  const text = new Date(time).toISOString();
+  return text.startsWith('+') ? '9999-12-31T23:59:59.999Z' : text.startsWith('-') ? '0000-01-01T00:00:00.000Z' : text;
+};
+
+/** @param zone where days begin @throws AppError 400001 */
+export function searchOf(query: AuditFilter & { until?: string }, zone: string): Search {
+  const moment = (name: 'start_date' | 'end_date', later: number): SqlValue[] => {
+    const text = query[name];
+    if (text === undefined) return [];
+    if (!parseTime(text)) throw errors.field(name, 'is not a day of the calendar');
+    return [textOf(dayStart(text, zone, later) - later)];
+  };
+  const { domain, action, user: username, token_id, request_id, change_set_id, result, keyword } = query;
+  // the narrowest first, as a rule
+  const exact = { request_id, change_set_id, token_id };
+  const named = { domain: domain?.toLowerCase(), username, action };
+  const search: Search = { times: [], indexed: [], others: [] };
+  const until = query.until === undefined ? [] : [parseTime(query.until)];
+  for (const value of moment('start_date', 0)) search.times.push({ sql: 'created_at >= ?', values: [value] });
+  for (const value of [...moment('end_date', 1), ...until])
+    search.times.push({ sql: 'created_at <= ?', values: [value] });
+  for (const [column, value] of Object.entries(exact))
+    if (value !== undefined) search.indexed.push(indexed(column, value));
+  for (const [column, text] of Object.entries(named)) {
+    if (text === undefined) continue;
+    if (column === 'username' || !text.includes('*')) search.indexed.push(indexed(column, text));
+    else search.others.push(glob(column, text));
+  }
+  if (result !== undefined) search.others.push(equal('result', result));
+  if (keyword) {
+    const sql = `(${SEARCH.map((column) => `${column} LIKE ? ESCAPE '!'`).join(' OR ')})`;
+    search.others.push({ sql, values: SEARCH.map(() => contains(keyword)) });
+  }
+  return search;
+}
+
+/** The same, for the database to look at entries for it, not at an index that may have most of the log. */
+const looked = ({ sql, values }: Condition): Condition => ({ sql: `CASE WHEN ${sql} THEN 1 ELSE 0 END = 1`, values });
+
+/**
+ * What stands behind `FROM`. Only MariaDB and MySQL read the comment: with a last day they would take the index for one
+ * of the filter alone, and read it from its newest entry on; when a prepared statement is used again, always.
+ */
+function entries({ times, by }: Found): [string, SqlValue[]] {
+  const [where, values] = allOf(by ? [by, ...times] : times);
+  return [`audit_logs${by ? ` /*! FORCE INDEX (${by.index}) */` : ''} WHERE ${where}`, values];
+}
+
+/** Whether anything narrows it. */
+export const isNarrowed = ({ times, by }: Found): boolean => by !== undefined || times.length > 0;
+
+/**
+ * Where one index finds all, that is all of it. Otherwise the newest `LOOKED` of the index that has the fewest: what
+ * a search takes depends neither on the size of the log nor on where in it the matches are.
+ */
+export async function partOf(db: Db, { times, indexed, others }: Search): Promise<Part> {
+  if (!others.length && indexed.length <= 1) return { found: { times, by: indexed[0] }, looked: [], before: null };
+  let best: { by: Indexed | undefined; before: string | null } | undefined;
+  for (const by of indexed.length ? indexed : [undefined]) {
+    const [from, values] = entries({ times, by });
+    const next = await db.row<{ created_at: string }>(
+      `SELECT created_at FROM ${from} ORDER BY created_at DESC LIMIT 1 OFFSET ${LOOKED}`,
+      values,
+    );
+    const before = next?.created_at ?? null;
+    if (!best || (best.before !== null && (before === null || before < best.before))) best = { by, before };
+    if (before === null) break;
+  }
+  const { by, before = null } = best ?? {};
+  // not those of the last moment, of which there may be more: they are in the next part
+  const end = before === null ? [] : [{ sql: 'created_at > ?', values: [before] }];
+  const rest = [...end, ...indexed.filter((one) => one !== by), ...others].map(looked);
+  return { found: { times, by }, looked: rest, before };
+}
+
+/**
+ * Number and time of entries that an index finds, as a table `found`: so many of them, in this order of `found_at` and
+ * `found_id`. By themselves: a database that is asked for whole entries of a narrow time takes the index of the time.
+ */
+export function idsOf(found: Found, order: string, cut: string): [string, SqlValue[]] {
+  const [from, values] = entries(found);
+  const ids = `SELECT id AS found_id, created_at AS found_at FROM ${from} ORDER BY ${order}${cut}`;
+  return [`(${ids}) found`, values];
+}
