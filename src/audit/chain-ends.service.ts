@@ -4,7 +4,7 @@ import { randomHex } from '../common/hash.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
-import { type Renewal, SealedValues } from '../database/sealed-values.js';
+import { type Renewal, SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
 import type { AuditCheckpoint } from './audit.dto.js';
 import type { AuditChain } from './audit.entity.js';
 import { ChainKeys, type Ends } from './chain.js';
@@ -25,6 +25,14 @@ export class ChainEnds {
     sealed.keep('the key of the audit log', {
       heads: async () => [(await this.read())?.secret],
       renew: () => this.renew(sealed),
+      // the next entry makes another one; those before it are held by their hashes alone
+      each: async () => {
+        const head = (await this.read())?.secret?.slice(0, SEALED_HEAD);
+        if (!head) return [];
+        const sql = `UPDATE audit_chain SET secret = NULL, signature = NULL
+          WHERE id = 1 AND SUBSTR(secret, 1, ${SEALED_HEAD}) = ?`;
+        return [{ of: 'its seals and signatures', head, drop: (manager) => db.run(sql, [head], manager) }];
+      },
     });
   }
 
@@ -54,6 +62,15 @@ export class ChainEnds {
   /** A new secret, as it is stored. */
   newSecret(): string {
     return this.box.encrypt(randomHex(32), SECRET);
+  }
+
+  /** Whether a recorded key is one of this installation. */
+  knows(sealed: string): boolean {
+    try {
+      return Boolean(this.keysOf(sealed));
+    } catch {
+      return false;
+    }
   }
 
   keysOf(sealed: string): ChainKeys {

@@ -25,7 +25,10 @@ export const HASHED = [
   'request_id',
 ] as const;
 
-export type Hashed = Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id'>;
+type State = 'target' | 'state_before' | 'state_after';
+/** a state that somebody else wrote may be a text */
+export type Hashed = Omit<Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id'>, State> &
+  Record<State, object | string | null>;
 
 /**
  * Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array; `change_set_id` only

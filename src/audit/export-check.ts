@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { linesOf } from '../common/lines.js';
 import type { AuditCheckpoint, AuditView } from './audit.dto.js';
 import { type Break, ChainWalk, isSigned, type Linked } from './chain.js';
 
-/** An entry of an export as it is hashed. */
-function linkedOf({ actor, before, after, ...entry }: AuditView): Linked {
-  return {
-    ...entry,
+/** An entry of an export as it is hashed: in place, since copies live until the collector goes through everything. */
+function linkedOf(entry: AuditView): Linked {
+  const { actor, before, after } = entry;
+  return Object.assign(entry, {
     actor_type: actor.type,
     user_id: actor.user_id,
     username: actor.username,
@@ -14,7 +14,7 @@ function linkedOf({ actor, before, after, ...entry }: AuditView): Linked {
     token_name: actor.token_name,
     state_before: before,
     state_after: after,
-  };
+  });
 }
 
 /** What an export of all entries turned out to be. */
@@ -49,9 +49,9 @@ export async function checkExport(
     const missing = !wrong && start < first ? { seq: start, reason } : wrong;
     return { first, last, wrong: missing, confirmed: missing ? 0 : met.length };
   };
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of linesOf(createReadStream(path))) {
     line += 1;
-    if (!text) continue;
+    if (!text.trim()) continue;
     let entry: AuditView;
     try {
       entry = JSON.parse(text);
@@ -70,16 +70,22 @@ export async function checkExport(
   return of(upTo ? walk.end() : null);
 }
 
-/** @throws Error where a line is no checkpoint */
+/** @throws Error naming the first line that is no checkpoint */
 export function parseCheckpoints(text: string): AuditCheckpoint[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim())
-    .map((line) => {
-      const found = JSON.parse(line) as AuditCheckpoint & { checkpoint?: AuditCheckpoint };
-      // a line of the service's log has it inside
-      const checkpoint = found.checkpoint ?? found;
-      if (!Number.isInteger(checkpoint.seq)) throw new Error('the file of checkpoints has a line that is none');
-      return checkpoint;
-    });
+  return text.split('\n').flatMap((line, i) => {
+    if (!line.trim()) return [];
+    const found = parsed(line) as AuditCheckpoint & { checkpoint?: AuditCheckpoint; details?: AuditCheckpoint };
+    // a line of the service's log has it inside, and so has what a webhook got
+    const checkpoint = found?.checkpoint ?? found?.details ?? found;
+    if (!Number.isInteger(checkpoint?.seq)) throw new Error(`line ${i + 1} of the file of checkpoints is none`);
+    return [checkpoint];
+  });
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
 }

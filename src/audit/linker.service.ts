@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { log } from '../common/logger.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
 import type { AuditPending } from './audit.entity.js';
-import { entryHash } from './chain.js';
+import { entryHash, HASHED } from './chain.js';
 import { ChainEnds } from './chain-ends.service.js';
 
 /** ms after a write until it is linked: what comes meanwhile is linked with it */
@@ -11,33 +11,23 @@ const SOON_MS = 100;
 const PIECE = 200;
 const ROWS = 20;
 
-const ENTRY = [
-  'created_at',
-  'actor_type',
-  'user_id',
-  'username',
-  'token_id',
-  'token_name',
-  'action',
-  'domain',
-  'domain_id',
-  'target',
-  'state_before',
-  'state_after',
-  'result',
-  'error',
-  'ip',
-  'user_agent',
-  'request_id',
-  'change_set_id',
-] as const;
+type Written = Exclude<(typeof HASHED)[number], 'seq'>;
+/** what a writer says of an entry: what is hashed, but its number */
+const ENTRY = [...HASHED.filter((column): column is Written => column !== 'seq'), 'change_set_id'] as const;
 const COLUMNS = [...ENTRY, 'seq', 'prev_hash', 'hash', 'seal'] as const;
 
 type Row = Omit<AuditPending, 'target' | 'state_before' | 'state_after'> &
   Record<'target' | 'state_before' | 'state_after', string | null>;
 
-/** A column of JSON. */
-export const parsed = (text: string | null): object | null => (text === null ? null : JSON.parse(text));
+/** A column of JSON. What is none was not written by us: it is taken, hashed and shown as the text that it is. */
+export function parsed(text: string | null): object | string | null {
+  if (text === null) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 /**
  * Moves entries into the chain, in the order in which they are found: numbered without gaps, each hashed over the one
@@ -81,16 +71,21 @@ export class AuditLinker {
     return this.next;
   }
 
-  /** The same for who reads: a database that takes no writes can still be read. */
-  async linkIfPossible(): Promise<void> {
+  /**
+   * The same for who reads: a database that takes no writes can still be read.
+   * @returns what it failed of
+   */
+  async linkIfPossible(): Promise<Error | null> {
     try {
       await this.link();
       this.trouble = '';
+      return null;
     } catch (err) {
       const { message } = err as Error;
       // once, not with each reading and writing
       if (message !== this.trouble) log().warn({ err }, 'audit entries could not be linked; trying again');
       this.trouble = message;
+      return err as Error;
     }
   }
 

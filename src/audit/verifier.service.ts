@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../database/db.js';
+import { Db, isDatabaseDown, isDatabaseSlow, isTooLarge, mayGoWell, whyUnwritable } from '../database/db.js';
 import type { AuditCheckpoint, AuditVerdict } from './audit.dto.js';
 import type { AuditChain } from './audit.entity.js';
 import { type Break, ChainWalk, HASHED, type Linked } from './chain.js';
@@ -12,8 +12,13 @@ import { AuditLinker, parsed } from './linker.service.js';
 /** rows of one look: with more, their garbage lives longer */
 const BATCH = 200;
 const COLUMNS = [...HASHED, 'change_set_id', 'prev_hash', 'hash', 'seal'].join(', ');
-/** below every number that a row can have */
+/** below every number that a row can have, but on SQLite */
 const BEFORE_ALL = -2_147_483_648;
+/** a whole number of SQLite may be one that its driver refuses to give; a fraction never is */
+const SHOWN = '* 1.0';
+/** says nothing of the entries */
+const PASSING = [isDatabaseDown, isDatabaseSlow, isTooLarge, mayGoWell, whyUnwritable];
+const STRANGE = 'the recorded key of the chain is none of this service';
 
 type Stored = Omit<AuditChain, 'id'>;
 type Row = Omit<Linked, 'target' | 'state_before' | 'state_after'> &
@@ -31,13 +36,15 @@ export class AuditVerifier {
 
   /** All that is linked when it begins, some rows at a time. */
   async verify(): Promise<AuditVerdict> {
-    await this.linker.linkIfPossible();
+    const waiting = await this.waiting();
     for (;;) {
       // the file first: it never is ahead of the chain
       const file = await this.file.read();
       const ends = await this.ends.read();
       if (!ends) return verdict(0, null, { seq: null, reason: 'the end of the chain was taken out' }, null);
-      const { walk, wrong } = await this.look(ends, file);
+      if (ends.secret && !this.ends.knows(ends.secret)) return verdict(0, null, { seq: null, reason: STRANGE }, null);
+      const { walk, wrong: found } = await this.look(ends, file);
+      const wrong = found ?? waiting;
       // the oldest entries may have been removed meanwhile, as the settings say
       if (wrong && (await this.ends.read())?.start_seq !== ends.start_seq) continue;
       if (!wrong) await this.file.update();
@@ -45,10 +52,18 @@ export class AuditVerifier {
     }
   }
 
+  /** What keeps entries out of the chain, where it is neither the database's state nor the moment. */
+  private async waiting(): Promise<Break | null> {
+    const error = (await this.linker.linkIfPossible()) && (await this.linker.linkIfPossible());
+    if (!error || PASSING.some((is) => is(error))) return null;
+    return { seq: null, reason: `entries wait that cannot be put into the chain: ${error.message}` };
+  }
+
   /** Whether the entries from the beginning of the chain up to this one are as they were written. */
   async isWhole(ends: Stored, until: number, manager?: EntityManager): Promise<boolean> {
     const walk = this.walk(ends, []);
-    return !(await this.follow(walk, until, manager)) && walk.seq === until;
+    if ((await this.follow(walk, until, manager)) || walk.seq !== until) return false;
+    return !(await this.unseen(ends, until, manager));
   }
 
   private walk(ends: Stored, checkpoints: Pick<AuditCheckpoint, 'seq' | 'hash'>[]): ChainWalk {
@@ -65,40 +80,84 @@ export class AuditVerifier {
   private async look(ends: Stored, file: AuditCheckpoint | null): Promise<{ walk: ChainWalk; wrong: Break | null }> {
     const start = ends.start_seq ?? 1;
     const walk = this.walk(ends, [ends, ...(file && file.seq >= start ? [file] : [])]);
-    const wrong = (await this.follow(walk, ends.seq)) ?? walk.end() ?? (await this.beyond());
+    const wrong =
+      (await this.follow(walk, ends.seq)) ?? walk.end() ?? (await this.beyond()) ?? (await this.unseen(ends, ends.seq));
     return { walk, wrong: wrong ?? this.judge(ends, file, walk) };
   }
 
   /** @returns what is wrong with the first entry that is */
   private async follow(walk: ChainWalk, until: number, manager?: EntityManager): Promise<Break | null> {
     for (let after = BEFORE_ALL; after < until; after = walk.seq) {
-      const rows = await this.db.rows<Row>(
-        `SELECT ${COLUMNS} FROM audit_logs WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${BATCH}`,
-        [after, until],
-        manager,
-      );
-      for (const { target, state_before, state_after, ...plain } of rows) {
-        const states = {
-          target: parsed(target),
-          state_before: parsed(state_before),
-          state_after: parsed(state_after),
-        };
-        const wrong = walk.next({ ...plain, ...states });
-        if (wrong) return wrong;
-      }
-      if (rows.length < BATCH) break;
+      const found = await this.piece(walk, after, until, manager);
+      if (found !== 'more') return found;
       // others' requests, too: SQLite answers within the same turn
       await nextTurn();
     }
     return null;
   }
 
+  /** By itself: who waits for the next turn must not hold the rows, or the garbage collector keeps them for long. */
+  private async piece(
+    walk: ChainWalk,
+    after: number,
+    until: number,
+    manager?: EntityManager,
+    some = BATCH,
+  ): Promise<Break | 'more' | null> {
+    let rows: Row[];
+    try {
+      rows = await this.db.rows<Row>(
+        `SELECT ${COLUMNS} FROM audit_logs WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${some}`,
+        [after, until],
+        manager,
+      );
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      // which one it is the driver does not say
+      if (some > 1) return this.piece(walk, after, until, manager, 1);
+      return { seq: walk.seq + 1, reason: `entry ${walk.seq + 1} was changed` };
+    }
+    for (const row of rows) {
+      const states = {
+        target: parsed(row.target),
+        state_before: parsed(row.state_before),
+        state_after: parsed(row.state_after),
+      };
+      // in place: copies of so many fields live until the collector goes through everything
+      const wrong = walk.next(Object.assign(row as Omit<Row, keyof typeof states>, states));
+      if (wrong) return wrong;
+    }
+    return rows.length < some ? null : 'more';
+  }
+
   /** An entry behind the end of the chain. */
   private async beyond(): Promise<Break | null> {
     const row = await this.db.row<{ seq: number }>(
-      'SELECT l.seq AS seq FROM audit_chain c JOIN audit_logs l ON l.seq > c.seq WHERE c.id = 1 ORDER BY l.seq LIMIT 1',
+      `SELECT l.seq ${SHOWN} AS seq FROM audit_chain c JOIN audit_logs l ON l.seq > c.seq WHERE c.id = 1
+        ORDER BY l.seq LIMIT 1`,
     );
-    return row ? { seq: row.seq, reason: `entry ${row.seq} was put in behind the end of the chain` } : null;
+    if (!row) return null;
+    const seq = Number(row.seq);
+    return { seq, reason: `entry ${seq} was put in behind the end of the chain` };
+  }
+
+  /** An entry that the walk does not meet: below where it begins, or the second of a number at the end of a batch. */
+  private async unseen(ends: Stored, until: number, manager?: EntityManager): Promise<Break | null> {
+    const start = ends.start_seq ?? 1;
+    const all = await this.db.row<{ n: number; least: number | null }>(
+      `SELECT COUNT(*) AS n, MIN(seq) ${SHOWN} AS least FROM audit_logs WHERE seq <= ?`,
+      [until],
+      manager,
+    );
+    if (Number(all?.n) === until - start + 1) return null;
+    const least = Number(all?.least ?? start);
+    if (least < start) return { seq: least, reason: `entry ${least} was put in before the beginning of the chain` };
+    const twice = await this.db.row<{ seq: number }>(
+      'SELECT seq FROM audit_logs WHERE seq <= ? GROUP BY seq HAVING COUNT(*) > 1 ORDER BY seq LIMIT 1',
+      [until],
+      manager,
+    );
+    return twice ? { seq: twice.seq, reason: `entry ${twice.seq} is there twice` } : null;
   }
 
   /** What the entries do not tell: whether the end is the one that was signed. */

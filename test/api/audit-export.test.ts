@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { AuditCheckpoint } from '../../src/audit/audit.dto.js';
-import { checkExport } from '../../src/audit/export-check.js';
+import { checkExport, parseCheckpoints } from '../../src/audit/export-check.js';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
@@ -125,11 +125,18 @@ for (const { kind, skip } of databases()) {
     });
 
     it('is checked without the database', async () => {
+      // who is nobody chooses what is written: U+2028 ends a line for some programs
+      await service.server.call('POST', '/api/auth/login', { username: 'two\u2028lines', password: 'x' });
       const { checkpoint } = done(await service.admin.get('/api/audit/verify'));
       const whole = await text('format=ndjson');
       const file = join(service.server.dataDir, 'export.ndjson');
       const kept = join(service.server.dataDir, 'checkpoints.ndjson');
-      writeFileSync(kept, `${JSON.stringify({ msg: 'audit checkpoint', checkpoint })}\n`);
+      // a line of the log, and the body of a webhook
+      const told = [
+        { level: 30, msg: 'audit checkpoint', checkpoint },
+        { event: 'audit.checkpoint', text: 'The audit log ends', domain: null, details: checkpoint, site: 'Zoneward' },
+      ];
+      writeFileSync(kept, told.map((one) => `${JSON.stringify(one)}\n`).join(''));
       const rows = whole.trimEnd().split('\n');
       const judged = async (list: string[]) => {
         writeFileSync(file, `${list.join('\n')}\n`);
@@ -144,7 +151,7 @@ for (const { kind, skip } of databases()) {
       const forged = rows.map((row, i) => (i === 3 ? row.replace('"username":"admin"', '"username":"ada"') : row));
       const [ok, words] = await judged(rows);
       assert.ok(ok, words);
-      assert.match(words, new RegExp(`^Entries 1 to ${rows.length} are a whole chain. It agrees with 1 checkpoint`));
+      assert.match(words, new RegExp(`^Entries 1 to ${rows.length} are a whole chain. It agrees with 2 checkpoints`));
       const swapped = rows.toSpliced(2, 2, rows[3] as string, rows[2] as string);
       const BROKEN: [string[], RegExp][] = [
         [forged, /^Broken at entry 4: entry 4 was changed/],
@@ -152,12 +159,25 @@ for (const { kind, skip } of databases()) {
         [swapped, /^Broken at entry 3/],
         [rows.toSpliced(5, 0, rows[4] as string), /^Broken at entry 5/],
         [rows.slice(0, -2), new RegExp(`^Broken at entry ${rows.length - 1}: the tail is missing`)],
+        [rows.slice(3), /^Broken at entry 1: entries 1 to 3 are missing/],
         [[...rows, 'x'], new RegExp(`^Error: line ${rows.length + 1} is no entry`)],
       ];
       for (const [list, reason] of BROKEN) {
         const [good, why] = await judged(list);
         assert.deepEqual([good, reason.test(why)], [false, true], `${reason} ${why}`);
       }
+      for (const line of ['{', '5', 'null', '{"seq":"1"}'])
+        assert.throws(() => parseCheckpoints(`${JSON.stringify(checkpoint)}\n\n${line}\n`), {
+          message: 'line 3 of the file of checkpoints is none',
+        });
+      // where none is named, that of the directory
+      writeFileSync(file, `${rows.slice(0, -2).join('\n')}\n`);
+      const [good, why] = await checked(file);
+      assert.deepEqual(
+        [good, /of entry \d+: entries \d+ to \d+ are missing, or came after the export/.test(why)],
+        [false, true],
+        why,
+      );
     });
 
     it('counts days in the time zone of the settings', async () => {

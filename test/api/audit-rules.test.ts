@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
 import { AuditJobs } from '../../src/audit/administration/jobs.service.js';
 import { AuditRulesCheck } from '../../src/audit/administration/rules.service.js';
+import { AuditService } from '../../src/audit/audit.service.js';
 import { now } from '../../src/common/clock.js';
 import type { Db, SqlValue } from '../../src/database/db.js';
-import { Events, type Notice } from '../../src/events/events.js';
+import type { Notice } from '../../src/events/events.js';
+import { Notices } from '../../src/notifications/notices.service.js';
 import { ChangeRetention } from '../../src/records/changes/retention.service.js';
-import { openDatabase } from '../support/database.js';
+import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { applicationOf, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
@@ -25,12 +27,14 @@ for (const { kind, skip } of databases()) {
     let db: Db;
     let close: () => Promise<void>;
     const notices: Notice[] = [];
+    let outboxFails = false;
     const of = <T>(kindOf: new (...args: never[]) => T): T => applicationOf(service.server.dataDir)?.get(kindOf) as T;
     const check = async (): Promise<Notice[]> => {
       notices.length = 0;
       // two processes that look at once
       await Promise.all([of(AuditRulesCheck).check(), of(AuditRulesCheck).check()]);
-      return [...notices];
+      // a checkpoint that came between is a notice, too
+      return notices.filter(({ event }) => event === 'audit.rule');
     };
     const create = async (count: number) => {
       for (let i = 0; i < count; i++) made(await service.admin.post('/api/tokens', { name: 'x' }));
@@ -39,7 +43,13 @@ for (const { kind, skip } of databases()) {
     beforeAll(async () => {
       service = await startService(kind);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
-      of(Events).on('notice', (notice) => notices.push(notice));
+      const outbox = of(Notices);
+      const tell = outbox.tell.bind(outbox);
+      outbox.tell = async (manager, notice) => {
+        if (outboxFails) throw new Error('the outbox takes nothing');
+        await tell(manager, notice);
+        notices.push(notice);
+      };
       // the service's own look does not come between
       await until(
         'the first look',
@@ -120,6 +130,16 @@ for (const { kind, skip } of databases()) {
       assert.equal(next?.details?.count, 7);
     });
 
+    it('are told later where they could not be told', async () => {
+      await set({ id: 'later' });
+      await create(3);
+      outboxFails = true;
+      await Promise.allSettled([check()]);
+      outboxFails = false;
+      assert.equal((await check()).length, 1);
+      assert.deepEqual(await check(), []);
+    });
+
     it('count only what is within their time', async () => {
       await set({ id: 'r2' });
       assert.deepEqual(await check(), []);
@@ -163,6 +183,29 @@ for (const { kind, skip } of databases()) {
       done(await service.admin.put(PATH, { rules: [{ ...RULE, id: 'off', threshold: 1, enabled: false }] }));
       await create(2);
       assert.deepEqual(await check(), []);
+    });
+
+    it('keeps entries for as long as a super administrator says', async () => {
+      await addUser(db, { username: 'second', password: 'second-secret' }, 2);
+      const second = service.server.as(await service.server.login({ username: 'second', password: 'second-secret' }));
+      refused(await second.put(PATH, { retention_days: 30 }), 403, 403001);
+      assert.equal(done(await second.get(PATH)).retention_days, null);
+    });
+
+    it('takes states and sections that every database can hold, counted in bytes', async () => {
+      const stored = async (texts: number) => {
+        const after = { list: Array.from({ length: texts }, () => '€'.repeat(1000)) };
+        await of(AuditService).append('system', { action: 'test.wide', after });
+        return { after, entry: done(await service.admin.get('/api/audit/logs?action=test.wide')).list[0] };
+      };
+      const whole = await stored(19);
+      assert.deepEqual(whole.entry?.after, whole.after);
+      assert.deepEqual((await stored(20)).entry?.after, { left_out: '60070 bytes' });
+      const wide = '€'.repeat(64);
+      const rules = Array.from({ length: 100 }, () => ({ ...RULE, name: wide, match: { action: wide, actor: wide } }));
+      const before = done(await service.admin.get(PATH));
+      refused(await service.admin.put(PATH, { rules }), 400, 400001);
+      assert.deepEqual(done(await service.admin.get(PATH)), before);
     });
   });
 

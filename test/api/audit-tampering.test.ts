@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import { AuditAcceptance } from '../../src/audit/accept.service.js';
+import { AuditService } from '../../src/audit/audit.service.js';
 import { entryHash, type Hashed } from '../../src/audit/chain.js';
+import { CheckpointFile } from '../../src/audit/checkpoint-file.service.js';
+import { checkExport } from '../../src/audit/export-check.js';
+import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
@@ -75,6 +79,7 @@ for (const { kind, skip } of databases()) {
         'error',
         'created_at',
         'state_after',
+        'target',
         'ip',
         'hash',
         'prev_hash',
@@ -86,6 +91,15 @@ for (const { kind, skip } of databases()) {
         assert.deepEqual([ok, first_bad_seq, entries], [false, 5, 4], column);
       }
       assert.equal((await verify()).ok, true);
+    });
+
+    it('names one with a number that JavaScript cannot hold', async () => {
+      if (kind !== 'sqlite') return;
+      const row = (await rows())[4] as Row;
+      await db.run('UPDATE audit_logs SET user_id = 1152921504606846977 WHERE seq = 5');
+      const { ok, first_bad_seq } = await verify();
+      await db.run('UPDATE audit_logs SET user_id = ? WHERE seq = 5', [row.user_id as number]);
+      assert.deepEqual([ok, first_bad_seq], [false, 5]);
     });
 
     it('names one that was deleted, and the first when all were', async () => {
@@ -137,8 +151,11 @@ for (const { kind, skip } of databases()) {
       const behind = rehashed([...list, copy], list.length + 1);
       const appended = await said(behind);
       assert.deepEqual([appended.ok, appended.first_bad_seq], [false, list.length + 1]);
-      const before = await said([{ ...copy, seq: 0 }, ...list]);
-      assert.deepEqual([before.ok, before.first_bad_seq], [false, 0]);
+      for (const seq of [0, -2_147_483_648, ...(kind === 'sqlite' ? [-3_000_000_000] : [])]) {
+        const before = await said([{ ...copy, seq }, ...list]);
+        assert.deepEqual([before.ok, before.first_bad_seq], [false, seq]);
+      }
+      assert.equal((await verify()).ok, true);
     });
 
     it('names one that was changed with all hashes after it', async () => {
@@ -156,6 +173,25 @@ for (const { kind, skip } of databases()) {
       const none = { hash: last.hash, secret: null, signature: null, unsealed_seq: null } as Row;
       assert.equal((await said(bare, none)).ok, false);
       assert.equal((await said(bare, { hash: last.hash, unsealed_seq: last.seq } as Row)).ok, false);
+      assert.equal((await verify()).ok, true);
+    });
+
+    it('names a key that is none of ours', async () => {
+      const sealed = (await ends())[0]?.secret as string;
+      for (const secret of ['forged', `${sealed.slice(0, -8)}AAAAAAAA`, sealed.replace(/^v1\.\w+/, 'v1.00000000')]) {
+        const { ok, first_bad_seq, reason } = await said(await rows(), { secret });
+        assert.deepEqual([ok, first_bad_seq], [false, null]);
+        assert.match(reason ?? '', /key of the chain is none of this service/);
+      }
+      assert.equal((await verify()).ok, true);
+    });
+
+    it('says that entries wait which cannot be linked', async () => {
+      await db.run('ALTER TABLE audit_pending RENAME TO elsewhere');
+      const { ok, first_bad_seq, reason } = await verify();
+      await db.run('ALTER TABLE elsewhere RENAME TO audit_pending');
+      assert.deepEqual([ok, first_bad_seq], [false, null]);
+      assert.match(reason ?? '', /^entries wait that cannot be put into the chain: .*audit_pending/);
       assert.equal((await verify()).ok, true);
     });
 
@@ -177,6 +213,41 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([ok, entries], [true, (seq as number) + 9]);
       const [entry] = done(await service.admin.get('/api/audit/logs?action=audit.accept')).list;
       assert.deepEqual([entry?.actor.type, entry?.after?.seq], ['system', accepted]);
+    });
+
+    it('links, shows and exports what is no JSON as the text that it is', async () => {
+      const entry = { created_at: now(), actor_type: 'system', action: 'auth.login_failed', result: 'ok' };
+      const of = { ip: '192.0.2.9', user_agent: '', request_id: '' };
+      await put('audit_pending', { ...entry, ...of, target: '{', state_before: 'null', state_after: 'forged' });
+      const [shown] = done(await service.admin.get('/api/audit/logs?limit=1')).list;
+      assert.deepEqual([shown?.target, shown?.before, shown?.after], ['{', null, 'forged']);
+      assert.equal((await verify()).ok, true);
+      done(await service.admin.get('/api/system/login-stats'));
+      const headers = { authorization: `Bearer ${service.token}` };
+      const file = join(service.server.dataDir, 'export.ndjson');
+      const answer = await fetch(`${service.server.url}/api/audit/export?format=ndjson`, { headers });
+      writeFileSync(file, await answer.text());
+      assert.equal((await checkExport(file, [], false)).wrong, null);
+    });
+
+    it('is not disturbed by several that keep the checkpoint at once', async () => {
+      const checkpoints = applicationOf(service.server.dataDir)?.get(CheckpointFile) as CheckpointFile;
+      await checkpoints.forget();
+      await Promise.all(Array.from({ length: 20 }, () => checkpoints.update()));
+      assert.ok(await checkpoints.read());
+      assert.ok(!service.server.log.includes('audit checkpoints cannot be kept'));
+    });
+
+    it('names a number that is there twice, where no index forbids it', async () => {
+      const audit = applicationOf(service.server.dataDir)?.get(AuditService);
+      // the last one that is read at once
+      for (let i = (await rows()).length; i < 205; i++) await audit?.append('system', { action: 'test.entry' });
+      assert.equal((await verify()).ok, true);
+      await db.run(`DROP INDEX audit_logs_seq_uq${kind === 'mysql' ? ' ON audit_logs' : ''}`);
+      const { id: _, ...row } = (await rows())[199] as Row;
+      await put('audit_logs', row);
+      const { ok, first_bad_seq, reason } = await verify();
+      assert.deepEqual([ok, first_bad_seq, reason], [false, 200, 'entry 200 is there twice']);
     });
   });
 }

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { now } from '../../common/clock.js';
 import { Db, isDuplicate } from '../../database/db.js';
-import { Events } from '../../events/events.js';
+import { Notices } from '../../notifications/notices.service.js';
 import type { AuditRule } from '../../settings/audit-rules.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { AuditReader } from '../audit-reader.service.js';
@@ -38,9 +39,9 @@ export function mostWithin(times: readonly Times[], ms: number): number {
 export class AuditRulesCheck {
   constructor(
     private readonly db: Db,
-    private readonly events: Events,
     private readonly settings: SettingsService,
     private readonly reader: AuditReader,
+    private readonly notices: Notices,
   ) {}
 
   async check(): Promise<void> {
@@ -53,7 +54,10 @@ export class AuditRulesCheck {
       await this.judge(
         rule,
         states.find((state) => state.rule_id === rule.id),
-      );
+      ).catch((error) => {
+        // another process was the first to note anything of it
+        if (!isDuplicate(error)) throw error;
+      });
       // requests, too: SQLite answers within the same turn
       await nextTurn();
     }
@@ -70,21 +74,25 @@ export class AuditRulesCheck {
     const times = await this.reader.timesOf(rule.match, since, 2 * rule.threshold + 1000);
     const count = mostWithin(times, windowMs);
     const reached = count >= rule.threshold;
-    // whoever notes it first tells it
-    if (!(await this.note(rule.id, state, at, reached ? at : fired)) || !reached) return;
+    const note = (manager?: EntityManager) => this.note(rule.id, state, at, reached ? at : fired, manager);
+    if (!reached) return void (await note());
     const { action, domain, actor } = rule.match;
-    await this.events.emit('notice', {
-      event: 'audit.rule',
-      text: `Audit rule "${rule.name}": ${count} matching entries within ${rule.window_minutes} min`,
-      domain: domain && !domain.includes('*') ? domain : null,
-      ...(rule.channels.length ? { channels: rule.channels } : {}),
-      details: {
-        rule_id: rule.id,
-        rule: rule.name,
-        count,
-        ...{ threshold: rule.threshold, window_minutes: rule.window_minutes, action, actor },
-        last_at: times[0]?.created_at ?? null,
-      },
+    await this.db.transaction(async (manager) => {
+      // whoever notes it first tells it
+      if (!(await note(manager))) return;
+      await this.notices.tell(manager, {
+        event: 'audit.rule',
+        text: `Audit rule "${rule.name}": ${count} matching entries within ${rule.window_minutes} min`,
+        domain: domain && !domain.includes('*') ? domain : null,
+        ...(rule.channels.length ? { channels: rule.channels } : {}),
+        details: {
+          rule_id: rule.id,
+          rule: rule.name,
+          count,
+          ...{ threshold: rule.threshold, window_minutes: rule.window_minutes, action, actor },
+          last_at: times[0]?.created_at ?? null,
+        },
+      });
     });
   }
 
@@ -94,17 +102,13 @@ export class AuditRulesCheck {
     state: AuditRuleState | undefined,
     checked: string,
     fired: string | null,
+    manager?: EntityManager,
   ): Promise<boolean> {
-    try {
-      if (state) {
-        const sql = 'UPDATE audit_rule_states SET checked_at = ?, fired_at = ? WHERE rule_id = ? AND checked_at = ?';
-        return (await this.db.run(sql, [checked, fired, id, state.checked_at])) > 0;
-      }
-      const sql = 'INSERT INTO audit_rule_states (rule_id, checked_at, fired_at) VALUES (?, ?, ?)';
-      return (await this.db.run(sql, [id, checked, fired])) > 0;
-    } catch (error) {
-      if (isDuplicate(error)) return false;
-      throw error;
+    if (state) {
+      const sql = 'UPDATE audit_rule_states SET checked_at = ?, fired_at = ? WHERE rule_id = ? AND checked_at = ?';
+      return (await this.db.run(sql, [checked, fired, id, state.checked_at], manager)) > 0;
     }
+    const sql = 'INSERT INTO audit_rule_states (rule_id, checked_at, fired_at) VALUES (?, ?, ?)';
+    return (await this.db.run(sql, [id, checked, fired], manager)) > 0;
   }
 }
