@@ -69,13 +69,25 @@ export function opened(channel: StoredChannel, box: SecretBox): StoredChannel {
   return { ...channel, config: { ...channel.config, ...Object.fromEntries(plain) } };
 }
 
-/** As answers and the audit log show it: of secrets only whether there is one. */
-export function channelView({ id, type, name, enabled, config, events }: StoredChannel): ChannelView {
-  const shown = Object.entries(FIELDS[type]).map(([field, { secret }]): [string, Value | boolean | undefined] => {
+/** What is shown of a secret: whether there is one; in the audit log also that it is another one than `former`. */
+export const shownSecret = (name: string, sealed: unknown, former?: unknown): Record<string, boolean> => ({
+  [`${name}_set`]: sealed !== null,
+  ...(former !== undefined && former !== sealed && { [`${name}_changed`]: true }),
+});
+
+/**
+ * As answers and the audit log show it: of secrets only whether there is one.
+ * @param former as it was, for the audit log: it tells which secrets have changed
+ */
+export function channelView(
+  { id, type, name, enabled, config, events }: StoredChannel,
+  former?: StoredChannel,
+): ChannelView {
+  const shown = Object.entries(FIELDS[type]).map(([field, { secret }]) => {
     const value = config[field] ?? null;
-    return secret ? [`${field}_set`, value !== null] : [field, value ?? undefined];
+    return secret ? shownSecret(field, value, former?.config[field]) : { [field]: value ?? undefined };
   });
-  return { id, type, name, enabled, config: Object.fromEntries(shown), events };
+  return { id, type, name, enabled, config: Object.assign({}, ...shown), events };
 }
 
 /** What addresses are judged by, and secrets sealed with. */

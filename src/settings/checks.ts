@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { parseCidr } from '../common/cidr.js';
 
 /** An http(s) URL that leads somewhere: no user name, query or fragment. */
@@ -29,8 +28,6 @@ export function isTimezone(value: unknown): boolean {
     return false;
   }
 }
-
-export const isAddress = (value: unknown): boolean => typeof value === 'string' && isIP(value) !== 0;
 
 export function isCidr(value: unknown): boolean {
   try {

@@ -14,7 +14,8 @@ import {
   Min,
 } from 'class-validator';
 import { Check, Nested } from '../common/validation.js';
-import { isAddress, isCidr, isHttpUrl, isMailbox, isPicture, isTimezone, ONE_LINE } from './checks.js';
+import { upstreamOf } from '../dns-client/upstream.js';
+import { isCidr, isHttpUrl, isMailbox, isPicture, isTimezone, ONE_LINE } from './checks.js';
 
 /** Languages of mails and of the console. */
 export const LANGUAGES = ['en', 'zh'] as const;
@@ -35,7 +36,10 @@ export class GeneralSettings {
   @IsIn(LANGUAGES)
   language!: Language;
 
-  /** IANA name, such as Europe/Berlin: where days begin in the audit log and in statistics */
+  /**
+   * IANA name, such as Europe/Berlin: where days begin in the audit log and in statistics, and of the times in mails
+   * and notices
+   */
   @Check(isTimezone, 'must be a time zone name such as Europe/Berlin')
   timezone!: string;
 
@@ -54,10 +58,16 @@ export class GeneralSettings {
   @Max(2147483647)
   default_ttl!: number;
 
-  /** addresses of the DNS servers to ask; empty: those of the system */
+  /**
+   * the DNS resolvers to ask; empty: those of the system. An address, with a port `192.0.2.1:5353` or
+   * `[2001:db8::1]:5353`; DNS over TLS as `tls://dns.example`; DNS over HTTPS as `https://dns.example/dns-query`
+   */
   @IsArray()
   @ArrayMaxSize(8)
-  @Check((value) => Array.isArray(value) && value.every(isAddress), 'must be IP addresses')
+  @Check(
+    (value) => Array.isArray(value) && value.every((one) => typeof one === 'string' && upstreamOf(one)),
+    'must be IP addresses (a port may follow), tls://… or https://… URLs',
+  )
   dns_resolvers!: string[];
 
   /** days before the end of a registration on which to remind */

@@ -4,43 +4,23 @@ import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, Role, signedIn } from '../common/access.js';
 import { inCidrs, parseCidr } from '../common/cidr.js';
-import { now } from '../common/clock.js';
 import { errors, type FieldError, fieldError } from '../common/errors.js';
 import { same } from '../common/read-only.js';
 import { dayOf, dayStart } from '../common/zone.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
-import { isSealed, type SecretBox } from '../config/secret-box.js';
-import { Db } from '../database/db.js';
-import { type Renewal, SealedValues } from '../database/sealed-values.js';
-import { Events } from '../events/events.js';
+import type { SecretBox } from '../config/secret-box.js';
 import { assertNoNulls, assertTold, bareHost, incomplete, moved, rulesOf, type SectionTold } from './assertions.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import type { NotificationsInput, NotificationsView } from './channels.dto.js';
-import { CHANNEL_SECRETS, nextChannels, opened, type StoredChannel, sealedIn } from './channels.js';
+import { nextChannels, opened, type StoredChannel } from './channels.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthView } from './oauth-settings.dto.js';
+import { CLIENT_SECRET, SMTP_PASSWORD } from './section-secrets.js';
 import type { Confirmed, GeneralInput, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
+import { SettingsRows } from './settings-rows.js';
 import { type Views, viewOf } from './views.js';
-
-const SIGNING_SECRET = 'signing_secret';
-/** those before it */
-const SIGNED_WITH = 'signing_secrets_before';
-export const SIGNING_CONTEXT = 'settings.signing_secret';
-const SMTP_PASSWORD = 'settings.smtp.password';
-const CLIENT_SECRET = 'settings.oauth.client_secret';
-
-/** bytes of a section, as it is stored */
-const MAX_DOCUMENT = 60_000;
-
-type RowName = DocumentName | typeof SIGNING_SECRET | typeof SIGNED_WITH;
-
-/** `until`: when no JWT of it can be valid any more; null: it signs now. */
-export interface SigningSecret {
-  sealed: string;
-  until: string | null;
-}
 
 /**
  * Settings of the installation: documents in the `settings` table, read anew at each use, so that all replicas follow
@@ -49,49 +29,27 @@ export interface SigningSecret {
 @Injectable()
 export class SettingsService {
   constructor(
-    private readonly db: Db,
+    private readonly rows: SettingsRows,
     private readonly audit: AuditService,
-    private readonly events: Events,
     private readonly http: HttpAdapterHost,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
-    sealed: SealedValues,
-  ) {
-    sealed.keep('the secret that signs logins', {
-      heads: async () => (await this.signingSecrets()).map((one) => one.sealed),
-      renew: () => this.renewSigning(sealed),
-    });
-    sealed.keep('the password of the mail server', {
-      heads: async () => {
-        const row = await this.row('smtp');
-        return [row?.values.password, row?.confirmed?.password] as (string | null | undefined)[];
-      },
-      renew: () => this.renewDocument('smtp', sealed, { password: SMTP_PASSWORD }),
-    });
-    sealed.keep('secrets of OAuth providers', {
-      heads: async () => (await this.read('oauth')).providers.map((provider) => provider.client_secret),
-      renew: () => this.renewDocument('oauth', sealed, { client_secret: CLIENT_SECRET }),
-    });
-    sealed.keep('secrets of notification channels', {
-      heads: async () => sealedIn((await this.read('notifications')).channels),
-      renew: () => this.renewDocument('notifications', sealed, CHANNEL_SECRETS),
-    });
-  }
+  ) {}
 
   /** A document as stored, defaults filled in; also what waits for a super administrator. */
   async read<N extends DocumentName>(name: N, manager?: EntityManager): Promise<Documents[N]> {
-    return merged(DEFAULTS[name], (await this.row(name, manager))?.values ?? {});
+    return merged(DEFAULTS[name], (await this.rows.row(name, manager))?.values ?? {});
   }
 
   /** A document with its last confirmed fields: for whatever carries secrets, or lets somebody in. */
   async confirmed<N extends 'general' | 'smtp'>(name: N): Promise<Documents[N]> {
-    const row = await this.row(name);
+    const row = await this.rows.row(name);
     return { ...merged(DEFAULTS[name], row?.values ?? {}), ...row?.confirmed };
   }
 
   /** What binds who has this role; null: strangers, who may be anybody. */
   async securityFor(role: number | null): Promise<SecuritySettings> {
-    return securityFrom(await this.text('security'), role);
+    return securityFrom(await this.rows.text('security'), role);
   }
 
   /** With the password in plain text, for who connects. @param confirmed for mails that carry a secret */
@@ -105,7 +63,7 @@ export class SettingsService {
    * administrator.
    */
   async offeredProviders(): Promise<Documents['oauth']['providers']> {
-    const row = await this.row('oauth');
+    const row = await this.rows.row('oauth');
     const { enabled, providers } = merged(DEFAULTS.oauth, row?.values ?? {});
     return enabled ? providers.filter(({ key }) => isConfirmed(row, key)) : [];
   }
@@ -137,7 +95,7 @@ export class SettingsService {
 
   /** A section as its route answers it. */
   async view<N extends DocumentName>(name: N): Promise<Views[N]> {
-    const row = await this.row(name);
+    const row = await this.rows.row(name);
     return viewOf(name, merged(DEFAULTS[name], row?.values ?? {}), row);
   }
 
@@ -189,7 +147,7 @@ export class SettingsService {
         wrong.push(fieldError('password', words, 'required'));
       }
       if (wrong.length) throw errors.validation(wrong);
-      if (password !== undefined) value.password = password === null ? null : this.box.encrypt(password, SMTP_PASSWORD);
+      if (password !== undefined) value.password = password && this.sealed(password, SMTP_PASSWORD, old.password);
       return value;
     });
   }
@@ -208,7 +166,8 @@ export class SettingsService {
             wrong.push(fieldError(`providers.${i}.client_secret`, words, 'required'));
           }
           const kept = client_secret === undefined ? (known?.client_secret ?? null) : null;
-          return { ...provider, client_secret: client_secret ? this.box.encrypt(client_secret, CLIENT_SECRET) : kept };
+          const sealed = client_secret ? this.sealed(client_secret, CLIENT_SECRET, known?.client_secret) : kept;
+          return { ...provider, client_secret: sealed };
         },
       );
       if (wrong.length) throw errors.validation(wrong);
@@ -244,10 +203,10 @@ export class SettingsService {
 
   /** Confirms all fields of a section that wait. */
   confirm(name: ConfirmedSection, caller: Caller): Promise<Confirmed> {
-    return this.change(name, async (row, manager) => {
+    return this.rows.change(name, async (row, manager) => {
       const fields = row?.waiting ?? [];
       if (!row || !fields.length) return { confirmed: true, fields };
-      await this.store(name, { values: row.values }, manager);
+      await this.rows.store(name, { values: row.values }, manager);
       const [before, after] = [row, { values: row.values }].map((r) =>
         viewOf(name, merged(DEFAULTS[name], row.values), r),
       );
@@ -264,9 +223,8 @@ export class SettingsService {
 
   /** Back to the defaults: for who holds the machine, when the settings shut everybody out. */
   resetSecurity(actor: 'system'): Promise<void> {
-    return this.change('security', async (row, manager) => {
-      await this.db.run('DELETE FROM settings WHERE name = ?', ['security'], manager);
-      this.tell('security', manager);
+    return this.rows.change('security', async (row, manager) => {
+      await this.rows.remove('security', manager);
       const [before, after] = [row, undefined].map((r) =>
         viewOf('security', merged(DEFAULTS.security, r?.values ?? {}), r),
       );
@@ -275,73 +233,14 @@ export class SettingsService {
     });
   }
 
-  /**
-   * The sealed secrets that JWTs are signed with, rows of their own, no sections: the first signs, older ones are good
-   * until the last JWT that they signed has expired.
-   */
-  async signingSecrets(manager?: EntityManager): Promise<SigningSecret[]> {
-    const sql = 'SELECT name, content FROM settings WHERE name IN (?, ?)';
-    const rows = await this.db.rows<{ name: string; content: string }>(sql, [SIGNING_SECRET, SIGNED_WITH], manager);
-    const [current, older] = [SIGNING_SECRET, SIGNED_WITH].map(
-      (name) => rows.find((row) => row.name === name)?.content,
-    );
-    return [
-      ...(current ? [{ sealed: current, until: null }] : []),
-      ...(older ? (JSON.parse(older) as SigningSecret[]) : []).filter(({ until }) => until === null || until > now()),
-    ];
-  }
-
-  async storeSigningSecret(manager: EntityManager, sealed: string): Promise<void> {
-    await this.replace(SIGNING_SECRET, sealed, manager);
-  }
-
-  /** Signs with another secret from now on. @param until when the last JWT of the one before will have expired */
-  replaceSigningSecret(sealed: string, until: string): Promise<void> {
-    return this.change('security', async (_row, manager) => {
-      const [current, ...older] = await this.signingSecrets(manager);
-      if (!current) throw errors.notFound('A secret that signs logins');
-      await this.replace(SIGNED_WITH, JSON.stringify([{ ...current, until }, ...older]), manager);
-      await this.replace(SIGNING_SECRET, sealed, manager);
-      const target = { type: 'settings', id: null, name: SIGNING_SECRET };
-      await this.audit.write(manager, 'system', { action: 'system.rotate_jwt_key', target, after: { until } });
-    });
-  }
-
-  private renewSigning(values: SealedValues): Promise<Renewal> {
-    return this.change('security', async (_row, manager) => {
-      const [current, ...older] = await this.signingSecrets(manager);
-      const list = current ? [current, ...older] : [];
-      const fresh = list.map(({ sealed, until }) => ({
-        sealed: values.renewed(sealed, SIGNING_CONTEXT) ?? sealed,
-        until,
-      }));
-      const renewed = fresh.filter(({ sealed }, i) => sealed !== list[i]?.sealed).length;
-      if (renewed && fresh[0]) await this.replace(SIGNING_SECRET, fresh[0].sealed, manager);
-      if (renewed && older.length) await this.replace(SIGNED_WITH, JSON.stringify(fresh.slice(1)), manager);
-      return { renewed, unreadable: fresh.filter(({ sealed }) => !this.box.knows(sealed)).length };
-    });
-  }
-
-  /** @param contexts of the secrets in the document, by the name of their field */
-  private renewDocument(name: DocumentName, values: SealedValues, contexts: Record<string, string>): Promise<Renewal> {
-    return this.change(name, async (row, manager) => {
-      const done = { renewed: 0, unreadable: 0 };
-      const fresh = JSON.stringify(row ?? null, (key, value) => {
-        const context = contexts[key];
-        // of some channels a field of this name is no secret
-        if (!context || typeof value !== 'string' || !isSealed(value)) return value;
-        const sealed = values.renewed(value, context);
-        if (sealed) done.renewed += 1;
-        else if (!this.box.knows(value)) done.unreadable += 1;
-        return sealed ?? value;
-      });
-      if (done.renewed) await this.replace(name, fresh, manager);
-      return done;
-    });
-  }
-
   private plainSecret(sealed: string | null): string | null {
     return sealed && this.box.decrypt(sealed, CLIENT_SECRET);
+  }
+
+  /** One that is sent as it is stored stays as it is sealed: what differs has changed. */
+  private sealed(secret: string, context: string, stored?: string | null): string {
+    const kept = stored && this.box.knows(stored) && this.box.decrypt(stored, context) === secret;
+    return kept ? stored : this.box.encrypt(secret, context);
   }
 
   /**
@@ -358,7 +257,7 @@ export class SettingsService {
     change: (old: Documents[N], supers: SecuritySettings | null) => Documents[N],
   ): Promise<Views[N]> {
     const { role } = signedIn(caller);
-    return this.change(name, async (row, manager) => {
+    return this.rows.change(name, async (row, manager) => {
       const old = merged(DEFAULTS[name], row?.values ?? {});
       const before = viewOf(name, old, row);
       assertTold(told, before);
@@ -376,52 +275,11 @@ export class SettingsService {
         this.audit.notNeeded(caller);
         return after;
       }
-      await this.store(name, next, manager);
+      await this.rows.store(name, next, manager);
       const target = { type: 'settings', id: null, name };
-      await this.audit.write(manager, caller, { action: 'settings.update', target, before, after });
+      const states = { before, after: viewOf(name, value, next, old) };
+      await this.audit.write(manager, caller, { action: 'settings.update', target, ...states });
       return after;
     });
-  }
-
-  /**
-   * One transaction on a document. All changes of settings follow each other: the row that they lock is there from the
-   * first user on, while a document has none before its first change.
-   */
-  private change<T>(
-    name: DocumentName,
-    work: (row: Row | undefined, manager: EntityManager) => Promise<T>,
-  ): Promise<T> {
-    return this.db.transaction(async (manager) => {
-      await this.db.lock(manager, 'settings', { name: SIGNING_SECRET });
-      return work(await this.row(name, manager), manager);
-    });
-  }
-
-  private store(name: DocumentName, row: Row, manager: EntityManager): Promise<void> {
-    this.tell(name, manager);
-    const content = JSON.stringify(row);
-    // texts of MariaDB end a little behind
-    if (Buffer.byteLength(content) > MAX_DOCUMENT)
-      throw errors.field('body', `is too much for one section: ${MAX_DOCUMENT} bytes are the most`, 'length');
-    return this.replace(name, content, manager);
-  }
-
-  private tell(name: DocumentName, manager: EntityManager): void {
-    this.db.afterCommit(manager, () => void this.events.emit('settings.changed', name));
-  }
-
-  private async replace(name: RowName, content: string, manager: EntityManager) {
-    if (await this.db.run('UPDATE settings SET content = ? WHERE name = ?', [content, name], manager)) return;
-    await this.db.run('INSERT INTO settings (name, content) VALUES (?, ?)', [name, content], manager);
-  }
-
-  private async row(name: DocumentName, manager?: EntityManager): Promise<Row | undefined> {
-    const text = await this.text(name, manager);
-    return text ? JSON.parse(text) : undefined;
-  }
-
-  private async text(name: RowName, manager?: EntityManager): Promise<string | undefined> {
-    const sql = 'SELECT content FROM settings WHERE name = ?';
-    return (await this.db.row<{ content: string }>(sql, [name], manager))?.content;
   }
 }

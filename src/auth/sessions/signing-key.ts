@@ -3,11 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import type { EntityManager } from 'typeorm';
 import { now } from '../../common/clock.js';
-import { randomHex } from '../../common/hash.js';
 import { SECRET_BOX } from '../../config/config.module.js';
 import type { SecretBox } from '../../config/secret-box.js';
 import { MAX_TOKEN_MINUTES } from '../../settings/settings.dto.js';
-import { SettingsService, SIGNING_CONTEXT } from '../../settings/settings.service.js';
+import { SIGNING_CONTEXT, SigningSecrets } from '../../settings/signing-secrets.js';
 import type { Session } from './session.entity.js';
 
 /** ms by which clocks of replicas may differ */
@@ -27,7 +26,7 @@ export class SigningKey {
   private keys: Key[] = [];
 
   constructor(
-    private readonly settings: SettingsService,
+    private readonly stored: SigningSecrets,
     private readonly jwt: JwtService,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
@@ -63,7 +62,7 @@ export class SigningKey {
   }
 
   private async load(): Promise<void> {
-    const secrets = await this.settings.signingSecrets();
+    const secrets = await this.stored.list();
     this.keys = secrets.map(({ sealed, until }) => ({
       key: createSecretKey(Buffer.from(this.box.decrypt(sealed, SIGNING_CONTEXT), 'hex')),
       until,
@@ -89,7 +88,7 @@ export class SigningKey {
 
   /** 256 fresh bits, in the transaction that creates the first user. */
   async create(manager: EntityManager): Promise<void> {
-    await this.settings.storeSigningSecret(manager, this.fresh());
+    await this.stored.create(manager);
     this.keys = [];
   }
 
@@ -99,11 +98,7 @@ export class SigningKey {
    */
   async rotate(): Promise<string> {
     const until = now(MAX_TOKEN_MINUTES * 60_000 + SKEW_MS);
-    await this.settings.replaceSigningSecret(this.fresh(), until);
+    await this.stored.rotate(until);
     return until;
-  }
-
-  private fresh(): string {
-    return this.box.encrypt(randomHex(32), SIGNING_CONTEXT);
   }
 }

@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { SECRET_BOX } from '../config/config.module.js';
+import { isSealed, type SecretBox } from '../config/secret-box.js';
+import { type Renewal, SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
+import { CHANNEL_SECRETS, type StoredChannel, sealedIn } from './channels.js';
+import { DEFAULTS, type DocumentName, type Documents, merged, type Row } from './documents.js';
+import { SettingsRows } from './settings-rows.js';
+
+export const SMTP_PASSWORD = 'settings.smtp.password';
+export const CLIENT_SECRET = 'settings.oauth.client_secret';
+
+/** Sealed values of a section, and what each is for. */
+type Inside = (row?: Row) => { of: string; sealed: unknown }[];
+
+/** The sealed values inside of sections: which key has sealed them, sealing them anew, and taking them out. */
+@Injectable()
+export class SectionSecrets {
+  constructor(
+    private readonly rows: SettingsRows,
+    @Inject(SECRET_BOX) private readonly box: SecretBox,
+    private readonly values: SealedValues,
+  ) {
+    this.keep('the password of the mail server', 'smtp', { password: SMTP_PASSWORD }, (row) => [
+      { of: String(row?.values.host ?? ''), sealed: row?.values.password },
+      { of: `${row?.confirmed?.host ?? ''}, confirmed before`, sealed: row?.confirmed?.password },
+    ]);
+    this.keep('secrets of OAuth providers', 'oauth', { client_secret: CLIENT_SECRET }, (row) =>
+      read('oauth', row).providers.map(({ key, client_secret }) => ({ of: `provider ${key}`, sealed: client_secret })),
+    );
+    this.keep('secrets of notification channels', 'notifications', CHANNEL_SECRETS, (row) =>
+      read('notifications', row).channels.flatMap((channel) =>
+        sealedIn([channel]).map((sealed) => ({ of: `channel ${channel.id} (${channel.name})`, sealed })),
+      ),
+    );
+  }
+
+  /** @param contexts of the secrets in the document, by the name of their field */
+  private keep(what: string, name: DocumentName, contexts: Record<string, string>, inside: Inside): void {
+    const stored = async () =>
+      inside(await this.rows.row(name)).flatMap(({ of, sealed }) => (sealed ? [{ of, sealed: String(sealed) }] : []));
+    this.values.keep(what, {
+      heads: async () => (await stored()).map(({ sealed }) => sealed),
+      renew: () => this.renew(name, contexts),
+      each: async () =>
+        (await stored()).map(({ of, sealed }) => ({
+          of,
+          head: sealed.slice(0, SEALED_HEAD),
+          drop: (manager) => this.drop(name, sealed, manager),
+        })),
+    });
+  }
+
+  /** A channel without it is switched off: what it sends would go nowhere, or unsigned. */
+  private async drop(name: DocumentName, sealed: string, manager: EntityManager): Promise<void> {
+    const row = await this.rows.locked(name, manager);
+    if (!row) return;
+    if (name === 'notifications')
+      for (const channel of (row.values.channels ?? []) as StoredChannel[])
+        if (Object.values(channel.config).includes(sealed)) channel.enabled = false;
+    const left = JSON.stringify(row, (_key, value) => (value === sealed ? null : value));
+    await this.rows.store(name, JSON.parse(left) as Row, manager);
+  }
+
+  private renew(name: DocumentName, contexts: Record<string, string>): Promise<Renewal> {
+    return this.rows.change(name, async (row, manager) => {
+      const done = { renewed: 0, unreadable: 0 };
+      const fresh = JSON.stringify(row ?? null, (key, value) => {
+        const context = contexts[key];
+        // of some channels a field of this name is no secret
+        if (!context || typeof value !== 'string' || !isSealed(value)) return value;
+        const sealed = this.values.renewed(value, context);
+        if (sealed) done.renewed += 1;
+        else if (!this.box.knows(value)) done.unreadable += 1;
+        return sealed ?? value;
+      });
+      if (done.renewed) await this.rows.replace(name, fresh, manager);
+      return done;
+    });
+  }
+}
+
+const read = <N extends DocumentName>(name: N, row?: Row): Documents[N] => merged(DEFAULTS[name], row?.values ?? {});
