@@ -45,7 +45,7 @@ export class ChannelTest {
   }
 
   private async deliver(channel: StoredChannel): Promise<void> {
-    const { language, site_name: site } = await this.settings.read('general');
+    const { language, timezone, site_name: site } = await this.settings.read('general');
     if (channel.type !== 'email') {
       const text = 'This message was sent to try the channel.';
       const message = { delivery: `${randomUUID()}.${channel.id}`, event: 'test', text, domain: null, details: {} };
@@ -53,7 +53,7 @@ export class ChannelTest {
     }
     const smtp = await this.settings.smtp();
     if (!smtp.host || !smtp.from) throw new MailError('The settings name no mail server, or no sender', false);
-    const letter = writeLetter('test', language, { time: now() }, site);
+    const letter = writeLetter('test', language, { time: now() }, site, timezone);
     const end = Date.now() + LIMIT_MS;
     for (const to of channel.config.to as string[])
       await deliver(smtp, this.config.outboundDeny, { to, letter }, Math.max(1, end - Date.now()));

@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { now, within } from '../common/clock.js';
 import { log } from '../common/logger.js';
+import { zoned } from '../common/zone.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db, isDatabaseDown } from '../database/db.js';
 import { Events } from '../events/events.js';
@@ -19,6 +20,8 @@ const STOP_MS = 5_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const KEEP_MS = 30 * 24 * HOUR;
+/** a chat would show what is older as if it happened now */
+const LATE_MS = HOUR;
 /** waiting time after each failure; the last one is that of all further ones */
 const DELAYS = [0.2, 0.5, 2, 5, 15, 30, 60].map((minutes) => minutes * MINUTE);
 /** so often a message is tried that the other side understands and refuses: it must not block its channel for a day */
@@ -141,10 +144,11 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
       await this.note(row, 'dead', row.next_at, why);
       return;
     }
-    const { site_name: site } = await this.settings.read('general');
+    const { site_name: site, timezone } = await this.settings.read('general');
     const { text, details } = JSON.parse(row.content);
     const { event, domain, created_at: time } = row;
-    const message = { delivery: `${row.notice}.${row.channel}`, event, text, domain, details, time, site };
+    const late = time < now(-LATE_MS) ? { late: zoned(time, timezone) } : {};
+    const message = { delivery: `${row.notice}.${row.channel}`, event, text, domain, details, time, site, ...late };
     if (channel.type === 'email') return this.queueMails(row, channel, message);
     await this.hooks.send(channel, message, SEND_MS);
     await this.note(row, 'sent', row.next_at, null);
@@ -165,7 +169,10 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     const { refused, waitMs } = error instanceof ChannelError ? error : { refused: false, waitMs: 0 };
     // of anything unforeseen the words may hold whatever was sent
     const words = error instanceof ChannelError ? error.message : 'It could not be prepared; the log says more';
-    const delay = Math.max(DELAYS[Math.min(row.tries, DELAYS.length) - 1] as number, Math.min(waitMs, HOUR));
+    const own = DELAYS[Math.min(row.tries, DELAYS.length) - 1] as number;
+    // one that asks for a moment again and again does not mean it
+    const least = waitMs > 0 && row.tries <= REFUSED_TRIES ? 0 : own;
+    const delay = Math.max(least, Math.min(waitMs, HOUR));
     const over = (refused && row.tries >= REFUSED_TRIES) || now(delay) >= row.until_at;
     const details = { delivery: row.id, channel: row.channel, event: row.event, tries: row.tries };
     if (!(error instanceof ChannelError)) log().error({ ...details, err: error }, 'a notice could not be prepared');

@@ -18,7 +18,7 @@ export class DeliveriesController {
    * that nobody tries any more. Kept for 30 days.
    */
   @Get()
-  @Access({ role: Role.Admin })
+  @Access({ role: Role.Super })
   async list(@Query() query: DeliveryQuery, @Res({ passthrough: true }) response: Response): Promise<DeliveryList> {
     const asked = { ...query, page: query.page ?? 1, limit: query.limit ?? 20 };
     const { total, list } = await this.deliveries.list(asked);
@@ -29,7 +29,7 @@ export class DeliveriesController {
   /** Tries a dead delivery again, before what waits for its channel. It keeps the id that receivers know it by. */
   @Post(':id/retry')
   @HttpCode(200)
-  @Access({ role: Role.Admin, noTokens: true })
+  @Access({ role: Role.Super, noTokens: true })
   @Fails('conflict')
   @Audited('notification.retry')
   retry(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<DeliveryView> {

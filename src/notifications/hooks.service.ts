@@ -6,6 +6,7 @@ import { outboundAgent } from '../outbound/agent.js';
 import { readBody } from '../outbound/body.js';
 import { assertUrlAllowed } from '../outbound/guard.js';
 import { OutboundError } from '../outbound/outbound-error.js';
+import { retryAfter } from '../outbound/retry-after.js';
 import type { StoredChannel } from '../settings/channels.js';
 import { words } from './mail-error.js';
 import { type Message, outgoing, refusal, secretsOf } from './messages.js';
@@ -57,18 +58,18 @@ export class Hooks implements OnApplicationShutdown {
       // where the status says enough, a body that breaks off changes nothing
       text = await readBody(answer.body, MAX_BODY_MIB).then(String, () => '');
     } catch (error) {
-      throw new ChannelError(connectionWords(error, limitMs));
+      throw new ChannelError(words(connectionWords(error, limitMs), secretsOf(channel)));
     }
     const status = answer.statusCode;
     const wrong = refusal(channel, status, text);
     if (!wrong) return;
     const refused = status >= 400 && status < 500 && !MAY_CHANGE.includes(status);
-    const seconds = Number(answer.headers['retry-after']) || 0;
-    throw new ChannelError(`It was not taken: ${words(wrong, secretsOf(channel))}`, refused, seconds * 1000);
+    const waitMs = retryAfter(answer.headers['retry-after']);
+    throw new ChannelError(`It was not taken: ${words(wrong, secretsOf(channel))}`, refused, waitMs);
   }
 }
 
-/** Names no address: it may be a secret. */
+/** Names no more of an address than its host. */
 function connectionWords(error: unknown, limitMs: number): string {
   const { name, code, message } = error as { name?: string; code?: string; message: string };
   if (error instanceof OutboundError || code === 'EOUTBOUND') return message;

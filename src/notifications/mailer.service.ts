@@ -12,12 +12,21 @@ import { SECRET, type TemplateName, type Templates } from './templates.js';
 /** The encrypted part of a mail in the outbox. */
 export interface MailContent {
   language: string;
+  /** of a mail from before there was one: UTC */
+  timezone?: string;
   values: Record<string, string | number>;
   /** of a notice: the delivery that it is the mail of */
   delivery?: number;
 }
 
 export const MAIL_CONTEXT = 'mails.content';
+
+/** Whose language and time zone a mail is written in. */
+export interface Reader {
+  language: string;
+  /** null: that of the installation */
+  timezone: string | null;
+}
 
 /** Puts mails into the outbox. Another part sends them. */
 @Injectable()
@@ -47,6 +56,14 @@ export class Mailer {
             ),
           (id, old, fresh) => db.run('UPDATE mails SET content = ? WHERE id = ? AND content = ?', [fresh, id, old]),
         ),
+      each: async () => {
+        const sql = `SELECT id, template, SUBSTR(content, 1, ${SEALED_HEAD}) AS head FROM mails WHERE state = 'waiting'`;
+        return (await db.rows<{ id: number; template: string; head: string }>(sql)).map(({ id, template, head }) => ({
+          of: `mail ${id} (${template})`,
+          head,
+          drop: (manager) => db.run("DELETE FROM mails WHERE id = ? AND state = 'waiting'", [id], manager),
+        }));
+      },
     });
   }
 
@@ -59,19 +76,21 @@ export class Mailer {
   }
 
   /**
-   * Writes a mail, in the transaction of what it tells of. `language`: the reader's; null: the installation's;
-   * `delivery`: the row of a notice, which is told when the mail cannot be sent.
+   * Writes a mail, in the transaction of what it tells of. `reader`: null: as the installation's settings
+   * say; `delivery`: the row of a notice, which is told when the mail cannot be sent.
    */
   async queue<N extends TemplateName>(
     manager: EntityManager | undefined,
     recipient: string,
     template: N,
-    language: string | null,
+    reader: Reader | null,
     values: Templates[N],
     delivery?: number,
   ): Promise<void> {
+    const general = await this.settings.read('general', manager);
     const content: MailContent = {
-      language: language ?? (await this.settings.read('general', manager)).language,
+      language: reader?.language ?? general.language,
+      timezone: reader?.timezone ?? general.timezone,
       values: { ...values },
       ...(delivery !== undefined && { delivery }),
     };

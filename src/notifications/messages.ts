@@ -12,6 +12,8 @@ export interface Message {
   details: Record<string, string | number | null>;
   /** when it happened */
   time: string;
+  /** the same for people, of what is no news any more; not in the JSON of webhooks */
+  late?: string;
   /** name of the installation */
   site: string;
 }
@@ -26,7 +28,8 @@ export interface Outgoing {
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text);
 
 /** For people, on one line. */
-const lineOf = ({ site, event, text }: Message): string => `[${oneLine(site)}] ${event}: ${text}`;
+const lineOf = ({ site, event, text, late }: Message): string =>
+  `[${oneLine(site)}] ${event}${late ? ` (${late})` : ''}: ${text}`;
 /** The same where `<` begins a mention of somebody, or of everybody. */
 const unmarked = (message: Message): string => lineOf(message).replaceAll('<', '＜');
 
@@ -38,12 +41,15 @@ const post = (url: string, body: object, headers: Record<string, string> = {}): 
 
 type Writer = (config: Record<string, string | null>, message: Message, at: number) => Outgoing;
 
+/** what Slack would make bold, struck out or code; it knows no way to write these as they are */
+const MRKDWN: Record<string, string> = { '*': '＊', '~': '～', '`': '｀' };
+
 /** what Discord would make bold, a link or a quotation of */
 const MARKDOWN = /[\\`*_~|#>[\]()]/g;
 
 /** What each type of channel is sent: plain text, so that nothing in a notice calls somebody or becomes a link. */
 const WRITERS: Record<Exclude<StoredChannel['type'], 'email'>, Writer> = {
-  webhook: ({ url, secret }, message, at) => {
+  webhook: ({ url, secret }, { late: _late, ...message }, at) => {
     const timestamp = String(Math.floor(at / 1000));
     const request = post(String(url), message, {
       'x-zoneward-event': message.event,
@@ -61,8 +67,9 @@ const WRITERS: Record<Exclude<StoredChannel['type'], 'email'>, Writer> = {
       link_preview_options: { is_disabled: true },
     }),
   slack: ({ url }, message) => {
-    const text = lineOf(message).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-    return post(String(url), { text, unfurl_links: false });
+    const line = lineOf(message).replace(/[*~`]/g, (mark) => MRKDWN[mark] as string);
+    const text = line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    return post(String(url), { text, mrkdwn: false, unfurl_links: false });
   },
   discord: ({ url }, message) =>
     post(String(url), { content: lineOf(message).replace(MARKDOWN, '\\$&'), allowed_mentions: { parse: [] } }),
@@ -90,8 +97,10 @@ export const outgoing = ({ type, config }: StoredChannel, message: Message, at: 
 /** What no error message may repeat: secrets, and the parts of addresses that hold one. */
 export function secretsOf({ type, config }: StoredChannel): string[] {
   const { url, secret, token } = config as Record<string, string | null>;
-  const parts = url && type !== 'webhook' ? [url, ...url.split(/[/?&=]/).slice(3)] : [];
-  return [secret ?? '', token ?? '', ...parts.filter((part) => part.length >= 8)];
+  if (!url || type === 'webhook') return [secret ?? '', token ?? ''];
+  const { host, hostname } = new URL(url);
+  const parts = url.split(/[/?&=]/).slice(3);
+  return [secret ?? '', token ?? '', url, host, hostname, ...parts.filter((part) => part.length >= 8)];
 }
 
 /**

@@ -14,8 +14,17 @@ const HOUR = 3_600_000;
 export const LIFE_MS = 26 * HOUR;
 /** characters; with the site's name they fit into a message of every chat, of which the smallest has 2048 bytes */
 const MAX_TEXT = 600;
-/** notices of one event that wait for a channel: with more, others would not get through in time */
+/** notices of one such event that wait for a channel: with more, others would not get through in time */
 const MOST_WAITING = 50;
+/** what may come without end; of the rest each is told once, noted in the same transaction, and must not be dropped */
+const ENDLESS: ReadonlySet<NoticeEvent> = new Set([
+  'domain.drift',
+  'login.locked',
+  'token.created',
+  'audit.rule',
+  'audit.checkpoint',
+  'backup.failed',
+]);
 
 /** Writes notices into the outbox: a row for each channel that wants it. `Courier` delivers them. */
 @Injectable()
@@ -56,12 +65,7 @@ export class Notices implements OnModuleInit {
 
   private async insert(manager: EntityManager, id: string, channel: string, notice: Notice): Promise<void> {
     const { event, text, domain = null, details = {} } = notice;
-    const waiting = await this.db.row<{ n: number }>(
-      `SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting' AND channel = ? AND event = ?`,
-      [channel, event],
-      manager,
-    );
-    if (Number(waiting?.n) >= MOST_WAITING) {
+    if (ENDLESS.has(event) && (await this.waiting(manager, channel, event)) >= MOST_WAITING) {
       log().warn({ channel, event }, 'too many notices of this event wait for the channel: it is not told of one more');
       return;
     }
@@ -72,5 +76,10 @@ export class Notices implements OnModuleInit {
       [id, channel, event, domain, content, now(), now(LIFE_MS), now()],
       manager,
     );
+  }
+
+  private async waiting(manager: EntityManager, channel: string, event: NoticeEvent): Promise<number> {
+    const sql = `SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting' AND channel = ? AND event = ?`;
+    return Number((await this.db.row<{ n: number }>(sql, [channel, event], manager))?.n);
   }
 }

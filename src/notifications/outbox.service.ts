@@ -128,13 +128,14 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     try {
       // the process may have died at each try
       if (row.tries > DELAYS.length + 1) throw new MailError('Every try ended without an answer', true);
-      const { language, values } = this.open(row);
+      const { language, timezone, values } = this.open(row);
       const secret = SECRET.includes(row.template);
       expiry = Date.parse(row.created_at) + (secret ? Number(values.minutes) * MINUTE : LIFE_MS);
       if (Date.now() >= expiry) throw new MailError('Too late: what it says is not valid any more', true);
       if (!smtp.host) throw new MailError('No super administrator has confirmed a mail server', false);
       const { site_name } = await this.settings.read('general');
-      const letter = writeLetter(row.template, language, values as unknown as Templates[TemplateName], site_name);
+      const filled = values as unknown as Templates[TemplateName];
+      const letter = writeLetter(row.template, language, filled, site_name, timezone);
       const secrets = secret ? [values.code, values.url, String(values.url ?? '').split('token=')[1]] : [];
       const delivery = {
         to: row.recipient,
@@ -163,7 +164,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** A notice whose mail nobody took is shown among those that could not be delivered. */
-  private async noticeFailed(row: Row, error: string): Promise<void> {
+  private async noticeFailed(row: Pick<Row, 'content'>, error: string): Promise<void> {
     let delivery: number | undefined;
     try {
       ({ delivery } = this.open(row));
@@ -194,7 +195,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** @throws MailError when the key is not there any more */
-  private open(row: Row): MailContent {
+  private open(row: Pick<Row, 'content'>): MailContent {
     try {
       return JSON.parse(this.box.decrypt(row.content, MAIL_CONTEXT));
     } catch (error) {
@@ -205,9 +206,15 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   /** Old mails go, and secrets that nobody sent, such as while mail is off. */
   private async tidy(): Promise<void> {
     await this.db.run(`DELETE FROM mails WHERE state IN ('sent', 'failed') AND created_at < ?`, [now(-KEEP_MS)]);
+    const [why, before] = ['Too late: it was never sent', now(-LIFE_MS)];
+    const notices = await this.db.rows<Row>(
+      `SELECT content FROM mails WHERE state = 'waiting' AND template = 'notice' AND created_at < ?`,
+      [before],
+    );
+    for (const notice of notices) await this.noticeFailed(notice, why);
     await this.db.run(
       `UPDATE mails SET state = 'failed', content = '', error = ? WHERE state = 'waiting' AND created_at < ?`,
-      ['Too late: it was never sent', now(-LIFE_MS)],
+      [why, before],
     );
   }
 }

@@ -28,8 +28,8 @@ export class SmtpTest {
     const smtp = await this.settings.smtp();
     if (!smtp.host) throw errors.field('host', 'is not set: store the mail server first');
     if (!smtp.from) throw errors.field('from', 'is not set: store the sender first');
-    const { language, site_name } = await this.settings.read('general');
-    const letter = writeLetter('test', language, { time: now() }, site_name);
+    const { language, timezone, site_name } = await this.settings.read('general');
+    const letter = writeLetter('test', language, { time: now() }, site_name, timezone);
     const result = await deliver(smtp, this.config.outboundDeny, { to, letter }, LIMIT_MS).then(
       () => ({ success: true, message: `The mail server took the mail to ${to}` }),
       (error: unknown) => {

@@ -1,3 +1,5 @@
+import { zoned } from '../common/zone.js';
+
 /** What mails there are, and the values that their texts need. */
 export interface Templates {
   /** a code that proves that an address can be read */
@@ -54,7 +56,7 @@ const EN: Writers<Letters> = {
   'new-device': ({ username, time, ip, userAgent }) => [
     'sign-in from a new device',
     `The account ${username} was used from a device that was not seen before.`,
-    `Time: ${moment(time)}`,
+    `Time: ${time}`,
     `Address: ${ip}`,
     `Device: ${unlinked(userAgent)}`,
     'If this was not you, change your password and end the other sessions at once.',
@@ -62,7 +64,7 @@ const EN: Writers<Letters> = {
   locked: ({ username, time, ip, minutes }) => [
     'sign-in locked',
     `After too many failed attempts, signing in to the account ${username} is locked for ${minutes} minutes for the network that they came from.`,
-    `Time: ${moment(time)}`,
+    `Time: ${time}`,
     `Address: ${ip}`,
     'If this was not you, somebody may be guessing your password. You can still sign in from other networks.',
   ],
@@ -71,9 +73,9 @@ const EN: Writers<Letters> = {
     text,
     `Event: ${event}`,
     ...(domain ? [`Domain: ${domain}`] : []),
-    `Time: ${moment(time)}`,
+    `Time: ${time}`,
   ],
-  test: ({ time }) => ['test mail', 'Mail works: this one was sent to try the settings.', `Time: ${moment(time)}`],
+  test: ({ time }) => ['test mail', 'Mail works: this one was sent to try the settings.', `Time: ${time}`],
 };
 
 const ZH: Writers<Letters> = {
@@ -92,7 +94,7 @@ const ZH: Writers<Letters> = {
   'new-device': ({ username, time, ip, userAgent }) => [
     '新设备登录',
     `账户 ${username} 在一台从未使用过的设备上登录。`,
-    `时间：${moment(time)}`,
+    `时间：${time}`,
     `地址：${ip}`,
     `设备：${unlinked(userAgent)}`,
     '如果不是您本人的操作，请立即修改密码并结束其他会话。',
@@ -100,7 +102,7 @@ const ZH: Writers<Letters> = {
   locked: ({ username, time, ip, minutes }) => [
     '登录已锁定',
     `由于失败次数过多，来自该网络的账户 ${username} 登录已被锁定 ${minutes} 分钟。`,
-    `时间：${moment(time)}`,
+    `时间：${time}`,
     `地址：${ip}`,
     '如果不是您本人的操作，可能有人在猜测您的密码。您仍然可以从其他网络登录。',
   ],
@@ -109,9 +111,9 @@ const ZH: Writers<Letters> = {
     text,
     `事件：${event}`,
     ...(domain ? [`域名：${domain}`] : []),
-    `时间：${moment(time)}`,
+    `时间：${time}`,
   ],
-  test: ({ time }) => ['测试邮件', '邮件功能正常：此邮件用于测试设置。', `时间：${moment(time)}`],
+  test: ({ time }) => ['测试邮件', '邮件功能正常：此邮件用于测试设置。', `时间：${time}`],
 };
 
 /** Longest value that a mail repeats; links, and notices, which are cut before, are not. */
@@ -132,16 +134,19 @@ export function oneLine(text: string): string {
 /**
  * Writes a mail. Site name, user names and user agents come from people, so each value becomes one line of plain text.
  * @param language `zh` or starting with `zh-`: Chinese, else English
+ * @param timezone in which times are written
  */
 export function writeLetter<N extends LetterName>(
   name: N,
   language: string,
   values: Letters[N],
   siteName: string,
+  timezone = 'UTC',
 ): Letter {
   const clean = Object.fromEntries(
     Object.entries(values).map(([key, value]) => {
       if (typeof value !== 'string') return [key, value];
+      if (key === 'time') return [key, zoned(oneLine(value).slice(0, MAX_VALUE), timezone)];
       return [key, WHOLE.includes(key) ? oneLine(value) : oneLine(value).slice(0, MAX_VALUE)];
     }),
   ) as Letters[N];
@@ -173,9 +178,6 @@ function marked(part: Paragraph): string {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
-
-/** `2026-01-31 12:00 UTC` */
-const moment = (time: string): string => time.replace(/^(\S{10})T(\d\d:\d\d).*$/, '$1 $2 UTC');
 
 /** A stranger's words so that mail programs, which make links of what looks like an address, find none. */
 const unlinked = (text: string): string => text.replace(/[.:/](?=[\p{L}/])/gu, '$& ');

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { checkExport, parseCheckpoints } from '../../src/audit/export-check.js';
 import type { Db } from '../../src/database/db.js';
 import { openDatabase } from '../support/database.js';
-import { ServerProcess, type Service, startService } from '../support/server.js';
+import { LocalServer, ServerProcess, type Service, startService } from '../support/server.js';
 import { startSmtp } from '../support/smtp.js';
 import { atEndOfTest } from '../support/suites.js';
 import { type Answer, type Received, type StandIn, startStandIn } from '../support/vendor.js';
-import { done, refused } from '../support/world.js';
+import { done, refused, until } from '../support/world.js';
 
 const PATH = '/api/settings/notifications';
+const ENV = { OUTBOUND_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'trace' };
 const TOKEN = '4711:Planted-Bot-Token-Ibis-83';
 const SECRET = 'Planted-Signing-Secret-Otter-29';
 const KEY = 'Planted-Address-Key-Quokka-64';
@@ -27,7 +31,7 @@ describe('channels of notices', () => {
   const afterTest = atEndOfTest();
 
   beforeAll(async () => {
-    service = await startService('sqlite', { OUTBOUND_ALLOW: '127.0.0.0/8', LOG_LEVEL: 'trace' });
+    service = await startService('sqlite', ENV);
     ({ db } = await openDatabase(service.databaseUrl, service.server.dataDir));
     standIn = await startStandIn(() => answer);
   });
@@ -66,7 +70,7 @@ describe('channels of notices', () => {
       arrives: ({ path, body }) => {
         assert.equal(path, `/bot${TOKEN}/sendMessage`);
         assert.equal(textAt(body, 'chat_id'), '-100123');
-        assert.match(textAt(body, 'text'), /^\[A & B <i>\] test: This message/);
+        assert.match(textAt(body, 'text'), /^\[A & B <i> \*b\* ~s~ `c`\] test: This message/);
       },
     },
     slack: {
@@ -74,14 +78,15 @@ describe('channels of notices', () => {
       takes: { body: 'ok' },
       arrives: ({ path, body }) => {
         assert.equal(path, `/services/T/B/${KEY}`);
-        assert.match(textAt(body, 'text'), /^\[A &amp; B &lt;i&gt;\] test: /);
+        assert.match(textAt(body, 'text'), /^\[A &amp; B &lt;i&gt; ＊b＊ ～s～ ｀c｀\] test: /);
+        assert.equal(textAt(body, 'mrkdwn'), 'false');
       },
     },
     discord: {
       config: () => ({ url: `${standIn.url}/api/webhooks/1/${KEY}` }),
       takes: { status: 204 },
       arrives: ({ body }) => {
-        assert.match(textAt(body, 'content'), /test: This message/);
+        assert.match(textAt(body, 'content'), /^\\\[A & B <i\\> \\\*b\\\* \\~s\\~ \\`c\\`\\\] test: This message/);
         assert.equal(textAt(body, 'allowed_mentions', 'parse'), '');
       },
     },
@@ -103,7 +108,7 @@ describe('channels of notices', () => {
         const timestamp = textAt(body, 'timestamp');
         assert.match(timestamp, /^\d{10}$/);
         assert.equal(textAt(body, 'sign'), hmac(`${timestamp}\n${SECRET}`, ''));
-        assert.match(textAt(body, 'content', 'text'), /^\[A & B ＜i>\] test: /);
+        assert.match(textAt(body, 'content', 'text'), /^\[A & B ＜i> \*b\* ~s~ `c`\] test: /);
       },
     },
     wecom: {
@@ -111,7 +116,7 @@ describe('channels of notices', () => {
       takes: { body: { errcode: 0, errmsg: 'ok' } },
       arrives: ({ query, body }) => {
         assert.equal(query.key, KEY);
-        assert.match(textAt(body, 'text', 'content'), /＜i>\] test: This message/);
+        assert.match(textAt(body, 'text', 'content'), /＜i> \*b\* ~s~ `c`\] test: This message/);
       },
     },
   };
@@ -132,6 +137,7 @@ describe('channels of notices', () => {
     slack: [
       [{ status: 403, body: 'invalid_token' }, 'invalid_token, HTTP 403'],
       [{ status: 404, body: 'a page of somebody else' }, 'HTTP 404'],
+      [{ status: 302, headers: { location: `/elsewhere?${KEY}` } }, 'HTTP 302'],
     ],
     discord: [
       [{ status: 404, body: { message: 'Unknown Webhook', code: 10015 } }, 'Unknown Webhook, code 10015, HTTP 404'],
@@ -151,7 +157,7 @@ describe('channels of notices', () => {
   };
 
   it('each type gets what its vendor documents', async () => {
-    done(await service.admin.put('/api/settings', { site_name: 'A & B <i>' }));
+    done(await service.admin.put('/api/settings', { site_name: 'A & B <i> *b* ~s~ `c`' }));
     for (const [type, { config, takes, arrives }] of Object.entries(TYPES)) {
       await set({ id: 'it', type, name: type, config: config(), enabled: false });
       answer = takes;
@@ -177,6 +183,16 @@ describe('channels of notices', () => {
       standIn.requests.filter(({ path }) => path === '/elsewhere'),
       [],
     );
+  });
+
+  it('no error holds anything of a secret address, not even its host', async () => {
+    const host = 'planted-host-heron-35.invalid';
+    for (const type of ['slack', 'discord', 'dingtalk', 'feishu', 'wecom']) {
+      await set({ id: 'it', type, name: type, config: { url: `https://${host}/send/${KEY}?key=${KEY}` } });
+      assert.deepEqual(await test('it'), { success: false, message: 'The host name *** cannot be resolved' }, type);
+    }
+    const audit = await service.admin.get('/api/audit/logs?limit=500&page=1');
+    assert.equal((JSON.stringify(audit) + service.server.log).includes('heron'), false);
   });
 
   it('mail goes to all addresses at once', async () => {
@@ -229,6 +245,27 @@ describe('channels of notices', () => {
     ).list;
     const { after } = done(await service.admin.get(`/api/audit/logs/${entry?.id}`));
     assert.deepEqual(after, { channels: shown });
+  });
+
+  it('the audit log tells which secrets have changed', async () => {
+    const hook = { id: 'hook', type: 'webhook', name: 'Hook', config: { url: standIn.url, secret: SECRET } };
+    const chat = { id: 'chat', type: 'slack', name: 'Chat', config: { url: `${standIn.url}/${KEY}` } };
+    await set(hook, chat);
+    const changed = async (...channels: object[]) => {
+      assert.equal(JSON.stringify(await set(...channels)).includes('changed'), false);
+      const [entry] = done(await service.admin.get('/api/audit/logs?action=settings.update&limit=1')).list;
+      const told = entry?.after as { channels: { config: object }[] } | undefined;
+      return told?.channels.map(({ config }) => config);
+    };
+    const url = standIn.url;
+    assert.deepEqual(await changed({ ...hook, config: { url, secret: 'another one' } }, chat), [
+      { url, secret_set: true, secret_changed: true },
+      { url_set: true },
+    ]);
+    assert.deepEqual(await changed({ ...hook, config: { url } }, { ...chat, config: { url: `${url}/other` } }), [
+      { url, secret_set: true },
+      { url_set: true, url_changed: true },
+    ]);
   });
 
   it('secrets that are left out stay, go with null, and must be sent again when the address changes', async () => {
@@ -332,6 +369,29 @@ describe('channels of notices', () => {
     assert.deepEqual(await wrong(...Array.from({ length: 51 }, () => HOOK)), ['channels length']);
     refused(await service.admin.post(`${PATH}/nobody/test`), 404, 404001);
     refused(await service.admin.post(`${PATH}/No_Body/test`), 404, 404001);
+  });
+
+  it('a webhook gets the signed end of the audit log, whole, and an export is held against it', async () => {
+    await set({ id: 'ends', type: 'webhook', name: 'x', config: { url: standIn.url }, events: ['audit.checkpoint'] });
+    // one is told every ten minutes, and with the first entry after a start
+    const { server: former, databaseUrl, stop } = service;
+    await former.stop();
+    const server = await LocalServer.start({ DATABASE_URL: databaseUrl, ...ENV }, former.dataDir);
+    const token = await server.login();
+    service = { server, token, databaseUrl, admin: server.as(token), stop: () => server.stop().then(stop) };
+    await until('it is told', async () => standIn.requests.length > 0);
+    const [{ body, headers }] = standIn.requests as [Received];
+    assert.deepEqual([headers['x-zoneward-event'], textAt(body, 'event')], Array(2).fill('audit.checkpoint'));
+    const { checkpoint } = done(await service.admin.get('/api/audit/verify'));
+    const { details } = body as { details: object };
+    assert.deepEqual(Object.keys(details), Object.keys(checkpoint ?? {}));
+    const exported = await fetch(`${server.url}/api/audit/export?format=ndjson`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const file = join(server.dataDir, 'export.ndjson');
+    writeFileSync(file, await exported.text());
+    const { wrong, confirmed } = await checkExport(file, parseCheckpoints(JSON.stringify(body)), true);
+    assert.deepEqual([wrong, confirmed], [null, 1]);
   });
 
   it('a key that is gone is found at the start', async () => {

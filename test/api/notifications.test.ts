@@ -170,6 +170,73 @@ for (const { kind, skip } of databases()) {
       await db.run("UPDATE deliveries SET state = 'dead'");
     });
 
+    it('comes again after what Retry-After asks for, also where that is soon', async () => {
+      let header: string | null = '5';
+      const { url } = await receiver(() =>
+        header ? { status: 429, headers: { 'retry-after': header } } : { status: 204 },
+      );
+      await set(hook('a', url));
+      await tell('one');
+      const waits = async (tries: number) => {
+        await failures(tries);
+        return Date.parse((await rows())[0]?.next_at ?? '') - Date.now();
+      };
+      // our own time would be 12 s
+      assert.ok((await waits(1)) < 10_000);
+      // an HTTP date; our own time would be two minutes
+      header = new Date(Date.now() + 600_000).toUTCString();
+      await db.run('UPDATE deliveries SET tries = 2');
+      await later();
+      assert.ok((await waits(3)) > 300_000);
+      // one that asks for a moment again and again is not believed for ever
+      header = '1';
+      await db.run('UPDATE deliveries SET tries = 5');
+      await later();
+      assert.ok((await waits(6)) > 300_000);
+      header = null;
+      await later();
+      await until('it is sent', async () => (await states()).join() === 'sent');
+    });
+
+    it('tells no more than fifty waiting ones of an event for a channel, but all of what is told once', async () => {
+      const [full, other] = [await receiver(() => ({ status: 503 })), await receiver()];
+      await set(hook('full', full.url), hook('other', other.url, { events: ['audit.rule', 'sync.failed'] }));
+      await tell('first');
+      await until('one has failed', async () => (await rows()).some(({ error }) => error !== null));
+      for (let i = 0; i < 50; i++) await tell(`n${i}`);
+      await until('the other has all', async () => other.requests.length === 51);
+      const waiting = (await rows()).filter(({ state, channel }) => state === 'waiting' && channel === 'full');
+      assert.equal(waiting.length, 50);
+      assert.match(service.server.log, /"channel":"full".*too many notices of this event wait/);
+      // another event has its own fifty
+      await set(hook('full', full.url, { events: ['audit.rule', 'sync.failed'] }));
+      await tell('another', { event: 'sync.failed' });
+      assert.equal((await rows()).filter(({ state }) => state === 'waiting').length, 51);
+      await set(hook('full', full.url, { events: ['token.unused'] }));
+      for (let i = 0; i < 52; i++) made(await service.admin.post('/api/tokens', { name: `unused ${i}` }));
+      await db.run("UPDATE api_tokens SET created_at = ? WHERE name LIKE 'unused %'", [now(-91 * 24 * 3_600_000)]);
+      await application()?.get(UnusedTokens).tell();
+      assert.equal((await rows()).filter(({ state }) => state === 'waiting').length, 51 + 52);
+      await db.run("DELETE FROM api_tokens WHERE name LIKE 'unused %'");
+      await db.run("UPDATE deliveries SET state = 'dead'");
+    });
+
+    it('what comes late says in a chat when it happened', async () => {
+      const standIn = await receiver(() => ({ status, body: 'ok' }));
+      let status = 503;
+      await set({ id: 'a', type: 'slack', name: 'a', config: { url: standIn.url }, events: ['audit.rule'] });
+      await tell('news');
+      await failures(1);
+      await db.run("UPDATE deliveries SET created_at = '2026-01-31T12:34:56.789Z'");
+      status = 200;
+      await later();
+      await until('it is sent', async () => (await states()).join() === 'sent');
+      assert.deepEqual(textsOf(standIn.requests), [
+        '[Zoneward] audit.rule: news',
+        '[Zoneward] audit.rule (2026-01-31 12:34 UTC): news',
+      ]);
+    });
+
     it('what is refused again and again is dead, blocks nothing, and can be tried again', async () => {
       const { requests, ...standIn } = await receiver(({ body }) => ({
         status: broken && (body as { text: string }).text === 'bad' ? 422 : 200,
@@ -292,17 +359,38 @@ for (const { kind, skip } of databases()) {
       await failures(1);
       assert.match((await rows())[0]?.error ?? '', /Mail is off/);
       done(await service.admin.put('/api/settings/smtp', server));
+      done(await service.admin.put('/api/settings', { timezone: 'Asia/Kathmandu' }));
       await later();
       await until('two mails', async () => smtp.mails.length === 2);
       assert.deepEqual(smtp.mails.map(({ to }) => to[0]).toSorted(), ['a@example.com', 'b@example.com']);
       assert.match(smtp.mails[0]?.subject ?? '', /notice of audit\.rule/);
-      assert.match(smtp.mails[0]?.text ?? '', /waits for a mail server[\s\S]*Domain: example\.com/);
+      assert.match(
+        smtp.mails[0]?.text ?? '',
+        /waits for a mail server[\s\S]*Domain: example\.com\s+Time: .* UTC\+05:45\n/,
+      );
+      done(await service.admin.put('/api/settings', { timezone: 'UTC' }));
       assert.deepEqual(await states(), ['sent']);
       await set({ ...mail, config: { to: ['nobody@example.com'] } });
       await tell('refused');
       await until('it is dead', async () => (await states()).join() === 'sent,dead');
       assert.match((await rows())[1]?.error ?? '', /refused the recipient: 550/);
+      // mail is turned off while one waits for the mail server, and stays off
+      await smtp.stop();
+      await set({ ...mail, config: { to: ['a@example.com'] } });
+      await tell('aged');
+      await until('the mail waits', async () => {
+        const [waiting] = await db.rows<{ n: number }>(
+          "SELECT COUNT(*) AS n FROM mails WHERE state = 'waiting' AND error IS NOT NULL",
+        );
+        return Number(waiting?.n) === 1;
+      });
+      assert.deepEqual((await states()).at(-1), 'sent');
       done(await service.admin.put('/api/settings/smtp', { enabled: false }));
+      await db.run("UPDATE mails SET created_at = ? WHERE state = 'waiting'", [now(-27 * 3_600_000)]);
+      const [tidy] = done(await service.admin.get('/api/system/jobs?name=mails.tidy')).list;
+      done(await service.admin.post(`/api/system/jobs/${tidy?.id}/retry`));
+      await until('it is dead', async () => (await states()).at(-1) === 'dead');
+      assert.match((await rows()).at(-1)?.error ?? '', /Too late: it was never sent/);
     });
 
     it('tells of locks of known names, of new tokens, and of tokens that nobody uses, once', async () => {

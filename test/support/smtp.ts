@@ -92,7 +92,11 @@ export async function startSmtp(options: SmtpOptions = {}): Promise<Smtp> {
     onRcptTo: ({ address }, _session, done) => done(refusal(behaviour.recipient(address))),
     async onData(stream, { envelope, secure, user }, done) {
       let raw = '';
-      for await (const chunk of stream.setEncoding('utf8')) raw += chunk;
+      try {
+        for await (const chunk of stream.setEncoding('utf8')) raw += chunk;
+      } catch {
+        return; // cut off in the middle of the message
+      }
       // a connection that was cut meanwhile gets no answer, and its mail was not taken
       await sleep(behaviour.slow, undefined, { signal: wait.signal }).catch(() => undefined);
       if (wait.signal.aborted) return;

@@ -32,6 +32,15 @@ describe('letters', () => {
     }
   });
 
+  it('tell times in a time zone, with what it was away from UTC then', () => {
+    const timeIn = (timezone: string, at: string) =>
+      /^Time: (.*)$/m.exec(writeLetter('test', 'en', { time: at }, '', timezone).text)?.[1];
+    assert.equal(timeIn('Europe/Berlin', time), '2026-01-31 13:34 UTC+01:00');
+    assert.equal(timeIn('Europe/Berlin', '2026-07-31T22:30:00.000Z'), '2026-08-01 00:30 UTC+02:00');
+    assert.equal(timeIn('America/St_Johns', time), '2026-01-31 09:04 UTC-03:30');
+    assert.equal(timeIn('UTC', time), '2026-01-31 12:34 UTC');
+  });
+
   it('are Chinese for zh and its kinds, English for all else', () => {
     const languageOf = (language: string) => /lang="(\w+)"/.exec(writeLetter('test', language, { time }, '').html)?.[1];
     assert.deepEqual(['zh', 'zh-CN', 'ZH-hant', 'en', 'de', '', 'zha'].map(languageOf), [

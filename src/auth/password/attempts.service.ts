@@ -92,7 +92,7 @@ export class Attempts {
       });
       if (!user.email || !(await this.mailer.enabled())) return;
       const values = { username: user.username, time: now(), ip: caller.ip, minutes: Math.round(seconds / 60) };
-      await this.mailer.queue(undefined, user.email, 'locked', user.language, values);
+      await this.mailer.queue(undefined, user.email, 'locked', user, values);
     };
     tell().catch((error) => log().error({ err: error }, 'nobody could be told of a lock'));
   }

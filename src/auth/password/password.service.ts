@@ -139,7 +139,7 @@ export class PasswordService {
       // after the #: browsers keep that part to themselves
       const url = `${base}/reset-password#token=${token}`;
       const values = { username: user.username, url, minutes: RESET_MINUTES };
-      await this.mailer.queue(manager, user.email as string, 'reset', user.language, values);
+      await this.mailer.queue(manager, user.email as string, 'reset', user, values);
     });
   }
 }

@@ -100,7 +100,7 @@ export class ProfileService {
       const content = { email: email.toLowerCase(), code: sha256(code) };
       const mine = { userId: user.id, key: String(user.id), manager };
       await this.challenges.open('email-code', CODE_MINUTES, content, mine);
-      await this.mailer.queue(manager, email, 'code', user.language, { code, minutes: CODE_MINUTES });
+      await this.mailer.queue(manager, email, 'code', user, { code, minutes: CODE_MINUTES });
       const target = { type: 'user', id: user.id, name: user.username };
       await this.audit.write(manager, caller, { action: 'profile.email_code', target, after: { email } });
     });

@@ -51,7 +51,7 @@ export class SignIn {
       caller.principal = userPrincipal(user, created.id);
       const { ip, userAgent } = caller;
       const values = { username: user.username, time: created.created_at, ip, userAgent };
-      if (!known) await this.mailer.queue(manager, user.email as string, 'new-device', user.language, values);
+      if (!known) await this.mailer.queue(manager, user.email as string, 'new-device', user, values);
       await this.audit.write(manager, caller, {
         action: 'auth.login',
         target: { type: 'user', id: user.id, name: user.username },
