@@ -63,6 +63,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
                                                must not run. With --force what the database holds is lost
   npm run admin -- keys                        which key the secrets in the database are encrypted with
   npm run admin -- rotate-key                  encrypts them with a new one, while the service runs
+  npm run admin -- drop-unreadable [--yes]     lists the secrets whose key was lost; with --yes drops them, to be entered anew
   npm run admin -- rotate-jwt-key              signs logins with a new secret; nobody is signed out
 `;
 
@@ -89,7 +90,18 @@ class AdminModule {}
 class UsageError extends Error {}
 
 /** Commands that are about nobody in particular. */
-const NAMELESS = ['reset-security', 'audit-accept', 'backup', 'keys', 'rotate-key', 'rotate-jwt-key'];
+const NAMELESS = [
+  'reset-security',
+  'audit-accept',
+  'backup',
+  'keys',
+  'drop-unreadable',
+  'rotate-key',
+  'rotate-jwt-key',
+];
+
+/** Those that work where a key was lost. */
+const ABOUT_KEYS = ['keys', 'drop-unreadable'];
 
 /** Without the database. @throws UsageError when the export is not what was written */
 async function auditVerify(path: string, checkpoints: string | undefined, dataDir: string): Promise<string> {
@@ -97,6 +109,11 @@ async function auditVerify(path: string, checkpoints: string | undefined, dataDi
   const known = checkpoints === undefined ? (own ? [own] : []) : parseCheckpoints(readFileSync(checkpoints, 'utf8'));
   const { first, last, wrong, confirmed } = await checkExport(path, known, !own);
   if (wrong) throw new UsageError(`Broken at entry ${wrong.seq}: ${wrong.reason}.`);
+  if (own && own.seq > last)
+    throw new UsageError(
+      `Entries ${first} to ${last} are a whole chain, but the checkpoint of ${dataDir} is of entry ${own.seq}: entries ` +
+        `${last + 1} to ${own.seq} are missing, or came after the export. Export again, or name a checkpoint of its time.`,
+    );
   const keys = [...new Set(known.map((checkpoint) => checkpoint.public_key))].join(', ');
   const against = confirmed
     ? `It agrees with ${confirmed} checkpoint${confirmed === 1 ? '' : 's'}, signed with the key ${keys}.`
@@ -147,14 +164,16 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
     return void process.stdout.write(`${await restoreFrom(config, [username, ...rest])}\n`);
   }
   const offline = command === 'audit-verify';
-  if (Boolean(username) === NAMELESS.includes(command) || rest.length > (offline ? 1 : 0)) throw new UsageError(USAGE);
+  const drops = command === 'drop-unreadable' && (!username || username === '--yes');
+  if ((!drops && Boolean(username) === NAMELESS.includes(command)) || rest.length > (offline ? 1 : 0))
+    throw new UsageError(USAGE);
   const config = parseConfig(readEnvironment(process.cwd()));
   if (offline) return void process.stdout.write(`${await auditVerify(username, rest[0], config.dataDir)}\n`);
   const root = { module: AdminModule, imports: [ConfigModule.forRoot(config)] };
   const app = await NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
   try {
     const database = app.get(DatabaseService);
-    await database.start();
+    await database.start(ABOUT_KEYS.includes(command));
     if (!database.open) throw new UsageError('The database is not chosen yet, or is down.');
     const db = app.get(Db);
     const users = app.get(UsersService);
@@ -202,6 +221,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
         return `${join(config.dataDir, 'backups', file)}\n${size} bytes, SHA-256 ${sha256}`;
       },
       keys: async () => keyTable(await app.get(KeysService).list()),
+      'drop-unreadable': () => app.get(KeysService).dropUnreadable(username === '--yes'),
       'rotate-key': () => app.get(KeysService).rotate(),
       'rotate-jwt-key': async () => {
         const until = await app.get(SigningKey).rotate();

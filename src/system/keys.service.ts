@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
 import { sleep } from '../common/clock.js';
+import { errors } from '../common/errors.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
-import { addKey, keyFile, type SecretBox } from '../config/secret-box.js';
+import { addKey, keyFile, keyIdOf, type SecretBox } from '../config/secret-box.js';
+import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import { SealedValues } from '../database/sealed-values.js';
+import { JobReader } from '../jobs/job-reader.service.js';
 
 const LOCK = 'system.rotate-key';
 /** ms between two passes: who sealed with the old key just before the new one came has stored it by then */
@@ -29,6 +32,8 @@ export class KeysService {
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     private readonly sealed: SealedValues,
     private readonly leases: Leases,
+    private readonly db: Db,
+    private readonly jobs: JobReader,
     private readonly audit: AuditService,
   ) {}
 
@@ -73,6 +78,29 @@ export class KeysService {
     });
   }
 
+  /**
+   * What no key here can read; dropped, it is to be entered anew.
+   * @param confirmed otherwise it is only told
+   * @returns words for who called
+   * @throws AppError 409001 while a service runs: it could not have started without the key
+   */
+  async dropUnreadable(confirmed: boolean): Promise<string> {
+    const lost = await this.sealed.lost();
+    if (!lost.length) return 'All secrets can be read.';
+    const lines = lost.map(({ what, of, head }) => `  ${keyIdOf(head)}  ${what}: ${of}`);
+    if (!confirmed) return ['No key that is here can read:', ...lines, '', WARNING].join('\n');
+    if (await this.jobs.someBegan()) throw errors.conflict(RUNS);
+    // where there is none at all: what comes in place of the lost is sealed
+    this.box.prepare();
+    const keys = [...new Set(lost.map(({ head }) => keyIdOf(head)))];
+    await this.db.transaction(async (manager) => {
+      for (const { drop } of lost) await drop(manager);
+      const after = { keys, dropped: lost.map(({ what, of }) => `${what}: ${of}`) };
+      await this.audit.write(manager, 'system', { action: 'system.drop_unreadable', target: null, after });
+    });
+    return ['Dropped:', ...lines, '', AFTERWARDS].join('\n');
+  }
+
   private report(keys: KeyUse[], renewed: number, unreadable: number): string {
     const words = [`${renewed} secret${renewed === 1 ? '' : 's'} sealed anew with the key ${keys[0]?.id}.`];
     if (unreadable) words.push(`${unreadable} could not be read: npm run admin -- keys tells which key is missing.`);
@@ -91,6 +119,19 @@ export class KeysService {
     return words.join('\n');
   }
 }
+
+const WARNING = `Nothing was changed. Look for the key first: in backups, on other replicas, in what sets SECRET_KEY.
+When it is lost for good, stop the service, and with --yes these values are dropped and have to be entered anew.`;
+
+const RUNS =
+  'A service works on this database, or did a moment ago. It has the key, or it could not have started: look there ' +
+  'first, then stop it. Nothing was changed';
+
+const AFTERWARDS = `Start the service; everybody signs in again where the secret that signs logins was among these.
+- accounts: their last_error tells which need their credentials anew (PUT /api/accounts/:id)
+- settings: enter the password of mail, client secrets and channels anew, and switch the channels on
+- users whose authenticator app is listed sign in with a recovery code, or after disable-2fa <username>
+- the audit log, where its key is listed: npm run admin -- audit-accept, once`;
 
 const ADVICE = (fresh: string) => `All secrets are sealed with the first key of SECRET_KEY. A new key for it:
 

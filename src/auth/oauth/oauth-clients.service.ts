@@ -18,6 +18,7 @@ import {
 } from 'openid-client';
 import { sha256 } from '../../common/hash.js';
 import { log } from '../../common/logger.js';
+import { countRemembered } from '../../metrics/metrics.js';
 import { OutboundError } from '../../outbound/outbound-error.js';
 import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 import { fieldOf, type Person, personOf, plainIssuer, subjectOf } from './claims.js';
@@ -146,7 +147,9 @@ export class OauthClients {
   private async configuration(provider: KnownProvider): Promise<Configuration> {
     const key = sha256(JSON.stringify(provider));
     const found = this.known.get(key);
-    if (found && found.until > Date.now()) return found.config;
+    const fresh = found !== undefined && found.until > Date.now();
+    countRemembered('issuers', fresh);
+    if (fresh) return found.config;
     const config = provider.issuer ? await this.discovered(provider, provider.issuer) : this.plain(provider);
     if (this.known.size >= MAX_KNOWN) this.known.clear();
     this.known.set(key, { until: Date.now() + DISCOVERED_MS, config });

@@ -17,6 +17,9 @@ export const codeKind = ({ totpCode }: Codes): 'totp' | 'recovery' => (totpCode 
  */
 const CODES_ANYWHERE: LimitRule = { max: 20, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
+const DROPPED =
+  'What your authenticator app is checked against was lost: use a recovery code, or ask an administrator to reset it';
+
 /** Codes of the second factor, inside the limits. */
 @Injectable()
 export class CodeCheck {
@@ -44,6 +47,10 @@ export class CodeCheck {
       : await this.secondFactor.useRecoveryCode(user.id, recoveryCode as string);
     if (right) return;
     await this.limits.hit(anywhere, CODES_ANYWHERE);
-    throw errors.wrong(totpCode ? 'totpCode' : 'recoveryCode', 'The code is wrong or was used before');
+    const dropped = totpCode && (await this.secondFactor.isDropped(user.id));
+    throw errors.wrong(
+      totpCode ? 'totpCode' : 'recoveryCode',
+      dropped ? DROPPED : 'The code is wrong or was used before',
+    );
   }
 }

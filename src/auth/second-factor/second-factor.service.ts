@@ -64,6 +64,25 @@ export class SecondFactorService {
             (id, old, fresh) =>
               db.run(`UPDATE second_factors SET ${column} = ? WHERE user_id = ? AND ${column} = ?`, [fresh, id, old]),
           ),
+        // the user's second factor stays on: a password alone lets nobody in
+        each: async () => {
+          const sql = `SELECT user_id AS id, SUBSTR(${column}, 1, ${SEALED_HEAD}) AS head FROM second_factors
+            WHERE ${column} IS NOT NULL ORDER BY user_id`;
+          const rows = await db.rows<{ id: number; head: string }>(sql);
+          return Promise.all(
+            rows.map(async ({ id, head }) => ({
+              of: `user ${id} (${(await users.get(id)).username})`,
+              head,
+              drop: (manager: EntityManager) =>
+                db.run(
+                  `UPDATE second_factors SET ${column} = NULL
+                    WHERE user_id = ? AND SUBSTR(${column}, 1, ${SEALED_HEAD}) = ?`,
+                  [id, head],
+                  manager,
+                ),
+            })),
+          );
+        },
       });
   }
 
@@ -71,7 +90,9 @@ export class SecondFactorService {
   async setup(caller: Caller): Promise<TotpSetup> {
     const { userId, username } = signedIn(caller);
     await this.assertMayEnrol(caller);
-    if ((await this.row(userId))?.secret) throw errors.conflict('The second factor is on already; turn it off first');
+    // also where its seed was dropped: a session alone does not put another one in its place
+    if ((await this.users.get(userId)).totp_enabled)
+      throw errors.conflict('The second factor is on already; turn it off first');
     const secret = generateSecret({ length: SEED_BYTES });
     const { site_name } = await this.settings.read('general');
     const sealed = this.box.encrypt(secret, CONTEXT);
@@ -157,6 +178,11 @@ export class SecondFactorService {
         [step, userId, row?.secret ?? null, step],
       )) === 1
     );
+  }
+
+  /** Whether the app is on, but its seed was dropped with its key: no code of it can be right. */
+  async isDropped(userId: number): Promise<boolean> {
+    return !(await this.row(userId))?.secret;
   }
 
   /** Uses up a recovery code. */

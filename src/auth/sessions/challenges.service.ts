@@ -48,6 +48,14 @@ export class ChallengesService {
           (id, old, fresh) =>
             db.run('UPDATE challenges SET content = ? WHERE id = ? AND content = ?', [fresh, id, old]),
         ),
+      each: async () => {
+        const sql = `SELECT id, kind, SUBSTR(content, 1, ${SEALED_HEAD}) AS head FROM challenges WHERE expires_at > ?`;
+        return (await db.rows<{ id: string; kind: string; head: string }>(sql, [now()])).map(({ id, kind, head }) => ({
+          of: kind,
+          head,
+          drop: (manager) => db.run('DELETE FROM challenges WHERE id = ?', [id], manager),
+        }));
+      },
     });
   }
 
