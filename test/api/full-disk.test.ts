@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
-import { databases, freshDatabase, type Kind, onServer } from '../support/databases.js';
+import { databases, type Kind } from '../support/databases.js';
+import { noOwnServer, startOwnServer } from '../support/own-database.js';
 import { noPowerdns, type Powerdns, startPowerdns } from '../support/powerdns.js';
 import { type HttpProxy, startProxy } from '../support/proxy.js';
 import { ADMIN, type Client, type Server, ServerProcess } from '../support/server.js';
@@ -16,10 +18,8 @@ const ZONE = 'example.com';
 const MEGABYTES: Record<Kind, number> = { sqlite: 8, postgresql: 40, mysql: 40 };
 /** so many changes make the files of a database grow for certain */
 const MANY = 3_000;
-
-/** The folder that a server says is its own. */
-const filesOf = async (kind: Exclude<Kind, 'sqlite'>, question: string): Promise<string> =>
-  Object.values((await onServer(kind, question))[0] ?? {})[0] as string;
+/** of the database */
+const NAME = 'zoneward';
 
 /** A database whose files are on a disk of their own. */
 async function onSmallDisk(kind: Kind, dataDir: string): Promise<{ disk: SmallDisk; url: string; drop(): unknown }> {
@@ -27,38 +27,28 @@ async function onSmallDisk(kind: Kind, dataDir: string): Promise<{ disk: SmallDi
     const disk = smallDisk(MEGABYTES[kind], dataDir);
     return { disk, url: 'sqlite:zoneward.db', drop: () => disk.remove() };
   }
-  if (kind === 'postgresql') {
-    const disk = smallDisk(MEGABYTES[kind]);
-    const files = await filesOf(kind, 'SHOW data_directory');
-    const { uid, gid } = statSync(files);
-    mkdirSync(`${disk.path}/files`, { mode: 0o700 });
-    chownSync(`${disk.path}/files`, uid, gid);
-    const space = disk.path.replace(/\W/g, '_');
-    await onServer(kind, `CREATE TABLESPACE ${space} LOCATION '${disk.path}/files'`);
-    const { url, drop } = await freshDatabase(kind, `TABLESPACE ${space}`);
-    const dropAll = async () => {
-      await drop();
-      await onServer(kind, `DROP TABLESPACE ${space}`);
-      disk.remove();
-    };
-    return { disk, url, drop: dropAll };
-  }
-  const { url, name, drop } = await freshDatabase(kind);
-  const files = await filesOf(kind, 'SELECT @@datadir');
-  const { uid, gid } = statSync(files);
-  const disk = smallDisk(MEGABYTES[kind], join(files, name));
-  chownSync(disk.path, uid, gid);
-  const dropAll = async () => {
-    // the tables go, and their folder stays: it is a mount
-    await drop().catch(() => undefined);
+  // a server of its own: InnoDB ends itself where it finds no page for a value, and a full disk keeps PostgreSQL from
+  // its checkpoints, without which no database can be dropped
+  const { url, query, user, data, stop } = await startOwnServer(kind);
+  const own = `${url}/${NAME}`;
+  if (kind === 'mysql') await query(`CREATE DATABASE ${NAME}`);
+  const disk = smallDisk(MEGABYTES[kind], kind === 'mysql' ? join(data, NAME) : undefined);
+  const drop = async () => {
     disk.remove();
-    await drop();
+    await stop();
   };
-  return { disk, url, drop: dropAll };
+  if (kind === 'mysql') return { disk, url: own, drop };
+  const files = join(disk.path, 'files');
+  mkdirSync(files, { mode: 0o700 });
+  chownSync(files, user.uid, user.gid);
+  await query(`CREATE TABLESPACE small LOCATION '${files}'`);
+  await query(`CREATE DATABASE ${NAME} TABLESPACE small`);
+  return { disk, url: own, drop };
 }
 
 for (const { kind, skip } of databases()) {
-  describeUnless(skip || noPowerdns || noSmallDisk())(`a full disk under ${kind}`, () => {
+  const absent = skip || noPowerdns || noSmallDisk() || (kind !== 'sqlite' && noOwnServer(kind));
+  describeUnless(absent)(`a full disk under ${kind}`, () => {
     let pdns: Powerdns;
     let proxy: HttpProxy;
     let base: Awaited<ReturnType<typeof onSmallDisk>>;
@@ -156,8 +146,13 @@ for (const { kind, skip } of databases()) {
         if (request.method === 'PATCH' && ++written === 1) await fillUp();
         return forward();
       };
-      const answer = await admin.post(records, { host: 'middle', type: 'A', value: '192.0.2.10' });
-      assert.ok(answer.status >= 500 && answer.code !== 0, `${answer.status} ${answer.msg}`);
+      // larger than what may be free in the pages of PostgreSQL's tables; MariaDB ends where such a value finds no page
+      const value = randomBytes(kind === 'postgresql' ? 8000 : 1500).toString('hex');
+      const answer = await admin.post(records, { host: 'middle', type: 'TXT', value });
+      // which there may be room for in the pages that MariaDB has taken already
+      if (kind !== 'mysql' || answer.status !== 201)
+        assert.ok(answer.status >= 500 && answer.code !== 0, `${answer.status} ${answer.msg}`);
+      assert.ok(written > 0);
       base.disk.free();
       done(await admin.get(`${records}?refresh=true`));
       await until('the cache holds what the provider holds', agrees);

@@ -34,6 +34,7 @@ const SUITES: Record<string, Kind[]> = {
   // migrations, and what the drivers do
   'changes-migration': ALL,
   'confirmed-settings': ALL,
+  'expiry-migration': ALL,
   'lists-migration': ALL,
   ownership: ALL,
   prepared: SERVERS,
@@ -56,6 +57,7 @@ const SUITES: Record<string, Kind[]> = {
   'audit-rules': ALL,
   'audit-tampering': ALL,
   'audit-strangers': ALL,
+  delegation: ['sqlite', 'mysql'],
   permissions: ALL,
   'put-symmetry': ALL,
   'record-filters': ALL,
@@ -67,9 +69,12 @@ const SUITES: Record<string, Kind[]> = {
   'settings-confirmation': ALL,
   suspicious: ALL,
   teams: ALL,
+  tunnels: ['sqlite', 'mysql'],
+  'tunnels-crash': ['sqlite', 'postgresql'],
   'token-rule-limits': ALL,
   'token-rules': ALL,
   tokens: ALL,
+  traces: ['sqlite'],
   users: ALL,
   // what is decided under locks, by several at once
   'hot-path': ALL,
@@ -88,14 +93,20 @@ const SUITES: Record<string, Kind[]> = {
   sessions: ALL,
   'users-last': ALL,
   events: ALL,
+  // dates, reminders that several processes would send, servers that they ask in turn
+  expiry: ALL,
+  certificates: ['sqlite', 'postgresql'],
   metrics: ALL,
   replicas: SERVERS,
   // a backup of each goes into each
   backup: ALL,
   keys: ALL,
+  'lost-key': ['sqlite', 'postgresql'],
   // each kind tells its size in its own way
   system: ALL,
   'replicas-follow': SERVERS,
+  failover: ['sqlite', 'mysql'],
+  'failover-replicas': ['postgresql'],
   // the same statements everywhere, and what may be left by a crash is a matter of having a server or not
   'admin-cli': ['sqlite', 'postgresql'],
   crash: ['sqlite', 'postgresql'],
@@ -154,7 +165,7 @@ async function createDatabase(kind: ServerKind, options = ''): Promise<Database>
 }
 
 /** An empty database of a server kind. */
-export const freshDatabase = (kind: ServerKind, options?: string): Promise<Database> => createDatabase(kind, options);
+export const freshDatabase = (kind: ServerKind): Promise<Database> => createDatabase(kind);
 
 async function migrate(url: string, dataDir = ''): Promise<void> {
   const source = new AppDataSource([]);

@@ -138,8 +138,8 @@ const running = new Map<string, INestApplication>();
 /** The application that runs in this process on a data directory, if any. */
 export const applicationOf = (dataDir: string): INestApplication | undefined => running.get(dataDir);
 
-/** Providers of tests apply nothing late, but where just that is tested. */
-const AT_ONCE = { UNCLEAR_AFTER_MS: '0' };
+/** Providers of tests apply nothing late, and no registry is asked, but where just that is tested. */
+const AT_ONCE = { UNCLEAR_AFTER_MS: '0', EXPIRY_LOOKUPS: 'off' };
 
 /** The service in the test's own process. */
 export class LocalServer extends Server {
@@ -202,11 +202,16 @@ export class ServerProcess extends Server {
     super(url, dataDir);
   }
 
-  /** Starts `node dist/src/main.js` with this environment and nothing of the caller's, and waits until it listens. */
+  /**
+   * Starts `node dist/src/main.js` with this environment and nothing of the caller's that it would see, and waits until
+   * it listens.
+   */
   static async start(env: Record<string, string> = {}, dataDir = newDataDir()): Promise<ServerProcess> {
+    const { PATH, NODE_COMPILE_CACHE = '' } = process.env;
+    const own = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...AT_ONCE };
     const child = spawn(process.execPath, [ENTRY], {
       cwd: dataDir,
-      env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...AT_ONCE, ...env },
+      env: { PATH, NODE_COMPILE_CACHE, ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const output: string[] = [];

@@ -41,6 +41,17 @@ describe('the house', () => {
     );
   });
 
+  it('calls no two bodies or answers alike: the OpenAPI description would show one for both', () => {
+    const classes = filesIn('src')
+      .filter((file) => file.endsWith('.dto.ts'))
+      .flatMap((file) => [...read(file).matchAll(/^(?:export )?class (\w+)/gm)].map(([, name]) => name as string));
+    assert.ok(classes.length > 100);
+    assert.deepEqual(
+      classes.filter((name, i) => classes.indexOf(name) !== i),
+      [],
+    );
+  });
+
   it('has every file in a room', () => {
     const rooms: string[] = JSON.parse(read('rooms.json'));
     const homeless = filesIn('src').filter(

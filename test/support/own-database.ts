@@ -1,0 +1,116 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+import { freePort, missing } from './bind.js';
+import type { ServerKind } from './databases.js';
+
+/** A database server of a test's own, for what would end the one that all suites share, or hold it up. */
+export interface OwnServer {
+  /** without the name of a database */
+  url: string;
+  /** as whoever runs the server, in no database of its own */
+  query(sql: string): Promise<void>;
+  /** whose its files are */
+  user: { uid: number; gid: number };
+  /** where its files are */
+  data: string;
+  stop(): Promise<void>;
+}
+
+/** Debian keeps these out of the path. */
+const VERSIONS = '/usr/lib/postgresql';
+const initdb = (): string | undefined => {
+  try {
+    const version = readdirSync(VERSIONS).toSorted().at(-1);
+    return version && join(VERSIONS, version, 'bin/initdb');
+  } catch {
+    return undefined;
+  }
+};
+
+/** Why none can be started here, if so. It needs root besides. */
+export const noOwnServer = (kind: ServerKind): string | undefined =>
+  kind === 'mysql' ? missing('mariadbd', 'mariadb-install-db') : missing(initdb() ?? 'initdb', 'runuser');
+
+const ids = (user: string) => {
+  const id = (option: string) => Number(execFileSync('id', [option, user], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+};
+
+/** How each is made, started and asked, in a folder that is its own. */
+const KINDS = {
+  postgresql: {
+    user: 'postgres',
+    make: (data: string) => [initdb() as string, '-D', data, '-U', 'postgres', '-A', 'trust', '-N'],
+    start: (data: string, port: number, folder: string) => [
+      (initdb() as string).replace(/initdb$/, 'postgres'),
+      ...['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-F'],
+    ],
+    url: (port: number) => `postgres://postgres@127.0.0.1:${port}`,
+    async query(url: string, sql: string) {
+      const client = new pg.Client({ connectionString: `${url}/postgres` });
+      await client.connect();
+      await client.query(sql).finally(() => client.end());
+    },
+  },
+  mysql: {
+    user: 'mysql',
+    make: (data: string) => [
+      'mariadb-install-db',
+      ...['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'],
+    ],
+    start: (data: string, port: number, folder: string) => [
+      'mariadbd',
+      ...['--no-defaults', `--datadir=${data}`, `--port=${port}`, '--bind-address=127.0.0.1'],
+      ...[`--socket=${join(folder, 'socket')}`, '--innodb-log-file-size=8M'],
+    ],
+    url: (port: number) => `mysql://root@127.0.0.1:${port}`,
+    async query(url: string, sql: string) {
+      const client = await mysql.createConnection({ uri: url });
+      await client.query(sql).finally(() => client.end());
+    },
+  },
+};
+
+/** Starts one of this kind. */
+export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
+  const { make, start, url, query, user } = KINDS[kind];
+  const folder = mkdtempSync(join(tmpdir(), `zoneward-${kind}-`));
+  const owner = ids(user);
+  chownSync(folder, owner.uid, owner.gid);
+  const data = join(folder, 'data');
+  const [program, ...options] = make(data) as [string, ...string[]];
+  execFileSync(program, options, { stdio: 'ignore', cwd: folder, ...owner });
+  const port = await freePort();
+  const [server, ...args] = start(data, port, folder) as [string, ...string[]];
+  const child = spawn(server, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: folder, ...owner });
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    log = (log + chunk.toString()).slice(-20_000);
+  });
+  const exited = new Promise((done) => child.once('exit', done));
+  const stop = async () => {
+    // at once; PostgreSQL ends its other processes
+    child.kill(kind === 'mysql' ? 'SIGKILL' : 'SIGQUIT');
+    await exited;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const own: OwnServer = { url: url(port), query: (sql) => query(url(port), sql), user: owner, data, stop };
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await own.query('SELECT 1');
+      return own;
+    } catch (error) {
+      if (child.exitCode === null && attempt < 200) {
+        await sleep(50);
+        continue;
+      }
+      await stop();
+      throw new Error(`no ${kind} of its own started: ${error}\n${log}`);
+    }
+  }
+}
