@@ -5,7 +5,7 @@ import type { Capabilities } from './provider.js';
 export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
   const { minTtl, maxTtl, automaticTtl, createZone, types, lines, ttlOf, toggle, apexCname, proxy, weight, remark } =
     capabilities;
-  const { atomic, chunk } = capabilities;
+  const { atomic, chunk, tunnels } = capabilities;
   return {
     types: [...types],
     granularity: ttlOf === 'set' ? 'rrset' : 'record',
@@ -21,5 +21,6 @@ export function capabilitiesView(capabilities: Capabilities): CapabilitiesView {
     create_zone: createZone,
     atomic,
     chunk,
+    tunnels,
   };
 }

@@ -3,12 +3,14 @@ import type { Cidr } from '../common/cidr.js';
 import { log } from '../common/logger.js';
 import { providerSeconds, queueSeconds } from '../metrics/metrics.js';
 import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
+import { type Told, traced } from '../traces/traces.js';
 import { inChunks } from './chunks.js';
 import { asProviderError, ProviderError, storable } from './errors.js';
 import { Gate } from './gate.js';
 import { Http } from './http.js';
 import type { Credentials, DnsProvider, Installation, Outcome, ProviderDefinition, RemoteRecord } from './provider.js';
 import { together } from './together.js';
+import { type TunnelApi, tunnelVerbs } from './tunnels.js';
 
 /** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */
 const WAIT_MS = 30_000;
@@ -33,7 +35,7 @@ export interface ConnectOptions {
 /** A provider for one account: what its adapter does not have is made up for. */
 export type Connected = Required<DnsProvider>;
 
-type Verb = keyof Connected;
+type Verb = Exclude<keyof Connected, 'tunnels'> | `tunnels.${keyof TunnelApi}`;
 
 /**
  * A live provider for one account: its adapter with an HTTP client that has the account's own limits. Keep it while the
@@ -62,7 +64,17 @@ export function connectProvider(
     });
     return adapter;
   };
-  const saying = async <T>(verb: Verb, reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
+  const saying = <T>(verb: Verb, reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
+    const { kind } = definition;
+    const attributes = { 'provider.kind': kind, 'provider.verb': verb };
+    return traced(`${kind} ${verb}`, { client: true, attributes }, (told) => measured(verb, reading, work, told));
+  };
+  const measured = async <T>(
+    verb: Verb,
+    reading: boolean,
+    work: (provider: DnsProvider) => Promise<T>,
+    told: Told,
+  ): Promise<T> => {
     const begin = performance.now();
     let outcome = 'ok';
     try {
@@ -77,6 +89,7 @@ export function connectProvider(
       const ms = performance.now() - begin;
       const { kind } = definition;
       providerSeconds.observe({ kind, verb, outcome }, ms / 1000);
+      told({ outcome }, outcome !== 'ok');
       if (ms > (options.slowMs ?? Number.POSITIVE_INFINITY))
         log().warn({ provider: kind, verb, outcome, ms: Math.round(ms) }, 'slow call of a provider');
     }
@@ -108,6 +121,12 @@ export function connectProvider(
           : ((await provider.listZones()).find((zone) => zone.name === name) ?? null),
       ),
     zoneInfo: (zone) => saying('zoneInfo', true, async (provider) => (await provider.zoneInfo?.(zone)) ?? null),
+    tunnels: tunnelVerbs((verb, reading, call) =>
+      saying(verb, reading, async ({ tunnels }) => {
+        if (tunnels) return call(tunnels);
+        throw new ProviderError('rejected', 'There are no tunnels here', false);
+      }),
+    ),
   };
 }
 

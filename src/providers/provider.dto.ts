@@ -34,6 +34,8 @@ export class CapabilitiesView {
   atomic!: boolean;
   /** changes in one write to the provider at most: no longer list can be carried out there whole or not at all */
   chunk!: number;
+  /** its accounts can hold tunnels: `POST /api/tunnels` */
+  tunnels!: boolean;
 }
 
 export class ProviderView {

@@ -2,6 +2,7 @@ import type { DnsRecord, RemoteRecord } from '../dns/record.js';
 import type { ProviderError } from './errors.js';
 import type { Window } from './gate.js';
 import type { Http } from './http.js';
+import type { TunnelApi } from './tunnels.js';
 
 export type { DnsRecord, RemoteRecord } from '../dns/record.js';
 export { ProviderError } from './errors.js';
@@ -49,6 +50,11 @@ export interface ApplyOptions {
    * elsewhere nothing more is begun after the first failure
    */
   atomic?: boolean;
+  /**
+   * the record set that all changes are of holds the records with these ids and no other, else nothing is written
+   * (`changed`). Only vendors of whole sets can look at the moment of the write: others leave it aside
+   */
+  only?: { host: string; type: string; line: string; remoteIds: readonly string[] };
 }
 
 /** What a provider says of one zone. */
@@ -91,6 +97,8 @@ export interface DnsProvider {
   findZone?(name: string): Promise<RemoteZone | null>;
   /** Facts of a zone that are no property of the vendor; where absent, the capabilities tell. @throws ProviderError */
   zoneInfo?(zone: RemoteZone): Promise<ZoneInfo | null>;
+  /** Only where `capabilities.tunnels`. */
+  tunnels?: TunnelApi;
 }
 
 /** One credential of an account. */
@@ -161,6 +169,8 @@ export interface Capabilities {
   outlives: boolean;
   /** changes in one write at most; longer lists are cut, those that are atomic refused */
   chunk: number;
+  /** its accounts can hold tunnels */
+  tunnels: boolean;
 }
 
 /** Values by name, of which only the kind that reads them knows what they mean. */
@@ -259,6 +269,7 @@ export function defineProvider(declaration: Declaration): ProviderDefinition {
       atomic: false,
       outlives: true,
       chunk: 100,
+      tunnels: false,
       ...declaration.capabilities,
     },
     limits: { requests: 100, perSeconds: 1, more: [], concurrency: 8, ...declaration.limits },

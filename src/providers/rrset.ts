@@ -1,7 +1,7 @@
 import type { DnsRecord } from '../dns/record.js';
 import { tied } from './chunks.js';
 import { asProviderError, ProviderError } from './errors.js';
-import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
+import type { ApplyOptions, Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
 import { keyText, type RecordSet, type SetKey } from './record-set.js';
 import { refusing } from './refusing.js';
 import { keysOf, SetEdit } from './set-edit.js';
@@ -39,13 +39,13 @@ const ATTEMPTS = 5;
  * and nothing of a list that is atomic.
  */
 export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
-  async function attempt(zone: RemoteZone, changes: Change[], atomic: boolean): Promise<Outcome[]> {
+  async function attempt(zone: RemoteZone, changes: Change[], bounds: Bounds): Promise<Outcome[]> {
     const outcomes: Outcome[] = new Array(changes.length);
     let written = false;
     let left = [...changes.keys()];
     for (let round = 1; left.length; round++) {
       try {
-        const results = await once(verbs, zone, changes, { left, outcomes, atomic });
+        const results = await once(verbs, zone, changes, { left, outcomes, ...bounds });
         written ||= [...results.values()].includes('written');
         left = left.filter((i) => settle(changes[i] as Change, i, outcomes, results));
       } catch (error) {
@@ -62,13 +62,13 @@ export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
     return outcomes;
   }
 
-  async function halving(zone: RemoteZone, changes: Change[], atomic: boolean, doubt: boolean): Promise<Outcome[]> {
+  async function halving(zone: RemoteZone, changes: Change[], bounds: Bounds, doubt: boolean): Promise<Outcome[]> {
     try {
-      return doubted(await work(undefined, () => attempt(zone, changes, atomic)), doubt);
+      return doubted(await work(undefined, () => attempt(zone, changes, bounds)), doubt);
     } catch (error) {
       const failure = asProviderError(error);
       const unclear = doubt || failure.mayHaveApplied;
-      const halves = failure.kind === 'rejected' && !atomic && halvesOf(changes);
+      const halves = failure.kind === 'rejected' && !bounds.atomic && halvesOf(changes);
       if (!halves) return changes.map(() => failed(unclear ? failure.applied(true) : failure));
       const outcomes: Outcome[] = new Array(changes.length);
       let stop: Outcome | undefined;
@@ -77,7 +77,7 @@ export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
         const list = half.map((i) => changes[i] as Change);
         const part = stop
           ? doubted(new Array<Outcome>(half.length).fill(stop), unclear)
-          : await halving(zone, list, false, unclear);
+          : await halving(zone, list, bounds, unclear);
         for (const [at, i] of half.entries()) outcomes[i] = part[at] as Outcome;
         const end = part.find((o) => !o.ok && endsList(o.error));
         if (end && !end.ok) stop ??= end.tried ? notTried(end.error) : end;
@@ -86,23 +86,36 @@ export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
     }
   }
 
-  const apply: DnsProvider['apply'] = (zone, changes, { deadline, atomic = false } = {}) =>
-    work(deadline, async () => (timeIsOver() ? changes.map(() => notTried()) : halving(zone, changes, atomic, false)));
+  const apply: DnsProvider['apply'] = (zone, changes, { deadline, atomic = false, only } = {}) =>
+    work(deadline, async () =>
+      timeIsOver() ? changes.map(() => notTried()) : halving(zone, changes, { atomic, only }, false),
+    );
   return verbs.judge ? refusing((record) => verbs.judge?.(record), apply) : apply;
 }
 
+interface Bounds {
+  atomic: boolean;
+  only: ApplyOptions['only'];
+}
+
 /** What is left of a list, and what became of it so far. */
-interface Round {
+interface Round extends Bounds {
   left: number[];
   outcomes: Outcome[];
-  atomic: boolean;
 }
 
 /** Reads the sets of the changes that are left, changes them, and writes them. */
-async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], { left, outcomes, atomic }: Round) {
+async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], round: Round) {
+  const { left, outcomes, atomic, only } = round;
   const list = left.map((i) => changes[i] as Change);
   const keys = new Map(list.flatMap(keysOf).map((key) => [keyText(key), key]));
-  const edit = new SetEdit(zone, await reading(() => verbs.readSets(zone, [...keys.values()])));
+  const read = await reading(() => verbs.readSets(zone, [...keys.values()]));
+  if (only && !read.some((set) => keyText(set) === keyText(only) && holdsJust(set, only.remoteIds))) {
+    const words = 'The record set was changed at the provider since it was read';
+    for (const i of left) outcomes[i] = failed(new ProviderError('changed', words, false));
+    return new Map<string, SetResult>();
+  }
+  const edit = new SetEdit(zone, read);
   for (const [at, outcome] of edit.take(list).entries()) outcomes[left[at] as number] = outcome;
   const failure = atomic && left.map((i) => outcomes[i]).find((outcome) => outcome && !outcome.ok);
   if (failure && !failure.ok) {
@@ -117,8 +130,8 @@ async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], { le
   const { replaceSet } = verbs;
   if (!writes.length) return new Map<string, SetResult>();
   if (replaceSet) {
-    const read = async (key: SetKey) => (await verbs.readSets(zone, [key]))[0];
-    return writeEach(writes, list, (set, was) => replaceSet.call(verbs, zone, set, was), { atomic, read });
+    const again = async (key: SetKey) => (await verbs.readSets(zone, [key]))[0];
+    return writeEach(writes, list, (set, was) => replaceSet.call(verbs, zone, set, was), { atomic, read: again });
   }
   const [sets, was] = [writes.map((w) => w.set), writes.map((w) => w.was)];
   const done = await verbs.replaceSets?.(zone, sets, was);
@@ -128,6 +141,9 @@ async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], { le
   };
   return new Map(sets.map((set) => [keyText(set), result(set)]));
 }
+
+const holdsJust = ({ members }: RecordSet, remoteIds: readonly string[]): boolean =>
+  members.length === remoteIds.length && members.every(({ remoteId }) => remoteIds.includes(remoteId));
 
 const notTaken = ({ type, host }: RecordSet) =>
   new ProviderError('rejected', `The provider took the change, but holds ${type} ${host} otherwise than written`, true);

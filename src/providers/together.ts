@@ -11,15 +11,16 @@ interface Waiter {
 /**
  * `apply` for vendors that write several sets at once, all or none: single changes of one zone that come while another
  * one is on its way wait for its answer and then go together, as one list. Fewer calls, and never two writes of single
- * changes to one zone at a time. Lists of several changes go as they come: what belongs together stays by itself. A
- * single change is whole anyway, so `atomic` of one does not make the others fail with it.
+ * changes to one zone at a time. Lists of several changes go as they come, and so does a change with a condition: what
+ * belongs together stays by itself. A single change is whole anyway, so `atomic` of one does not make the others fail
+ * with it.
  * @param most changes that go together
  */
 export function together(apply: DnsProvider['apply'], most: number): DnsProvider['apply'] {
   const waiting = new Map<string, Waiter[]>();
   return (zone, changes, options = {}) => {
     const [change, ...more] = changes;
-    if (!change || more.length) return apply(zone, changes, options);
+    if (!change || more.length || options.only) return apply(zone, changes, options);
 
     /** Those who waited, as long as there are any. */
     const next = async (line: Waiter[]): Promise<void> => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import type { RemoteRecord } from '../../src/dns/record.js';
+import { driftOf } from '../../src/records/drift.js';
 import { type CacheRow, difference, type Expectation, suspiciousLoss } from '../../src/records/reconcile.js';
 import { remote, row as rowOf } from '../support/rows.js';
 
@@ -285,5 +286,33 @@ describe('a list that lacks too much', () => {
   it('has lost all when it is the list of something else', () => {
     const foreign = rows.map((r) => remote(`x${r.id}`, r.value, { host: `other${r.id}` }));
     assert.equal(loss(rows, 0, foreign)?.lost.length, 20);
+  });
+});
+
+describe('what somebody else changed', () => {
+  const told = (rows: CacheRow[], list: RemoteRecord[], except: string[] = []) => {
+    const { added, changed, removed, names } =
+      driftOf('d.example', rows, difference(rows, list), new Set(except))?.details ?? {};
+    return added === undefined ? null : [added, changed, removed, names];
+  };
+  const rows = [row(1, 'a', '192.0.2.1'), row(2, 'b', '192.0.2.2')];
+
+  it('is nothing where only ids, remarks or the SOA differ, or names that are ours to change', () => {
+    const soa = { type: 'SOA', host: '@' };
+    const same = [remote('c', '192.0.2.1', { remark: 'x' }), remote('b', '192.0.2.2'), remote('s', 'ns. mail. 2', soa)];
+    assert.equal(told([...rows, row(3, 's', 'ns. mail. 1', soa)], same), null);
+    assert.equal(told(rows, [], ['www']), null);
+  });
+
+  it('counts a value in the place of another as changed, what is left as added or removed', () => {
+    const list = ['3', '4', '5'].map((n) => remote(n, `192.0.2.${n}`));
+    assert.deepEqual(told(rows, list), [1, 2, 0, 'www A']);
+    assert.deepEqual(told(rows, [remote('a', '192.0.2.1', { ttl: 60 })]), [0, 1, 1, 'www A']);
+    assert.deepEqual(told(rows, [...list.slice(0, 1), remote('m', 'mail', { host: 'm', type: 'CNAME' })]), [
+      1,
+      1,
+      1,
+      'm CNAME, www A',
+    ]);
   });
 });

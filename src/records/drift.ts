@@ -1,0 +1,63 @@
+import type { Notice } from '../events/events.js';
+import type { CacheRow, Difference, RowValues } from './reconcile.js';
+
+/** records that a notice names */
+const NAMED = 10;
+
+type Content = Pick<
+  RowValues,
+  'host' | 'type' | 'value' | 'ttl' | 'line' | 'proxied' | 'priority' | 'weight' | 'enabled'
+>;
+
+/** What people would call another record: neither the provider's id for it, nor a remark. */
+const contentOf = ({ host, type, value, ttl, line, proxied, priority, weight, enabled }: Content): string =>
+  JSON.stringify([host, type, value, ttl, line, proxied, priority, weight, enabled]);
+
+const place = ({ host, type }: Pick<Content, 'host' | 'type'>): string => `${host} ${type}`;
+
+/**
+ * What somebody else made of the records of a zone since the cache was last compared with it, as a notice; null:
+ * nothing. A value in the place of another one of its name and type counts as changed. Providers write the SOA by
+ * themselves.
+ * @param except hosts that the service is changing itself, or may have changed
+ */
+export function driftOf(
+  domain: string,
+  rows: readonly CacheRow[],
+  { insert, update, remove }: Difference,
+  except: ReadonlySet<string>,
+): Notice | null {
+  if (insert.length + update.length + remove.length === 0) return null;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const theirs = ({ host, type }: Pick<Content, 'host' | 'type'>) => type !== 'SOA' && !except.has(host);
+  const places = new Set<string>();
+  const gone = new Map<string, number>();
+  const count = { added: 0, changed: 0, removed: 0 };
+  for (const { id, values } of update) {
+    const row = byId.get(id) as CacheRow;
+    if (!theirs(row) || !theirs(values) || contentOf(row) === contentOf(values)) continue;
+    count.changed++;
+    places.add(place(values));
+  }
+  for (const { id } of remove) {
+    const row = byId.get(id) as CacheRow;
+    if (!theirs(row)) continue;
+    count.removed++;
+    places.add(place(row));
+    gone.set(place(row), (gone.get(place(row)) ?? 0) + 1);
+  }
+  for (const row of insert) {
+    if (!theirs(row)) continue;
+    places.add(place(row));
+    const instead = gone.get(place(row)) ?? 0;
+    gone.set(place(row), instead - 1);
+    if (instead > 0) count.removed--;
+    count[instead > 0 ? 'changed' : 'added']++;
+  }
+  if (!places.size) return null;
+  const sorted = [...places].sort();
+  const names = sorted.slice(0, NAMED).join(', ') + (sorted.length > NAMED ? ` and ${sorted.length - NAMED} more` : '');
+  const { added, changed, removed } = count;
+  const text = `Records of ${domain} were changed at its provider: ${added} added, ${changed} changed, ${removed} removed (${names})`;
+  return { event: 'domain.drift', text, domain, details: { ...count, names } };
+}
