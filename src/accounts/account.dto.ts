@@ -54,7 +54,7 @@ export class CheckQuery {
 }
 
 export class ForceQuery {
-  /** `true`: delete the account together with its domains here (nothing is touched at the provider) */
+  /** `true`: delete the account together with its domains and tunnels here (nothing is touched at the provider) */
   @IsOptional()
   @ToBoolean()
   @IsBoolean()

@@ -56,7 +56,7 @@ export class AccountsController {
     return this.accounts.update(me, id, body, check ?? true);
   }
 
-  /** Forgets an account. With domains: 409001 unless `force=true`. Nothing is touched at the provider. */
+  /** Forgets an account. With domains or tunnels: 409001 unless `force=true`. Nothing is touched at the provider. */
   @Delete(':id')
   @Fails('conflict')
   @Audited('account.delete')

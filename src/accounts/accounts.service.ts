@@ -14,7 +14,7 @@ import { Events } from '../events/events.js';
 import { providerOf } from '../providers/registry.js';
 import { AccountInput, type AccountPatch, type AccountView } from './account.dto.js';
 import { DnsAccount } from './account.entity.js';
-import { readCredentials, shownCredentials } from './credentials.js';
+import { auditedCredentials, readCredentials, shownCredentials } from './credentials.js';
 import { readersOf } from './domain-readers.js';
 import { ProviderConnections } from './provider-connections.js';
 
@@ -122,7 +122,8 @@ export class AccountsService {
     const minutes = patch.sync_interval_minutes ?? row.sync_interval_minutes;
     if (minutes !== row.sync_interval_minutes)
       Object.assign(changes, { sync_interval_minutes: minutes, sync_next_at: null });
-    if (!same(credentials, stored)) {
+    // dropped ones are there again once they are sent, though there be none
+    if (!same(credentials, stored) || (patch.credentials && !row.credentials)) {
       if (check) await this.connections.connect(definition, credentials).provider.check();
       changes.credentials = this.connections.seal(credentials);
     }
@@ -133,19 +134,26 @@ export class AccountsService {
     changes.updated_at = now();
     await this.db.transaction(async (manager) => {
       await manager.update(DnsAccount, { id }, changes);
-      const after = this.view({ ...row, ...changes, domains_count: before.domains_count } as Row);
-      await this.audit.write(manager, caller, { action: 'account.update', target: target(after), before, after });
+      const view = this.view({ ...row, ...changes, domains_count: before.domains_count } as Row);
+      const after = { ...view, credentials: auditedCredentials(definition, credentials, stored) };
+      await this.audit.write(manager, caller, { action: 'account.update', target: target(view), before, after });
     });
     return this.get(id);
   }
 
-  /** Forgets an account, and with `force` its domains; nothing happens at the provider. @throws AppError 409001 */
+  /**
+   * Forgets an account, and with `force` its domains and tunnels; nothing happens at the provider.
+   * @throws AppError 409001
+   */
   async remove(caller: Caller, id: number, force: boolean): Promise<void> {
     const before = await this.get(id);
     const removed = await this.db.transaction(async (manager) => {
       const domains = await readersOf(this.db, manager, 'account_id', id);
-      if (domains.size && !force) {
-        throw errors.conflict(`The account has ${domains.size} domains; delete them first, or use ?force=true`);
+      const sql = 'SELECT COUNT(*) AS n FROM tunnels WHERE account_id = ?';
+      const tunnels = Number((await this.db.row<{ n: number | string }>(sql, [id], manager))?.n);
+      const has = [domains.size && `${domains.size} domains`, tunnels && `${tunnels} tunnels`].filter(Boolean);
+      if (has.length && !force) {
+        throw errors.conflict(`The account has ${has.join(' and ')}; delete them first, or use ?force=true`);
       }
       await manager.delete(DnsAccount, { id });
       await this.audit.write(manager, caller, { action: 'account.delete', target: target(before), before });
@@ -191,8 +199,8 @@ export class AccountsService {
   }
 
   /** A synchronisation changed nothing. */
-  async syncFailed(id: number, error: string): Promise<void> {
-    await this.db.run('UPDATE dns_accounts SET last_error = ? WHERE id = ?', [error, id]);
+  async syncFailed(manager: EntityManager, id: number, error: string): Promise<void> {
+    await this.db.run('UPDATE dns_accounts SET last_error = ? WHERE id = ?', [error, id], manager);
   }
 
   private async teamId(id: number | null | undefined): Promise<number | null> {

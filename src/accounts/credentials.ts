@@ -139,3 +139,14 @@ export function shownCredentials(definition: ProviderDefinition | undefined, val
   );
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, open.has(key) ? value : '***']));
 }
+
+/** The same for the audit log, which also tells which secrets are others than before: `api_key_changed`. */
+export function auditedCredentials(
+  definition: ProviderDefinition | undefined,
+  values: Credentials,
+  former: Credentials,
+): Record<string, string | boolean> {
+  const shown = shownCredentials(definition, values);
+  const changed = Object.keys(values).filter((key) => shown[key] === '***' && values[key] !== former[key]);
+  return { ...shown, ...Object.fromEntries(changed.map((key) => [`${key}_changed`, true])) };
+}

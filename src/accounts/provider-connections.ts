@@ -6,14 +6,17 @@ import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
 import { SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
+import { countRemembered } from '../metrics/metrics.js';
 import { outboundAgent } from '../outbound/agent.js';
 import { type Connected, connectProvider } from '../providers/connect.js';
+import { ProviderError } from '../providers/errors.js';
 import type { Credentials, ProviderDefinition } from '../providers/provider.js';
 import { PROVIDERS, providerOf } from '../providers/registry.js';
 
 /** ms that the end waits for answers of providers */
 const STOP_WAIT_MS = 2_000;
 const CONTEXT = 'dns_accounts.credentials';
+const DROPPED = 'The credentials of this account were dropped, since their key was lost: enter them anew';
 
 /** A live provider and what it declares. */
 export interface Connection {
@@ -45,12 +48,27 @@ export class ProviderConnections implements OnApplicationShutdown {
           (id, head, limit) =>
             db.rows<{ id: number; sealed: string }>(
               `SELECT id, credentials AS sealed FROM dns_accounts
-                WHERE id > ? AND SUBSTR(credentials, 1, ${SEALED_HEAD}) <> ? ORDER BY id LIMIT ${limit}`,
+                WHERE id > ? AND credentials <> '' AND SUBSTR(credentials, 1, ${SEALED_HEAD}) <> ? ORDER BY id LIMIT ${limit}`,
               [id, head],
             ),
           (id, old, fresh) =>
             db.run('UPDATE dns_accounts SET credentials = ? WHERE id = ? AND credentials = ?', [fresh, id, old]),
         ),
+      each: async () => {
+        const sql = `SELECT id, name, SUBSTR(credentials, 1, ${SEALED_HEAD}) AS head FROM dns_accounts
+          WHERE credentials <> '' ORDER BY id`;
+        return (await db.rows<{ id: number; name: string; head: string }>(sql)).map(({ id, name, head }) => ({
+          of: `account ${id} (${name})`,
+          head,
+          drop: (manager) =>
+            db.run(
+              `UPDATE dns_accounts SET credentials = '', last_error = ?
+                WHERE id = ? AND SUBSTR(credentials, 1, ${SEALED_HEAD}) = ?`,
+              [DROPPED, id, head],
+              manager,
+            ),
+        }));
+      },
     });
     this.agent = outboundAgent(config.outboundDeny, config.providerTimeoutMs);
   }
@@ -62,7 +80,7 @@ export class ProviderConnections implements OnApplicationShutdown {
     return found;
   }
 
-  /** The provider of a stored account. @throws AppError 404 */
+  /** The provider of a stored account. @throws AppError 404, ProviderError when its credentials were dropped */
   async of(accountId: number): Promise<Connection> {
     const row = await this.db.row<{ provider: string; credentials: string }>(
       'SELECT provider, credentials FROM dns_accounts WHERE id = ?',
@@ -70,7 +88,10 @@ export class ProviderConnections implements OnApplicationShutdown {
     );
     if (!row) throw errors.notFound('Account');
     const known = this.live.get(accountId);
-    if (known?.sealed === row.credentials) return known.connection;
+    const same = known?.sealed === row.credentials;
+    countRemembered('connections', same);
+    if (same) return known.connection;
+    if (!row.credentials) throw new ProviderError('auth', DROPPED);
     const connection = this.connect(this.definition(row.provider), this.open(row.credentials));
     this.live.set(accountId, { sealed: row.credentials, connection });
     return connection;
@@ -95,7 +116,9 @@ export class ProviderConnections implements OnApplicationShutdown {
     return this.box.encrypt(JSON.stringify(credentials), CONTEXT);
   }
 
+  /** @param sealed empty: they were dropped, and none are left */
   open(sealed: string): Credentials {
+    if (!sealed) return {};
     return JSON.parse(this.box.decrypt(sealed, CONTEXT)) as Credentials;
   }
 

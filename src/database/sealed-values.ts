@@ -34,7 +34,7 @@ export interface Sealed {
   /** Seals with the current key what another one has sealed, by compare-and-set: changes of others stand. */
   renew(): Promise<Renewal>;
   /** All of them, by whose they are, with what takes one away. */
-  each?(): Promise<Lost[]>;
+  each(): Promise<Lost[]>;
   /** they end by themselves, soon: a start does not ask for their key */
   fleeting?: boolean;
 }
@@ -80,7 +80,7 @@ export class SealedValues {
   async lost(): Promise<(Lost & { what: string })[]> {
     const all: (Lost & { what: string })[] = [];
     for (const [what, { each }] of this.kept)
-      for (const one of (await each?.()) ?? []) if (!this.box.knows(one.head)) all.push({ ...one, what });
+      for (const one of await each()) if (!this.box.knows(one.head)) all.push({ ...one, what });
     return all;
   }
 

@@ -5,6 +5,9 @@ import { rulesReach } from '../common/token-rules.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
 import { type DomainAccess, READ, type Verdict, WRITE } from './access-rights.js';
 
+/** Where the end of a registration is known from. */
+export type ExpirySource = 'manual' | 'rdap' | 'whois' | 'provider';
+
 /** A domain with its account, and what the one who asked may do there. */
 export interface OpenDomain {
   id: number;
@@ -19,6 +22,11 @@ export interface OpenDomain {
   records_count: number;
   revision: number;
   expires_at: string | null;
+  expires_source: ExpirySource | null;
+  expires_checked_at: string | null;
+  expiry_error: string | null;
+  watch_certificates: boolean;
+  certificate_port: number;
   created_at: string;
   synced_at: string | null;
   access: DomainAccess;
@@ -35,7 +43,8 @@ const MAX_SOURCES = 50;
 
 /** The columns of a `DomainRow`, for queries over `domains d JOIN dns_accounts a`. */
 export const DOMAIN_COLUMNS = `d.id, d.name, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
-  d.remark, d.records_count, d.revision, d.expires_at, d.created_at, d.synced_at`;
+  d.remark, d.records_count, d.revision, d.expires_at, d.expires_source, d.expires_checked_at, d.expiry_error,
+  d.watch_certificates, d.certificate_port, d.created_at, d.synced_at`;
 
 /** A table `mine (id, name)` of the domains that somebody may read. */
 export interface Readable {

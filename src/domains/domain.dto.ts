@@ -1,7 +1,7 @@
 import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { PageQuery, ToBoolean, ToNumber } from '../common/paging.dto.js';
 import { TakesBack } from '../common/read-only.js';
-import { IsTime, MAX_ID } from '../common/validation.js';
+import { IsOmittable, IsTime, MAX_ID } from '../common/validation.js';
 import { CapabilitiesView } from '../providers/provider.dto.js';
 
 export class DomainQuery extends PageQuery {
@@ -94,6 +94,16 @@ export class DomainView {
 }
 
 export class DomainDetail extends DomainView {
+  /** where `expires_at` is from; `manual`: set here, it stands until it is set to null; null: not known */
+  expires_source!: 'manual' | 'rdap' | 'whois' | 'provider' | null;
+  /** when the registry was asked last */
+  expires_checked_at!: string | null;
+  /** why the last question brought no date; a date that was known stays */
+  expiry_error!: string | null;
+  /** whether the certificates of its hosts are looked at: `GET /api/domains/:id/certificates` */
+  watch_certificates!: boolean;
+  /** port at which they are */
+  certificate_port!: number;
   /** whether the caller may delete it here, which is for its owner and administrators */
   can_delete!: boolean;
   /** what its provider can do */
@@ -107,10 +117,25 @@ export class DomainPatch {
   @MaxLength(255)
   remark?: string;
 
-  /** expiry of the registration, ISO 8601 */
+  /**
+   * end of the registration, ISO 8601: another one than is known stands from now on, whatever the registry says; null:
+   * what the registry says counts again
+   */
   @IsOptional()
   @IsTime()
   expires_at?: string | null;
+
+  /** look at the certificates of its hosts once a day, and remind of their ends */
+  @IsOmittable()
+  @IsBoolean()
+  watch_certificates?: boolean;
+
+  /** port at which its hosts show them */
+  @IsOmittable()
+  @IsInt()
+  @Min(1)
+  @Max(65535)
+  certificate_port?: number;
 }
 
 export class LineView {

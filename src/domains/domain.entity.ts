@@ -30,6 +30,17 @@ export class Domain {
   @Int() revision!: number;
   /** expiry of the registration */
   @Utc({ nullable: true }) expires_at!: string | null;
+  /** manual (it stands), rdap, whois, provider; null: not known */
+  @Str(8, { nullable: true }) expires_source!: string | null;
+  /** when somebody was asked last, and why no date came of it */
+  @Utc({ nullable: true }) expires_checked_at!: string | null;
+  @Str(255, { nullable: true }) expiry_error!: string | null;
+  /** the end that was reminded of, and how many days before it at last */
+  @Utc({ nullable: true }) expiry_told_for!: string | null;
+  @Int({ nullable: true }) expiry_told_days!: number | null;
+  /** whether the certificates of its hosts are looked at, at this port */
+  @Bool({ default: false }) watch_certificates!: boolean;
+  @Int({ default: 443 }) certificate_port!: number;
   @Utc() created_at!: string;
   @Utc({ nullable: true }) synced_at!: string | null;
 }

@@ -180,22 +180,40 @@ export class DomainsService {
   /** Changes what is given. @throws AppError 400001 for a read-only field that is not as it was */
   async update(caller: Caller, domain: OpenDomain, patch: DomainPatch): Promise<DomainDetail> {
     assertUnchanged(patch, this.detail(signedIn(caller), domain));
-    const changes: Partial<Domain> = {};
-    if (patch.remark !== undefined) changes.remark = patch.remark ?? '';
-    if (patch.expires_at !== undefined) changes.expires_at = patch.expires_at ? parseTime(patch.expires_at) : null;
-    const { remark, expires_at } = domain;
-    if (same({ remark, expires_at }, { remark, expires_at, ...changes })) this.audit.notNeeded(caller);
+    const { remark, expires_at, watch_certificates, certificate_port } = domain;
+    const before = { remark, expires_at, watch_certificates: Boolean(watch_certificates), certificate_port };
+    const after = { ...before };
+    if (patch.remark !== undefined) after.remark = patch.remark ?? '';
+    if (patch.watch_certificates !== undefined) after.watch_certificates = patch.watch_certificates;
+    if (patch.certificate_port !== undefined) after.certificate_port = patch.certificate_port;
+    const asked = patch.expires_at ? parseTime(patch.expires_at) : null;
+    // what a registry said goes when the registry says so
+    const automatic = asked === null && domain.expires_source !== 'manual';
+    if (patch.expires_at !== undefined && !automatic) after.expires_at = asked;
+    if (same(before, after)) this.audit.notNeeded(caller);
     else {
+      const moved = after.expires_at !== expires_at;
+      const source = after.expires_at === null ? null : 'manual';
+      // what is not changed may be another by now: the end of the registration follows the registry
+      const { expires_at: _end, ...own } = after;
+      const end = {
+        expires_at: after.expires_at,
+        expires_source: source,
+        expires_checked_at: null,
+        expiry_error: null,
+      };
       await this.db.transaction(async (manager) => {
-        await manager.update(Domain, { id: domain.id }, changes);
+        await manager.update(Domain, { id: domain.id }, { ...own, ...(moved && end) });
         await this.audit.write(manager, caller, {
           action: 'domain.update',
           domain,
           target: { type: 'domain', id: domain.id, name: domain.name },
-          before: { remark, expires_at },
-          after: { remark, expires_at, ...changes },
+          before,
+          after,
         });
       });
+      // what the registry said before is there at once
+      if (moved && !source) await this.events.emit('domain.expiry.automatic', domain.name);
     }
     return this.whole(caller, domain.id);
   }
@@ -225,6 +243,11 @@ export class DomainsService {
     const deletes = !me.token || hasScope(me.token.allowedServices, '*');
     return {
       ...domainView(domain, writable(me, domain.id, access)),
+      expires_source: domain.expires_source,
+      expires_checked_at: domain.expires_checked_at,
+      expiry_error: domain.expiry_error,
+      watch_certificates: Boolean(domain.watch_certificates),
+      certificate_port: domain.certificate_port,
       can_delete: deletes && this.policy.judgeDomain(me, domain.id, domain, 'own').allowed,
       capabilities: capabilitiesView(this.connections.definition(domain.provider).capabilities),
     };
@@ -248,6 +271,18 @@ export class DomainsService {
         some,
       );
       for (const { id } of rows) found.add(id);
+    }
+    return found;
+  }
+
+  /** The domains of an account with one of these names. */
+  async named(accountId: number, names: readonly string[]): Promise<DomainRow[]> {
+    const found: DomainRow[] = [];
+    for (let i = 0; i < names.length; i += CHUNK) {
+      const some = names.slice(i, i + CHUNK);
+      const sql = `SELECT ${DOMAIN_COLUMNS} FROM domains d JOIN dns_accounts a ON a.id = d.account_id
+        WHERE d.account_id = ? AND d.name IN (${marks(some.length)})`;
+      found.push(...(await this.db.rows<DomainRow>(sql, [accountId, ...some])));
     }
     return found;
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
@@ -36,12 +37,14 @@ export class Zones {
   /**
    * @param listed all zones of the account; new ones belong to its owner
    * @param confirm the list is right, whatever it lacks
+   * @param tell of names that were active and are missing now, in the transaction that notes it
    * @throws AppError 409002 for a list that lacks too much: then nothing was changed
    */
   async follow(
     account: { id: number; owner_id: number | null },
     listed: readonly RemoteZone[],
     confirm: boolean,
+    tell: (manager: EntityManager, lost: readonly string[]) => Promise<void>,
   ): Promise<ZonesFollowed> {
     const zones = dedupe(listed);
     const known = await this.db.rows<Known>('SELECT id, name, remote_id, status FROM domains WHERE account_id = ?', [
@@ -87,6 +90,7 @@ export class Zones {
         const ids = lost.slice(i, i + CHUNK).map((d) => d.id);
         await this.db.run(`UPDATE domains SET status = 'missing' WHERE id IN (${marks(ids.length)})`, ids, manager);
       }
+      if (lost.length) await tell(manager, lostNames);
     });
     const ids = await this.db.rows<{ id: number }>(
       `SELECT id FROM domains WHERE account_id = ? AND status = 'active' ORDER BY id`,

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import PQueue from 'p-queue';
+import type { EntityManager } from 'typeorm';
 import type { SyncResult } from '../accounts/account.dto.js';
 import { AccountsService, type SyncedAccount } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
@@ -14,6 +15,7 @@ import { DomainsService } from '../domains/domains.service.js';
 import { Zones, type ZonesFollowed } from '../domains/zones.service.js';
 import { Events } from '../events/events.js';
 import { type JobRun, Jobs, type Started } from '../jobs/jobs.js';
+import { Notices } from '../notifications/notices.service.js';
 import { ProviderError } from '../providers/errors.js';
 import { actorOf } from './changes/who.js';
 import { RecordSyncService } from './record-sync.service.js';
@@ -74,6 +76,7 @@ export class AccountSyncService implements OnModuleInit {
     private readonly domains: DomainsService,
     private readonly records: RecordSyncService,
     private readonly audit: AuditService,
+    private readonly notices: Notices,
   ) {}
 
   onModuleInit(): void {
@@ -123,10 +126,9 @@ export class AccountSyncService implements OnModuleInit {
     const more = { ...(lost.length > 0 && { lost: lost.slice(0, KEPT) }), ...(confirm && { confirmed: true }) };
     await this.db.transaction(async (manager) => {
       await this.accounts.synced(manager, id, words);
+      if (words && !account.last_error) await this.tellFailed(manager, account, words);
       await this.audit.write(manager, actor, { ...entryOf(account), after: { ...result, ...more } });
     });
-    if (words && !account.last_error) await this.tellFailed(account, words);
-    await this.tellLost(account, lost);
     const { added, updated, missing } = result;
     void this.events.emit('account.synced', id, { added, updated, missing, failed });
     return result;
@@ -135,7 +137,8 @@ export class AccountSyncService implements OnModuleInit {
   private async syncZones(account: SyncedAccount, confirm: boolean): Promise<ZonesFollowed> {
     const { provider } = await this.connections.of(account.id);
     const zones = await provider.listZones();
-    return this.zones.follow(account, zones, confirm).catch((error) => {
+    const tell = (manager: EntityManager, lost: readonly string[]) => this.tellLost(manager, account, lost);
+    return this.zones.follow(account, zones, confirm, tell).catch((error) => {
       throw pointsNowhere(error) ? errors.notFound('Account') : error;
     });
   }
@@ -182,28 +185,30 @@ export class AccountSyncService implements OnModuleInit {
     const account = await this.accounts.toSync(id).catch(() => null);
     // it was deleted meanwhile
     if (!account) return;
-    await this.accounts.syncFailed(id, error.message);
-    if (!account.last_error) await this.tellFailed(account, error.message);
+    await this.db.transaction(async (manager) => {
+      await this.accounts.syncFailed(manager, id, error.message);
+      if (!account.last_error) await this.tellFailed(manager, account, error.message);
+    });
     if (told) return;
     const actor = who ? actorOf(who) : 'system';
     await this.audit.append(actor, { ...entryOf(account), result: 'failed', error: error.message });
   }
 
-  private async tellFailed({ id, name }: SyncedAccount, words: string): Promise<void> {
+  private async tellFailed(manager: EntityManager, { id, name }: SyncedAccount, words: string): Promise<void> {
     const text = `The synchronisation of the account ${name} failed: ${words}`;
-    await this.events.emit('notice', { event: 'sync.failed', text, details: { account_id: id, account: name } });
+    await this.notices.tell(manager, { event: 'sync.failed', text, details: { account_id: id, account: name } });
   }
 
   /** Zones that the provider does not list any more. */
-  private async tellLost({ id, name }: SyncedAccount, lost: readonly string[]): Promise<void> {
+  private async tellLost(manager: EntityManager, { id, name }: SyncedAccount, lost: readonly string[]): Promise<void> {
     const details = { account_id: id, account: name };
     for (const domain of lost.slice(0, NOTICED)) {
       const text = `The provider of the account ${name} does not list the domain ${domain} any more`;
-      await this.events.emit('notice', { event: 'domain.missing', text, domain, details });
+      await this.notices.tell(manager, { event: 'domain.missing', text, domain, details });
     }
     const more = lost.length - NOTICED;
     const text = `The provider of the account ${name} does not list ${more} more domains any more`;
-    if (more > 0) await this.events.emit('notice', { event: 'domain.missing', text, details });
+    if (more > 0) await this.notices.tell(manager, { event: 'domain.missing', text, details });
   }
 }
 

@@ -12,10 +12,12 @@ import { domainState } from '../domains/domain-state.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
+import { Notices } from '../notifications/notices.service.js';
 import { ProviderError } from '../providers/errors.js';
 import { expectations, hostsOf, judge, type UnclearChange } from './changes/evidence.js';
 import { KeptHere } from './changes/kept-here.service.js';
 import { Unclear } from './changes/unclear.js';
+import { driftOf } from './drift.js';
 import { type CacheRow, difference, suspiciousLoss } from './reconcile.js';
 import { RecordCache } from './record-cache.js';
 import { type Looked, SettleQueue } from './settle-queue.js';
@@ -73,6 +75,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     private readonly unclear: Unclear,
     private readonly keptHere: KeptHere,
     private readonly audit: AuditService,
+    private readonly notices: Notices,
   ) {}
 
   onModuleInit(): void {
@@ -142,7 +145,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   private follow(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async (held) => {
       await this.unclear.adoptDead(domain.id);
-      const { revision } = await this.domains.reload(domain.id);
+      const { revision, synced_at } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
       const begun = now();
       const settles = await this.unclear.isAt(domain.id, null);
@@ -160,7 +163,8 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
         const free = unclear.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
         const changes = difference(rows, remote, expectations(free, begun));
         // what we did ourselves, or may have done, is no loss
-        const loss = suspiciousLoss(rows, changes, new Set([...busy, ...unclear.flatMap(hostsOf)]));
+        const ours = new Set([...busy, ...unclear.flatMap(hostsOf)]);
+        const loss = suspiciousLoss(rows, changes, ours);
         if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
         const touched = await this.cache.apply(manager, domain.id, changes, busy);
         const settled = await this.settleBy(manager, domain.id, free, judge(free, remote, begun, remoteIdsOf(rows)));
@@ -168,6 +172,9 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
           const after = { touched, confirmed: loss.lost.length, of: loss.of };
           await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
         }
+        // the first list of a zone is no news
+        const drift = synced_at === null ? null : driftOf(domain.name, rows, changes, ours);
+        if (drift) await this.notices.tell(manager, drift);
         return { touched, ...settled };
       });
     });

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
-import { Events, type Notice } from '../../src/events/events.js';
+import { openDatabase } from '../support/database.js';
 import { databases, type Kind } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
-import { applicationOf } from '../support/server.js';
+import type { Answer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
+import { startStandIn } from '../support/vendor.js';
 import {
   addAccount,
+  addDomain,
   cacheLines,
   done,
   made,
@@ -25,7 +27,7 @@ for (const { kind, skip } of databases()) {
 function suite(kind: Kind): void {
   let world: World;
   beforeAll(async () => {
-    world = await startWorld(kind);
+    world = await startWorld(kind, { OUTBOUND_ALLOW: '127.0.0.0/8' });
   });
   afterAll(() => world?.stop());
   afterEach(() => {
@@ -170,19 +172,60 @@ function suite(kind: Kind): void {
     await pdns.api('DELETE', '/zones/xn--bcher-kva.example.');
   });
 
+  it('an account that is deleted while a domain of it is added, or a record written, is a conflict', async () => {
+    const { admin, pdns, proxy } = world;
+    await pdns.createZone('short.example');
+    /** Deletes the account while a request is at the provider. */
+    const meanwhile = async (account: number, at: string, request: () => Promise<Answer<unknown>>) => {
+      let arrived = false;
+      let release = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      proxy.fault = async ({ method }, forward) => {
+        if (method !== at) return forward();
+        arrived = true;
+        await held;
+        return forward();
+      };
+      const answer = request();
+      await until('it is at the provider', async () => arrived);
+      done(await admin.delete(`/api/accounts/${account}?force=true`));
+      release();
+      refused(await answer, 409, 409001);
+      proxy.fault = null;
+    };
+    const one = await addAccount(admin, 'powerdns', good());
+    await meanwhile(one, 'GET', () => admin.post('/api/domains', { name: 'short.example', account_id: one }));
+    const two = await addAccount(admin, 'powerdns', good());
+    const domain = await addDomain(admin, two, 'short.example');
+    const record = { host: 'late', type: 'A', value: '192.0.2.1' };
+    await meanwhile(two, 'PATCH', () => admin.post(`/api/domains/${domain}/records`, record));
+    await pdns.api('DELETE', '/zones/short.example.');
+  });
+
   it('tells of zones that are gone, once, and of synchronisations that fail while nobody waits', async () => {
-    const { admin, pdns, server } = world;
-    const told: Notice[] = [];
-    applicationOf(server.dataDir)
-      ?.get(Events)
-      .on('notice', (notice) => told.push(notice));
+    const { admin, pdns, proxy } = world;
+    const standIn = await startStandIn(() => ({ status: 204 }));
+    const events = ['domain.missing', 'sync.failed'];
+    const channel = { id: 'sync', type: 'webhook', name: 'Sync', config: { url: standIn.url }, events };
+    done(await admin.put('/api/settings/notifications', { channels: [channel] }));
+    const told = async () => rowsOf(world, 'SELECT event, domain, content FROM deliveries ORDER BY id');
     await pdns.createZone('lost.example');
     done(await sync());
     assert.equal((await pdns.api('DELETE', '/zones/lost.example.')).status, 204);
+    // told with the zone that is marked as missing: whatever becomes of the rest of the synchronisation
+    let whileReading: number | null = null;
+    proxy.fault = async ({ path }, forward) => {
+      if (!path.endsWith('/zones')) whileReading ??= (await told()).length;
+      return forward();
+    };
     done(await sync());
+    proxy.fault = null;
+    assert.equal(whileReading, 1);
     done(await sync());
     assert.deepEqual(
-      told.map(({ event, domain }) => [event, domain]),
+      (await told()).map(({ event, domain }) => [event, domain]),
       [['domain.missing', 'lost.example']],
     );
     const { id: lost } = (await domains()).find((d) => d.name === 'lost.example') as { id: number };
@@ -197,17 +240,35 @@ function suite(kind: Kind): void {
     };
     // it may be at it
     await until('it is looked for', async () => (await again()) === 200);
-    await until('it is told', async () => told.length === 2);
-    assert.deepEqual([told[1]?.event, told[1]?.details], ['sync.failed', { account_id: id, account: 'wrong' }]);
+    await until('it is told', async () => (await told()).length === 2);
+    const [, failure] = await told();
+    assert.equal(failure?.event, 'sync.failed');
+    assert.deepEqual(JSON.parse(String(failure?.content)).details, { account_id: id, account: 'wrong' });
     const failed = () => rowsOf(world, `SELECT runs FROM jobs WHERE name = 'account.sync' AND state = 'failed'`);
     await until('it is noted', async () => (await failed()).length === 1);
     // the same once more is no news
     done(await admin.put(`/api/accounts/${id}`, { sync_interval_minutes: 6 }));
     await until('it is looked for again', async () => (await again()) === 200);
     await until('it failed again', async () => Number((await failed())[0]?.runs) === 2);
-    assert.equal(told.length, 2);
+    assert.equal((await told()).length, 2);
     assert.match(done(await admin.get(`/api/accounts/${id}`)).last_error ?? '', /401/);
     done(await admin.delete(`/api/accounts/${id}?force=true`));
+    done(await admin.put('/api/settings/notifications', { channels: [] }));
+    await standIn.stop();
+  });
+
+  it('an account that is deleted during its synchronisation is not there', async () => {
+    const { admin, proxy } = world;
+    const id = await addAccount(admin, 'powerdns', good());
+    const before = await domains();
+    proxy.fault = async ({ path }, forward) => {
+      const reply = await forward();
+      if (path.endsWith('/zones')) done(await admin.delete(`/api/accounts/${id}`));
+      return reply;
+    };
+    refused(await admin.post(`/api/accounts/${id}/sync`), 404, 404001);
+    proxy.fault = null;
+    assert.deepEqual(await domains(), before);
   });
 
   it('a sync adds what is new, keeps ids, and flags what is gone', async () => {
@@ -268,6 +329,56 @@ function suite(kind: Kind): void {
     assert.deepEqual(now?.map((r) => r.content).toSorted(), ['192.0.2.6', '192.0.2.8', '192.0.2.9']);
     done(await sync());
     await world.agree();
+  });
+
+  it('tells once of what somebody else changed: not of the first list, nor of what is changed here', async () => {
+    const { admin, pdns, proxy, server } = world;
+    const standIn = await startStandIn(() => ({ status: 204 }));
+    const config = { url: standIn.url };
+    const channel = { id: 'drift', type: 'webhook', name: 'Drift', config, events: ['domain.drift'] };
+    const { db, close } = await openDatabase(world.databaseUrl, server.dataDir);
+    try {
+      done(await sync());
+      done(await admin.put('/api/settings/notifications', { channels: [channel] }));
+      await pdns.createZone('first.example');
+      done(await sync());
+      const own = { host: 'ours', type: 'A', value: '192.0.2.1', ttl: 600 };
+      made(await admin.post(world.records, own));
+      // of an unclear change nobody knows whose it is
+      proxy.fault = async (request, forward) => {
+        const reply = await forward();
+        return request.method === 'PATCH' ? 'close' : reply;
+      };
+      assert.equal((await admin.post(world.records, { ...own, host: 'unclear' })).status, 500);
+      proxy.fault = null;
+      done(await sync());
+      done(await sync());
+      for (let i = 0; i < 11; i++) await outOfBand(`drift-${i}`, '192.0.2.1');
+      await outOfBand('ours', '192.0.2.2');
+      done(await sync());
+      done(await sync());
+      for (let i = 0; i < 11; i++) await outOfBand(`drift-${i}`);
+      done(await admin.get(`${world.records}?refresh=true`));
+      await until('both are sent', async () => standIn.requests.length === 2);
+      const rows = await db.rows("SELECT id FROM deliveries WHERE event = 'domain.drift'");
+      assert.equal(rows.length, 2);
+      const names =
+        'drift-0 A, drift-1 A, drift-10 A, drift-2 A, drift-3 A, drift-4 A, drift-5 A, drift-6 A, drift-7 A, drift-8 A';
+      const told = standIn.requests.map(({ body }) => body as Record<string, unknown>);
+      assert.deepEqual(
+        told.map(({ domain, details }) => [domain, details]),
+        [
+          [world.zone, { added: 11, changed: 1, removed: 0, names: `${names} and 2 more` }],
+          [world.zone, { added: 0, changed: 0, removed: 11, names: `${names} and 1 more` }],
+        ],
+      );
+      assert.match(String(told[0]?.text), /^Records of example\.com .*: 11 added, 1 changed, 0 removed \(drift-0 A, /);
+    } finally {
+      done(await admin.put('/api/settings/notifications', { channels: [] }));
+      await close();
+      await standIn.stop();
+      await pdns.api('DELETE', '/zones/first.example.');
+    }
   });
 
   it('a list of zones that fails or is cut short changes nothing', async () => {
