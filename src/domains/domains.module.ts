@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { TeamsModule } from '../teams/teams.module.js';
+import { CacheAges } from './cache-ages.service.js';
+import { DomainEnds } from './domain-ends.service.js';
 import { DomainPolicy } from './domain-policy.js';
 import { DomainsController } from './domains.controller.js';
 import { DomainsService } from './domains.service.js';
@@ -12,7 +14,7 @@ import { Zones } from './zones.service.js';
 @Module({
   imports: [AccountsModule, TeamsModule],
   controllers: [DomainsController, PermissionsController],
-  providers: [DomainsService, DomainPolicy, PermissionsService, Zones, ZoneFacts],
-  exports: [DomainsService, DomainPolicy, Zones, ZoneFacts],
+  providers: [DomainsService, DomainPolicy, PermissionsService, Zones, ZoneFacts, CacheAges, DomainEnds],
+  exports: [DomainsService, DomainPolicy, Zones, ZoneFacts, DomainEnds],
 })
 export class DomainsModule {}

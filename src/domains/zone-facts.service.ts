@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
 import { log } from '../common/logger.js';
+import { countRemembered } from '../metrics/metrics.js';
 import type { ZoneInfo } from '../providers/provider.js';
 import type { LineView } from './domain.dto.js';
 import type { DomainRow } from './domain-policy.js';
@@ -44,12 +45,19 @@ export class ZoneFacts {
     return connection.definition.capabilities.lines.map((id) => ({ id, name: id }));
   }
 
+  /** The end of a zone's registration as its provider tells it, in the provider's writing. @throws AppError 404001 */
+  async expiresAt(domain: Zone): Promise<string | null> {
+    return (await this.info(await this.connections.of(domain.account_id), domain))?.expiresAt ?? null;
+  }
+
   /** Null where the kind has no such facts, or the provider cannot be asked now: then what is declared holds. */
   private async info({ provider }: Connection, { id, remote_id, name }: Zone): Promise<ZoneInfo | null> {
     const known = this.known.get(id);
     // with other credentials it may be another plan
     const same = known?.provider === provider && known.remoteId === remote_id;
-    if (same && known.until > Date.now()) return known.info;
+    const fresh = same && known.until > Date.now();
+    countRemembered('zones', fresh);
+    if (fresh) return known.info;
     try {
       const info = await provider.zoneInfo({ id: remote_id, name });
       this.known.set(id, { provider, remoteId: remote_id, until: Date.now() + KEEP_MS, info });

@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Db, marks } from '../database/db.js';
+import type { ExpirySource } from './domain-policy.js';
+
+/** ids that one statement names */
+const CHUNK = 500;
+/** characters of an error that are kept */
+const MAX_ERROR = 255;
+const WATCHED = 'id, name, account_id, remote_id, expires_at, expires_source';
+
+/** A domain, and when its registration is known to end. */
+export interface Watched {
+  id: number;
+  name: string;
+  account_id: number;
+  remote_id: string;
+  expires_at: string | null;
+  expires_source: ExpirySource | null;
+}
+
+/** A domain whose registration ends soon, or has ended. */
+export interface Ending {
+  id: number;
+  name: string;
+  expires_at: string;
+  expires_source: ExpirySource | null;
+  expiry_told_for: string | null;
+  expiry_told_days: number | null;
+}
+
+/** What came of a question about a registration; `end` null: no date came, and the known one stays. */
+export interface EndFound {
+  end: { expires_at: string; source: Exclude<ExpirySource, 'manual'> } | null;
+  checked_at: string;
+  error: string | null;
+}
+
+/** When the registrations of domains end. What was set by hand is never touched here. */
+@Injectable()
+export class DomainEnds {
+  constructor(private readonly db: Db) {}
+
+  /** The next ones after an id, but for those that their provider does not list any more; none: these were all. */
+  watched(after: number): Promise<Watched[]> {
+    const sql = `SELECT ${WATCHED} FROM domains WHERE id > ? AND status = 'active' ORDER BY id LIMIT ?`;
+    return this.db.rows<Watched>(sql, [after, CHUNK]);
+  }
+
+  /** Of the same those at a name, in A-labels, and below it. */
+  below(name: string): Promise<Watched[]> {
+    const sql = `SELECT ${WATCHED} FROM domains WHERE status = 'active' AND (name = ? OR name LIKE ?) ORDER BY id`;
+    return this.db.rows<Watched>(sql, [name, `%.${name}`]);
+  }
+
+  /** Keeps what was found with these domains, which share a registration. */
+  async follow(ids: readonly number[], { end, checked_at, error }: EndFound): Promise<void> {
+    const words = error?.slice(0, MAX_ERROR).toWellFormed() ?? null;
+    for (let i = 0; i < ids.length; i += CHUNK) {
+      const some = ids.slice(i, i + CHUNK);
+      const where = `WHERE id IN (${marks(some.length)}) AND (expires_source IS NULL OR expires_source <> 'manual')`;
+      const date = end ? 'expires_at = ?, expires_source = ?, ' : '';
+      await this.db.run(`UPDATE domains SET ${date}expires_checked_at = ?, expiry_error = ? ${where}`, [
+        ...(end ? [end.expires_at, end.source] : []),
+        checked_at,
+        words,
+        ...some,
+      ]);
+    }
+  }
+
+  /** Those whose registration ends before a moment. */
+  ending(before: string): Promise<Ending[]> {
+    return this.db.rows<Ending>(
+      `SELECT id, name, expires_at, expires_source, expiry_told_for, expiry_told_days FROM domains
+        WHERE status = 'active' AND expires_at IS NOT NULL AND expires_at < ? ORDER BY expires_at, id`,
+      [before],
+    );
+  }
+
+  /**
+   * Notes in the transaction of a reminder that these were reminded of their common end, so many days before it.
+   * @returns false, and nothing is noted, when somebody else did, or the end is another one by now
+   */
+  async told(manager: EntityManager, group: readonly Ending[], days: number): Promise<boolean> {
+    const [first] = group;
+    if (!first) return false;
+    const seen = await this.db.run(
+      `UPDATE domains SET expiry_told_for = ?, expiry_told_days = ?
+        WHERE id = ? AND expires_at = ? AND COALESCE(expiry_told_for, '') = ? AND COALESCE(expiry_told_days, 0) = ?`,
+      [
+        first.expires_at,
+        days,
+        first.id,
+        first.expires_at,
+        first.expiry_told_for ?? '',
+        Number(first.expiry_told_days ?? 0),
+      ],
+      manager,
+    );
+    if (!seen) return false;
+    for (let i = 1; i < group.length; i += CHUNK) {
+      const ids = group.slice(i, i + CHUNK).map(({ id }) => id);
+      await this.db.run(
+        `UPDATE domains SET expiry_told_for = ?, expiry_told_days = ? WHERE id IN (${marks(ids.length)})`,
+        [first.expires_at, days, ...ids],
+        manager,
+      );
+    }
+    return true;
+  }
+}
