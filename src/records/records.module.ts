@@ -47,6 +47,15 @@ import { SyncController } from './sync.controller.js';
     AccountSyncService,
     ReadAnew,
   ],
-  exports: [ReadAnew],
+  exports: [
+    ReadAnew,
+    RecordCache,
+    ChangeReader,
+    RecordsService,
+    ChangeEngine,
+    Places,
+    RecordSyncService,
+    RrsetsService,
+  ],
 })
 export class RecordsModule {}

@@ -16,13 +16,14 @@ export class CacheController {
 
   /**
    * Mistrusts what is kept of providers. What this process remembers of its connections to them is dropped, and in the
-   * background the records of all domains are read anew, as `GET /api/domains/:id/records?refresh=true` does of one.
+   * background the records of all domains are read anew, as `GET /api/domains/:id/records?refresh=true` does of one: a
+   * job, once more when it runs already.
    */
   @Post('clear-cache')
   @HttpCode(200)
   @Access({ role: Role.Super, noTokens: true })
   @Audited('system.clear_cache')
   async clear(): Promise<CacheCleared> {
-    return { records: await this.records.begin(), lookups: this.connections.clear() };
+    return { ...(await this.records.begin()), lookups: this.connections.clear() };
   }
 }

@@ -7,7 +7,7 @@ import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { provide } from '../../metrics/metrics.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
-import type { ChangedRecord, ChangeSet, ChangeState, RecordChange } from './change-set.entity.js';
+import type { ChangedRecord, ChangeSet, ChangeState, Door, RecordChange } from './change-set.entity.js';
 
 const SET_COLUMNS = `id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
   total, created_at, finished_at`;
@@ -30,17 +30,43 @@ export class ChangeReader {
     provide('zoneward_change_sets', () => this.unfinished());
   }
 
-  /** Newest first. */
-  async list(domain: OpenDomain, query: ChangeQuery): Promise<ChangeSetList & { page: number; limit: number }> {
+  /** Newest first. @param door only those that came in by it */
+  async list(
+    domain: OpenDomain,
+    query: ChangeQuery,
+    door?: Door,
+  ): Promise<ChangeSetList & { page: number; limit: number }> {
     const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
+    const [where, values] = door ? ['domain_id = ? AND door = ?', [domain.id, door]] : ['domain_id = ?', [domain.id]];
     const rows = await this.db.rows<ChangeSet>(
-      `SELECT ${SET_COLUMNS} FROM change_sets WHERE domain_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`,
-      [domain.id, limit, (page - 1) * limit],
+      `SELECT ${SET_COLUMNS} FROM change_sets WHERE ${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
+      [...values, limit, (page - 1) * limit],
     );
-    const count = 'SELECT COUNT(*) AS n FROM change_sets WHERE domain_id = ?';
-    const total = Number((await this.db.row<{ n: number }>(count, [domain.id]))?.n);
+    const count = `SELECT COUNT(*) AS n FROM change_sets WHERE ${where}`;
+    const total = Number((await this.db.row<{ n: number }>(count, values))?.n);
     const counts = await this.counts(rows.map(({ id }) => id));
-    return { total, list: rows.map((row) => setView(row, counts.get(row.id))), page, limit };
+    return { total, list: rows.map((row) => setView(row, domain, counts.get(row.id))), page, limit };
+  }
+
+  /** The newest list of a domain, 0 when there is none. */
+  async newest(domainId: number): Promise<number> {
+    const row = await this.db.row<{ id: number | null }>('SELECT MAX(id) AS id FROM change_sets WHERE domain_id = ?', [
+      domainId,
+    ]);
+    return Number(row?.id ?? 0);
+  }
+
+  /** The record sets that a request has touched with lists newer than `after`; the names before and behind a move. */
+  async touched(domainId: number, requestId: string, after: number): Promise<{ host: string; type: string }[]> {
+    const rows = await this.db.rows<{ host: string; host_before: string | null; type: string }>(
+      `SELECT DISTINCT c.host, c.host_before, c.type FROM change_sets s JOIN record_changes c ON c.change_set_id = s.id
+        WHERE s.domain_id = ? AND s.id > ? AND s.request_id = ? AND c.state IN ('applied', 'unknown')`,
+      [domainId, after, requestId],
+    );
+    const named = rows.flatMap(({ host, host_before, type }) =>
+      [host, host_before ?? host].map((h) => ({ host: h, type })),
+    );
+    return [...new Map(named.map((set) => [`${set.host} ${set.type}`, set])).values()];
   }
 
   /** @throws AppError 404001, also for a list of another domain */
@@ -63,7 +89,7 @@ export class ChangeReader {
       const seen = !rules || (states.length > 0 && states.every(mayRead));
       return seen ? [changeView(change, before, after, !rules)] : [];
     });
-    return { ...setView(row, (await this.counts([id])).get(id)), changes };
+    return { ...setView(row, domain, (await this.counts([id])).get(id)), changes };
   }
 
   /** How many lists have no known end, by their state. */
@@ -89,9 +115,13 @@ export class ChangeReader {
 
 const none = (): Counts => ({ pending: 0, applied: 0, failed: 0, unknown: 0, not_tried: 0 });
 
-function setView(row: ChangeSet, counts = none()): ChangeSetView {
-  const { id, door, request_id, comment, state, total, created_at, finished_at } = row;
+/** What rules write themselves names values, of which a token with rules may read just some. */
+const OWN_WORDS: readonly Door[] = ['failover', 'tunnel'];
+
+function setView(row: ChangeSet, { access }: Pick<OpenDomain, 'access'>, counts = none()): ChangeSetView {
+  const { id, door, request_id, state, total, created_at, finished_at } = row;
   const { user_id, username, token_id, token_name } = row;
+  const comment = access.rules && OWN_WORDS.includes(door) ? '' : row.comment;
   const actor = { type: row.actor_type as 'user', user_id, username, token_id, token_name };
   return {
     id,

@@ -1,11 +1,12 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../../database/columns.js';
+import { EndedByRestore } from '../../database/dump/tables.js';
 import type { Late } from '../../outbound/outbound-error.js';
 import type { RowValues } from '../reconcile.js';
 import type { EditOp } from './edit.js';
 
 /** By which way a list of changes came in. */
-export const DOORS = ['api', 'token', 'import', 'plan', 'failover', 'door', 'restore', 'job'] as const;
+export const DOORS = ['api', 'token', 'import', 'plan', 'failover', 'door', 'restore', 'job', 'tunnel'] as const;
 export type Door = (typeof DOORS)[number];
 
 /** What became of one change. `pending`: not known yet, or not begun. `unknown`: sent, and nobody knows the end. */
@@ -16,9 +17,16 @@ export type ChangeState = (typeof CHANGE_STATES)[number];
  * A list of changes of records, stored before the provider is called: what resumes after a crash, what a sync asks for
  * names that are being changed, the detail of an audit entry. It outlives its domain, as the audit log does.
  */
+@EndedByRestore(
+  `UPDATE record_changes SET state = 'not_tried' WHERE state = 'pending' AND tried_at IS NULL
+    AND change_set_id IN (SELECT id FROM change_sets WHERE state <> 'done')`,
+  // what was sent is asked for, as of a process that is gone
+  `UPDATE change_sets SET background = FALSE, owner = 'restored' WHERE state = 'open'`,
+)
 @Entity('change_sets')
 @Index('change_sets_state_ix', ['state', 'domain_id'])
 @Index('change_sets_domain_ix', ['domain_id', 'id'])
+@Index('change_sets_door_ix', ['domain_id', 'door', 'id'])
 @Index('change_sets_revision_ix', ['domain_id', 'revision'])
 export class ChangeSet {
   @Id() id!: number;

@@ -19,6 +19,8 @@ export interface ListOptions {
   comment: string;
   /** one edit that does not fit refuses all */
   atomic: boolean;
+  /** the set that all edits are of: it is refused where the provider holds other records of it than the cache */
+  only?: Pick<StoredRecord, 'host' | 'type' | 'line'>;
 }
 
 /** How a list is carried out. */
@@ -82,14 +84,16 @@ export class ChangeSets {
     planned: readonly Planned[],
     nets: readonly Net[],
     first: readonly Net[],
-    { background, whole, syncedAt, ...options }: ListOptions & How,
+    { background, whole, syncedAt, door, comment, atomic }: ListOptions & How,
   ): Promise<number | null> {
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };
     const set = {
       domain_id: domain.id,
       domain: domain.name,
-      ...options,
+      door,
+      comment,
+      atomic,
       background,
       whole,
       actor_type: principal?.kind ?? (caller ? 'user' : 'system'),

@@ -36,6 +36,7 @@ export class ChangeSetView {
   door!: Door;
   actor!: ChangeActor;
   request_id!: string;
+  /** empty for a token with rules, where a rule of failover or a tunnel wrote it */
   comment!: string;
   atomic!: boolean;
   /**

@@ -10,6 +10,7 @@ import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { ZoneFacts } from '../../domains/zone-facts.service.js';
+import type { ApplyOptions } from '../../providers/provider.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import { mergedRecord } from '../record-rules.js';
 import { RecordSyncService } from '../record-sync.service.js';
@@ -294,6 +295,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       planned,
       changeSet,
       resumed: job.resumes !== null,
+      only: chunks.length > 1 ? undefined : onlyOf(options.only, rows),
       ended,
     };
     await this.execution.run(run, chunks, background, () => this.stopping);
@@ -335,6 +337,14 @@ function assertStorable(planned: readonly Planned[]): void {
   if (kept <= MAX_KEPT) return;
   const words = `hold ${kept} bytes of values before and after, more than the ${MAX_KEPT} of one list: send shorter lists`;
   throw errors.field('changes', words, 'length', { max: MAX_KEPT });
+}
+
+/** What of a set the provider has to hold: records that are kept here alone have no id there. */
+function onlyOf(key: ListOptions['only'], rows: readonly StoredRecord[]): ApplyOptions['only'] {
+  if (!key) return undefined;
+  const { host, type, line } = key;
+  const members = rows.filter((row) => row.host === host && row.type === type && row.line === line);
+  return { host, type, line, remoteIds: members.flatMap(({ remote_id }) => remote_id ?? []) };
 }
 
 const lengthOf = (row: StoredRecord | null): number => row?.value.length ?? 0;

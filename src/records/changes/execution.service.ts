@@ -9,7 +9,7 @@ import { sameRecord } from '../../dns/record.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { Events } from '../../events/events.js';
 import { recordChanges } from '../../metrics/metrics.js';
-import type { Change, Outcome } from '../../providers/provider.js';
+import type { ApplyOptions, Change, Outcome } from '../../providers/provider.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import { RecordSyncService } from '../record-sync.service.js';
 import { recordView } from '../record-view.js';
@@ -37,6 +37,8 @@ export interface Run {
   changeSet: number;
   /** another process left it */
   resumed: boolean;
+  /** of `options.only`: what the provider has to hold */
+  only: ApplyOptions['only'];
   /** what became of the edits, by their places; filled as the pieces end */
   ended: Map<number, Ended>;
 }
@@ -61,7 +63,8 @@ export class Execution {
   async run(run: Run, chunks: readonly Net[][], background: boolean, stopping: () => boolean): Promise<void> {
     const { domain, connection, changeSet, options } = run;
     const zone = { id: domain.remote_id, name: domain.name };
-    const bounds = { deadline: Date.now() + (background ? LONG_LIST_MS : LIST_MS), atomic: options.atomic };
+    const { atomic } = options;
+    const bounds = { deadline: Date.now() + (background ? LONG_LIST_MS : LIST_MS), atomic, only: run.only };
     let unclear = false;
     try {
       unclear = await this.pieces(run, chunks, background, stopping, (list) =>

@@ -1,26 +1,31 @@
 import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../audit/audit.service.js';
 import type { Caller } from '../../common/access.js';
-import { errors, InvalidRecord } from '../../common/errors.js';
+import { AppError, errors, InvalidRecord } from '../../common/errors.js';
 import { hostName } from '../../dns/names.js';
 import { type DnsRecord, sameRecord, shownValue } from '../../dns/record.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { ProviderError } from '../../providers/errors.js';
-import { doorOf } from '../changes/change-sets.js';
+import { doorOf, type ListOptions } from '../changes/change-sets.js';
 import { creation, type Edit, type NewRecord } from '../changes/edit.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { Places } from '../changes/places.js';
+import type { Result } from '../changes/results.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import type { RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
 
 const WRITES = ['create', 'update', 'delete'] as const;
 
 /** One set of a zone: all records of a name, a type and a line. */
-interface Key {
+export interface Key {
   host: string;
   type: string;
   line: string;
 }
+
+/** The provider held something else than what was judged: nothing was written. */
+export class SetChanged extends AppError {}
 
 /** Record sets as a whole: made what a client says, as often as it likes. */
 @Injectable()
@@ -76,6 +81,49 @@ export class RrsetsService {
     return this.write(me, domain, key, (rows) => membersOf(rows, key).map(({ id }) => ({ op: 'delete', id })));
   }
 
+  /** Of each set the values that are in DNS, from the cache. */
+  async values(domainId: number, keys: readonly Key[]): Promise<string[][]> {
+    const hosts = [...new Set(keys.map(({ host }) => host))];
+    const rows = await this.cache.those(domainId, 'host', hosts);
+    return keys.map((key) => inDns(membersOf(rows, key)));
+  }
+
+  /**
+   * Gives a set other values, its TTL and all else kept, in one atomic list: where the provider does not hold what was
+   * judged, it is refused. Disabled records stay as they are, but those of the new values.
+   * @param choose the new values, by those that are in DNS; judged under the lock of the name. What it throws is thrown
+   * @returns the change set; null: the values are there
+   * @throws SetChanged; AppError 400001, 403001, 409001, 412001; ProviderError
+   */
+  async replace(
+    actor: Actor,
+    domain: OpenDomain,
+    key: Key,
+    options: ListOptions,
+    choose: (values: string[]) => readonly string[],
+  ): Promise<number | null> {
+    const place = await this.places.of(domain);
+    const of = (rows: readonly StoredRecord[]): Edit[] => {
+      const members = membersOf(rows, key);
+      const wanted = choose(inDns(members));
+      const like = members.find((row) => row.enabled);
+      const records = wanted.map((value) => {
+        const one = creation(place, { ...key, value, ttl: like?.ttl, proxied: like?.proxied });
+        return { ...one, ttlGiven: false };
+      });
+      const taken = takenOver(members, wanted);
+      const concerned = members.filter((row) => (row.enabled || wanted.includes(row.value)) && !taken.includes(row));
+      const edits = [...taken.map(({ id }): Edit => ({ op: 'delete', id })), ...editsOf(concerned, records)];
+      return edits.map((edit) => ('id' in edit ? { ...edit, ifMatch: '*' } : edit));
+    };
+    const bound = { ...options, only: key };
+    const { changeSet, results } = await this.engine.whole(actor, domain, { hosts: [key.host], of }, bound);
+    const failed = results.find((result) => !result.ok && result.error.status === 412);
+    if (failed && !failed.ok && !isPart(results)) throw new SetChanged(412, 412001, failed.error.message);
+    assertDone(results);
+    return changeSet;
+  }
+
   private async write(
     me: Caller,
     domain: OpenDomain,
@@ -93,17 +141,23 @@ export class RrsetsService {
       return list;
     };
     const { results } = await this.engine.whole(me, domain, { hosts: [key.host], of: edits }, options);
-    const failed = results.find((result) => !result.ok);
-    if (failed && !failed.ok) {
-      const { error } = failed;
-      // where the provider takes one record after the other, a part of the set may be as it was said
-      const part = results.some((result) => result.ok && result.written);
-      throw part && error instanceof ProviderError ? error.applied(true) : error;
-    }
+    assertDone(results);
     const rows = membersOf(await this.cache.those(domain.id, 'host', [key.host]), key);
     const changed = results.some((result) => result.ok && result.written);
     return { changed, records: rows.map(({ id }) => id) };
   }
+}
+
+/** Where the provider takes one record after the other, a part of the set may be as it was said. */
+const isPart = (results: readonly Result[]): boolean =>
+  results.some((result) => (result.ok ? result.written : result.state === 'unknown'));
+
+/** @throws AppError why the set is not as it was said */
+function assertDone(results: readonly Result[]): void {
+  const failed = results.find((result) => !result.ok);
+  if (!failed || failed.ok) return;
+  const { error } = failed;
+  throw isPart(results) && error instanceof ProviderError ? error.applied(true) : error;
 }
 
 /** @throws AppError 400001 for what no name of the zone can be */
@@ -113,6 +167,17 @@ function keyOf({ name }: OpenDomain, host: string, type: string, line = 'default
 
 const membersOf = (rows: readonly StoredRecord[], { host, type, line }: Key): StoredRecord[] =>
   rows.filter((row) => row.host === host && row.type === type && row.line === line);
+
+/**
+ * Disabled rows of wanted values that take the place of others in DNS: those others get the values, and these rows go.
+ * To enable them would take away what is served first, and a failure in between would leave nothing.
+ */
+function takenOver(rows: readonly StoredRecord[], wanted: readonly string[]): StoredRecord[] {
+  const spare = rows.filter((row) => row.enabled && !row.read_only && !wanted.includes(row.value)).length;
+  return rows.filter((row) => !row.enabled && !row.read_only && wanted.includes(row.value)).slice(0, spare);
+}
+
+const inDns = (rows: readonly StoredRecord[]): string[] => rows.filter((row) => row.enabled).map((row) => row.value);
 
 /** What makes the rows of a set the wanted records. */
 function editsOf(rows: readonly StoredRecord[], wanted: readonly NewRecord[]): Edit[] {
