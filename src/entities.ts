@@ -7,6 +7,7 @@ import { RecoveryCode, SecondFactor } from './auth/second-factor/second-factor.e
 import { Challenge } from './auth/sessions/challenge.entity.js';
 import { Session } from './auth/sessions/session.entity.js';
 import { Lease } from './database/lease.entity.js';
+import { KnownDelegation } from './delegation/delegation.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { JobRow } from './jobs/job.entity.js';
 import { Limit } from './limits/limit.entity.js';
@@ -51,4 +52,5 @@ export const ENTITIES = [
   AuditLog,
   AuditRuleState,
   LoggedEvent,
+  KnownDelegation,
 ];

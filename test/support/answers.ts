@@ -8,6 +8,7 @@ import type { ProfileView } from '../../src/auth/profile/profile.dto.js';
 import type { RecoveryCodes, TotpSetup } from '../../src/auth/second-factor/second-factor.dto.js';
 import type { EndedSessions, LoginResult, SessionView } from '../../src/auth/sessions/sessions.dto.js';
 import type { FieldError } from '../../src/common/errors.js';
+import type { ZoneHealthView } from '../../src/delegation/health.dto.js';
 import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';
 import type { PermissionView } from '../../src/domains/permission.dto.js';
 import type { Health } from '../../src/http/health.dto.js';
@@ -151,6 +152,7 @@ interface Answers {
   'PUT /api/domains/{id}/records/{recordId}': RecordView;
   'DELETE /api/domains/{id}/records/{recordId}': null;
   'PATCH /api/domains/{id}/records/{recordId}/status': RecordView;
+  'GET /api/domains/{id}/health': ZoneHealthView;
   'POST /api/domains/{id}/records/batch': BatchResult;
   'GET /api/domains/{id}/changes': ChangeSetList;
   'GET /api/domains/{id}/changes/{changeSetId}': ChangeSetDetail;

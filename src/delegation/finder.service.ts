@@ -1,0 +1,186 @@
+import { Injectable } from '@nestjs/common';
+import { bareName } from '../dns/names.js';
+import { type Message, RCODE, type ReadRecord, readableTexts, TYPE } from '../dns/wire.js';
+import { DnsClient } from '../dns-client/dns-client.service.js';
+import { RecordCache } from '../records/record-cache.js';
+import { Resolvers } from './resolvers.service.js';
+
+/** A zone of this installation. */
+export interface OurZone {
+  id: number;
+  name: string;
+}
+
+/** A name server of a zone, at one of its addresses. */
+export interface ZoneServer {
+  /** without final dot, lower case */
+  name: string;
+  /** null: the name has none, as far as can be found */
+  address: string | null;
+}
+
+/** Who serves a zone, as far as those above it say. */
+export interface Delegation {
+  /**
+   * who says so: the servers of the zone above; a resolver, where these could not be found or asked; the zone's own NS
+   * records, where nobody else knows it (a zone of a private network)
+   */
+  found: 'parent' | 'resolver' | 'zone';
+  /** false: neither the zone above nor a resolver could be asked, so that nobody knows whether it is delegated */
+  certain: boolean;
+  /** the zone above, null where it was not found */
+  parent: string | null;
+  /** its name servers, sorted, without final dot, lower case */
+  names: string[];
+  /** one entry an address, or for a name without any */
+  servers: ZoneServer[];
+  /** DS at the zone above, in presentation form; null when it was not asked */
+  ds: string[] | null;
+}
+
+const LIMIT_MS = 3000;
+/** of all name servers of a zone: more are none that anybody runs, and each is asked */
+const MOST_SERVERS = 40;
+/** of their names: each is resolved */
+const MOST_NAMES = 20;
+/** of the zone above, asked one after the other until one answers */
+const MOST_PARENTS = 4;
+
+/** What the servers of the zone above may say instead of a delegation. */
+const NOBODY = 'nobody';
+const SILENT = 'silent';
+
+const isWord = ({ rcode }: Message): boolean => rcode === RCODE.NOERROR || rcode === RCODE.NXDOMAIN;
+
+/** The rdata of the records of an answer with a type and an owner. */
+export const rdataIn = (records: readonly ReadRecord[], owner: string, type: number): string[] =>
+  readableTexts(records.filter((record) => record.type === type && bareName(record.name) === owner));
+
+/** Finds the servers of a zone by its delegation (RFC 1034 section 4.3.2). */
+@Injectable()
+export class DelegationFinder {
+  constructor(
+    private readonly dns: DnsClient,
+    private readonly resolvers: Resolvers,
+    private readonly cache: RecordCache,
+  ) {}
+
+  /**
+   * Never throws but for the signal: a zone that nobody delegates has the servers that its own records name.
+   * @param skip servers of the zone above to leave out at first, for a second opinion
+   */
+  async find(zone: OurZone, signal?: AbortSignal, skip = 0): Promise<Delegation> {
+    const above = await this.above(zone.name, signal);
+    const said = above ? await this.fromParent(zone.name, above.servers, signal, skip) : SILENT;
+    if (above && said !== NOBODY && said !== SILENT)
+      return { ...said, found: 'parent', parent: above.name, certain: true };
+    const names = await this.fromResolver(zone.name, signal);
+    if (names === null || !names.length) return this.ofZone(zone, said === NOBODY || names !== null, signal);
+    const servers = await this.servers(names, new Map(), signal);
+    return { found: 'resolver', parent: null, names, ds: null, servers, certain: true };
+  }
+
+  /** Addresses of name servers, those of `glue` first. */
+  async servers(
+    names: readonly string[],
+    glue: ReadonlyMap<string, readonly string[]>,
+    signal?: AbortSignal,
+  ): Promise<ZoneServer[]> {
+    const all = await Promise.all(
+      names.slice(0, MOST_NAMES).map(async (name): Promise<ZoneServer[]> => {
+        const known = glue.get(name);
+        const addresses = known?.length ? known : await this.resolvers.addresses(name, signal);
+        return addresses.length ? addresses.map((address) => ({ name, address })) : [{ name, address: null }];
+      }),
+    );
+    return all.flat().slice(0, MOST_SERVERS);
+  }
+
+  /** The closest zone above this one that a resolver knows, with addresses of its servers. */
+  private async above(zone: string, signal?: AbortSignal): Promise<{ name: string; servers: string[] } | null> {
+    const labels = zone.split('.');
+    for (let i = 1; i <= labels.length; i++) {
+      const name = labels.slice(i).join('.');
+      const reply = await this.resolvers.query({ name: name || '.', type: TYPE.NS }, signal).catch(() => null);
+      signal?.throwIfAborted();
+      if (!reply) return null;
+      const names = rdataIn(reply.sections[0], name, TYPE.NS).map(bareName);
+      if (!names.length) continue;
+      const servers: string[] = [];
+      for (const server of names) {
+        if (servers.length >= MOST_PARENTS) break;
+        servers.push(...(await this.resolvers.addresses(server, signal)));
+      }
+      return servers.length ? { name, servers: servers.slice(0, MOST_PARENTS) } : null;
+    }
+    return null;
+  }
+
+  /** What a server of the zone above says of it: that it is delegated, or authoritatively that it is not. */
+  private async fromParent(zone: string, addresses: readonly string[], signal?: AbortSignal, skip = 0) {
+    const turned = [...addresses.slice(skip), ...addresses.slice(0, skip)];
+    for (const host of turned) {
+      const ask = (type: number) =>
+        this.dns
+          .ask(
+            { transport: 'plain', host, port: 53, url: null },
+            { name: zone, type },
+            { recurse: false, timeoutMs: LIMIT_MS, signal },
+          )
+          .catch(() => null);
+      const reply = await ask(TYPE.NS);
+      signal?.throwIfAborted();
+      if (!reply || !isWord(reply)) continue;
+      // a referral; or, where the server has both zones, the zone's own
+      const told = [...reply.sections[0], ...(reply.authoritative ? [] : reply.sections[1])];
+      const names = [...new Set(rdataIn(told, zone, TYPE.NS).map(bareName))].sort();
+      if (!names.length && !reply.authoritative) continue;
+      // a private zone below a public one
+      if (!names.length) return NOBODY;
+      const ds = await ask(TYPE.DS);
+      return {
+        names,
+        servers: await this.servers(names, glueIn(reply), signal),
+        ds: ds?.rcode === RCODE.NOERROR && ds.authoritative ? rdataIn(ds.sections[0], zone, TYPE.DS).sort() : null,
+      };
+    }
+    return SILENT;
+  }
+
+  /** Null: no resolver answers. */
+  private async fromResolver(zone: string, signal?: AbortSignal): Promise<string[] | null> {
+    const reply = await this.resolvers.query({ name: zone, type: TYPE.NS }, signal).catch(() => null);
+    signal?.throwIfAborted();
+    return reply ? [...new Set(rdataIn(reply.sections[0], zone, TYPE.NS).map(bareName))].sort() : null;
+  }
+
+  /** The servers that the zone's own records here name. */
+  async ofZone({ id, name: zone }: OurZone, certain: boolean, signal?: AbortSignal): Promise<Delegation> {
+    const apex = await this.cache.those(id, 'host', ['@']);
+    const names = [
+      ...new Set(apex.filter(({ type, enabled }) => type === 'NS' && enabled).map((row) => bareName(row.value))),
+    ];
+    const inside = new Map(
+      names.filter((name) => name.endsWith(`.${zone}`)).map((n) => [n.slice(0, -zone.length - 1), n]),
+    );
+    const glue = new Map<string, string[]>();
+    for (const { host, type, value, enabled } of await this.cache.those(id, 'host', [...inside.keys()])) {
+      const server = inside.get(host);
+      if (server && enabled && (type === 'A' || type === 'AAAA'))
+        glue.set(server, [...(glue.get(server) ?? []), value]);
+    }
+    names.sort();
+    return { found: 'zone', certain, parent: null, names, ds: null, servers: await this.servers(names, glue, signal) };
+  }
+}
+
+/** Addresses that a referral brings along. */
+function glueIn({ sections }: Message): Map<string, string[]> {
+  const glue = new Map<string, string[]>();
+  for (const record of sections[2]) {
+    if (record.type !== TYPE.A && record.type !== TYPE.AAAA) continue;
+    const name = bareName(record.name);
+    glue.set(name, [...(glue.get(name) ?? []), ...readableTexts([record])]);
+  }
+  return glue;
+}

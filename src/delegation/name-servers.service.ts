@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { bareName } from '../dns/names.js';
+import { RCODE, TYPE } from '../dns/wire.js';
+import { DnsClient, NoAnswer, type Question, type Reply } from '../dns-client/dns-client.service.js';
+import { type Delegation, DelegationFinder, type OurZone, rdataIn, type ZoneServer } from './finder.service.js';
+
+/** What a server of a zone said. */
+export interface Said {
+  server: ZoneServer;
+  /** an authoritative answer (NOERROR or NXDOMAIN with AA), or its referral to a zone below; null: none */
+  reply: Reply | null;
+  /** why there is none */
+  error: string | null;
+  /** it answers, but not for this zone */
+  lame: boolean;
+  /** this machine cannot reach any such address: it says nothing of the server */
+  noRoute: boolean;
+}
+
+/** A zone's servers: those that the zone above names, and those that the zone itself names besides. */
+export interface Servers {
+  delegation: Delegation;
+  /** NS in the zone, as its servers say, sorted; null where none of them answered */
+  own: string[] | null;
+  all: ZoneServer[];
+}
+
+const LIMIT_MS = 3000;
+
+/** The serial of the SOA in an answer (RFC 1035 section 3.3.13), null when there is none. */
+export function serialOf({ reply }: Said, zone: string): number | null {
+  const [soa] = rdataIn(reply?.sections[0] ?? [], zone, TYPE.SOA);
+  return soa ? Number(soa.split(' ')[2]) : null;
+}
+
+/** Asks the authoritative servers of a zone. */
+@Injectable()
+export class NameServers {
+  constructor(
+    private readonly dns: DnsClient,
+    private readonly finder: DelegationFinder,
+  ) {}
+
+  /** All of them: NS in the zone rank above those at its parent (RFC 2181 section 5.4.1), so both are asked. */
+  async of(zone: OurZone, signal?: AbortSignal): Promise<Servers> {
+    const delegation = await this.finder.find(zone, signal);
+    const { own, more } = await this.besides(zone, delegation, signal);
+    return { delegation, own, all: [...delegation.servers, ...more] };
+  }
+
+  /** Those that only the zone itself names, as the delegated ones say. */
+  async besides(
+    zone: OurZone,
+    delegation: Delegation,
+    signal?: AbortSignal,
+  ): Promise<{ own: Servers['own']; more: ZoneServer[] }> {
+    const said = await this.ask(zone.name, delegation.servers, { name: zone.name, type: TYPE.NS }, signal);
+    const own = new Set(
+      said.flatMap(({ reply }) => rdataIn(reply?.sections[0] ?? [], zone.name, TYPE.NS).map(bareName)),
+    );
+    const more = [...own].filter((name) => !delegation.names.includes(name)).sort();
+    return { own: own.size ? [...own].sort() : null, more: await this.finder.servers(more, new Map(), signal) };
+  }
+
+  /** Puts a question to each of them at once, at every address. Never throws but for the signal. */
+  ask(zone: string, servers: readonly ZoneServer[], question: Question, signal?: AbortSignal): Promise<Said[]> {
+    return Promise.all(servers.map((server) => this.one(zone, server, question, signal)));
+  }
+
+  /** Puts a question to one of them. Never throws but for the signal. */
+  async one(zone: string, server: ZoneServer, question: Question, signal?: AbortSignal): Promise<Said> {
+    const silent = { server, reply: null, lame: false, noRoute: false };
+    if (!server.address) return { ...silent, error: 'its name has no address' };
+    try {
+      const reply = await this.dns.ask({ transport: 'plain', host: server.address, port: 53, url: null }, question, {
+        recurse: false,
+        timeoutMs: LIMIT_MS,
+        signal,
+      });
+      const error = refersBelow(reply, zone) ? null : lameness(reply);
+      return error ? { ...silent, error, lame: true } : { ...silent, reply, error: null };
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      return { ...silent, error: error.message, noRoute: error.noRoute };
+    }
+  }
+}
+
+/** Whether it leads to a zone below this one, as servers of this one do for what lies there. */
+const refersBelow = ({ rcode, sections }: Reply, zone: string): boolean =>
+  rcode === RCODE.NOERROR &&
+  sections[1].some((record) => record.type === TYPE.NS && bareName(record.name).endsWith(`.${zone}`));
+
+const WORDS: Record<number, string> = {
+  [RCODE.SERVFAIL]: 'SERVFAIL: it cannot serve the zone now (expired, or not loaded)',
+  [RCODE.REFUSED]: 'REFUSED: it does not serve the zone',
+};
+
+/** Why an answer is none of a server of the zone; null when it is one. */
+function lameness({ rcode, authoritative }: Reply): string | null {
+  if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) return WORDS[rcode] ?? `it answered rcode ${rcode}`;
+  return authoritative ? null : 'its answer is not authoritative: it does not serve the zone';
+}

@@ -1,0 +1,28 @@
+import { performance } from 'node:perf_hooks';
+import type { Response } from 'express';
+
+/**
+ * Does something that may take as long as the client asked for, and ends it when the client is gone: then nobody is
+ * there for the answer, and it is undefined.
+ */
+export async function untilGone<T>(
+  response: Response,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  response.once('close', leave);
+  const begin = performance.now();
+  // all of it, where the client does not wait for the end
+  response.locals.waitedMs = Number.POSITIVE_INFINITY;
+  try {
+    if (response.destroyed) return undefined;
+    return await work(gone.signal);
+  } catch (error) {
+    if (gone.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    response.off('close', leave);
+    response.locals.waitedMs = performance.now() - begin;
+  }
+}
