@@ -12,6 +12,8 @@ export interface NameServer {
   tsig: { name: string; algorithm: string; secret: string };
   zones: string[];
   pid: number;
+  /** of its own, gone with it */
+  folder: string;
   stop(): Promise<void>;
 }
 
@@ -56,6 +58,14 @@ export const zoneText = (zone: string): string =>
 /** What differs between name servers. */
 interface Program {
   zones: string[];
+  /** listens here, on port 53; left out: 127.0.0.1 and a free port */
+  address?: string;
+  /** files of the folder beside the zones: name and content */
+  files?: Record<string, string>;
+  /** the text of a zone; left out: as `zoneText` */
+  text?: (zone: string) => string;
+  /** a name that it answers for with a SOA when it is ready; left out: its first zone */
+  ready?: string;
   /** the configuration, for a folder that is the server's own and holds `<zone>.zone` for each zone */
   configuration(folder: string, port: number, tsig: NameServer['tsig']): string;
   /** program and arguments that keep it in the foreground */
@@ -66,11 +76,21 @@ interface Program {
  * Starts a name server in a temporary folder and waits until it answers for its first zone.
  * @throws Error with the server's log
  */
-export async function startNameServer({ zones, configuration, command }: Program): Promise<NameServer> {
+export async function startNameServer({
+  zones,
+  address: own,
+  files = {},
+  text = zoneText,
+  ready = zones[0] as string,
+  configuration,
+  command,
+}: Program): Promise<NameServer> {
   const folder = await mkdtemp(join(tmpdir(), 'zoneward-dns-'));
-  const port = await freePort();
+  const address = own ?? '127.0.0.1';
+  const port = own ? 53 : await freePort();
   const tsig = { name: 'zoneward-test', algorithm: 'hmac-sha256', secret: randomBytes(32).toString('base64') };
-  for (const zone of zones) await writeFile(join(folder, `${zone}.zone`), zoneText(zone));
+  for (const zone of zones) await writeFile(join(folder, `${zone}.zone`), text(zone));
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
   const file = join(folder, 'server.conf');
   await writeFile(file, configuration(folder, port, tsig));
   const child = spawn(...command(file), { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -86,21 +106,21 @@ export async function startNameServer({ zones, configuration, command }: Program
     await exited;
     await rm(folder, { recursive: true, force: true });
   };
-  for (let attempt = 0; !answers(port, zones[0] as string); attempt++) {
+  for (let attempt = 0; !answers(address, port, ready); attempt++) {
     if (ended(child) || attempt > 100) {
       await stop();
       throw new Error(`the name server did not start:\n${log}`);
     }
     await sleep(50);
   }
-  return { port, tsig, zones, pid: child.pid as number, stop };
+  return { port, tsig, zones, pid: child.pid as number, folder, stop };
 }
 
 const ended = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
-function answers(port: number, zone: string): boolean {
+function answers(address: string, port: number, zone: string): boolean {
   try {
-    const options = ['@127.0.0.1', '-p', String(port), '+tcp', '+short', '+tries=1', '+time=1'];
+    const options = [`@${address}`, '-p', String(port), '+tcp', '+short', '+tries=1', '+time=1'];
     return execFileSync('dig', [...options, zone, 'SOA'], { stdio: ['ignore', 'pipe', 'ignore'] }).length > 0;
   } catch {
     return false;
