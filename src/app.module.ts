@@ -24,6 +24,8 @@ import { JobRunnerModule, JobsModule } from './jobs/jobs.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
+import { PreferInterceptor } from './propagation/prefer.interceptor.js';
+import { PropagationModule } from './propagation/propagation.module.js';
 import { ProvidersModule } from './providers/providers.module.js';
 import { RecordsModule } from './records/records.module.js';
 import { RedisModule } from './redis/redis.module.js';
@@ -65,6 +67,7 @@ import { UsersModule } from './users/users.module.js';
     ProvidersModule,
     DomainsModule,
     RecordsModule,
+    PropagationModule,
     TokensModule,
     TeamsModule,
     SiteModule,
@@ -77,6 +80,7 @@ import { UsersModule } from './users/users.module.js';
     // answers pass them the other way round: an answer is audited (@Audited), waited for, then located, then wrapped
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: PreferInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })

@@ -15,6 +15,7 @@ import type { Health } from '../../src/http/health.dto.js';
 import type { Done, InitStatus, TestResult } from '../../src/init/init.dto.js';
 import type { ChannelTestResult, DeliveryList, DeliveryView } from '../../src/notifications/deliveries.dto.js';
 import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
+import type { PropagationView } from '../../src/propagation/propagation.dto.js';
 import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/changes/batch.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/changes/change.dto.js';
@@ -153,6 +154,7 @@ interface Answers {
   'DELETE /api/domains/{id}/records/{recordId}': null;
   'PATCH /api/domains/{id}/records/{recordId}/status': RecordView;
   'GET /api/domains/{id}/health': ZoneHealthView;
+  'GET /api/domains/{id}/records/{recordId}/propagation': PropagationView;
   'POST /api/domains/{id}/records/batch': BatchResult;
   'GET /api/domains/{id}/changes': ChangeSetList;
   'GET /api/domains/{id}/changes/{changeSetId}': ChangeSetDetail;

@@ -1,0 +1,275 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
+import { Shares } from '../common/shares.js';
+import { type Delegation, DelegationFinder, type ZoneServer } from '../delegation/finder.service.js';
+import { NameServers, type Said, serialOf } from '../delegation/name-servers.service.js';
+import { Resolvers } from '../delegation/resolvers.service.js';
+import { TYPE } from '../dns/wire.js';
+import { DnsClient, NoAnswer, type Question } from '../dns-client/dns-client.service.js';
+import { type Upstream, upstreamText } from '../dns-client/upstream.js';
+import type { DomainRow } from '../domains/domain-policy.js';
+import { RecordCache } from '../records/record-cache.js';
+import type { PropagationView, ServerView, SetView, Verdict } from './propagation.dto.js';
+import { judge, type Wanted, wanted, wildcardsOf } from './published.js';
+
+/** A record set of a domain. */
+export interface SetName {
+  host: string;
+  type: string;
+}
+
+/** ms from one round of questions to the next, growing up to the last */
+const FIRST_PAUSE_MS = 250;
+const LAST_PAUSE_MS = 4000;
+const GROWTH = 1.5;
+/** ms before the end in which no round begins any more: the last one is to be answered */
+const LAST_LOOK_MS = 500;
+const RESOLVER_MS = 3000;
+/** ms for the resolvers, which are asked last, where nothing is left of the time */
+const SLACK_MS = 1000;
+/** requests that wait at once in this process: each asks all servers of a zone every few seconds */
+const MOST_WAITING = 200;
+/** questions to the servers of one zone at once: who has many that are slow waits behind his own */
+const AT_ONCE_OF_ONE = 40;
+
+type Zone = Pick<DomainRow, 'id' | 'name'>;
+
+/** What a server was found to say, and whether it counts for the verdict. */
+type Seen = ServerView & { counts: boolean };
+
+/** What is seen of a zone while somebody waits: each answer is there as soon as it comes. */
+interface Sight {
+  /** null: not found yet */
+  delegation: Delegation | null;
+  servers: ZoneServer[];
+  wants: Wanted[];
+  said: Map<string, Seen>;
+  serials: Map<ZoneServer, number | null>;
+  /** by the last round that came to its end */
+  last?: SetView[];
+}
+
+/** Whether what is written here can be seen in DNS. */
+@Injectable()
+export class Propagation implements OnModuleDestroy {
+  /** what ends each request that waits */
+  private readonly waiting = new Set<AbortController>();
+  private readonly shares = new Shares(AT_ONCE_OF_ONE);
+  private stopping = false;
+
+  constructor(
+    private readonly dns: DnsClient,
+    private readonly finder: DelegationFinder,
+    private readonly servers: NameServers,
+    private readonly resolvers: Resolvers,
+    private readonly cache: RecordCache,
+  ) {}
+
+  /**
+   * Asks all servers of the zone for record sets, again and again until all agree, `waitMs` are over, or `signal` says
+   * that nobody waits any more. What is wanted is read anew in each round. When the time is over or the service ends,
+   * the answer is what was seen until then.
+   * @throws AppError 429001, 503001 the service ends and nothing was seen yet
+   */
+  async look(zone: Zone, sets: readonly SetName[], waitMs: number, signal: AbortSignal): Promise<PropagationView> {
+    if (this.stopping) throw ending();
+    if (this.full) throw errors.tooMany('Too many requests wait for changes to be published', 5);
+    const stop = new AbortController();
+    this.waiting.add(stop);
+    return this.ask(zone, sets, waitMs, signal, stop.signal).finally(() => this.waiting.delete(stop));
+  }
+
+  /** Whether no other request may wait. */
+  get full(): boolean {
+    return this.waiting.size >= MOST_WAITING;
+  }
+
+  /** Before the server waits for its requests: some would wait for minutes. */
+  onModuleDestroy(): void {
+    this.stopping = true;
+    for (const stop of this.waiting) stop.abort();
+  }
+
+  private async ask(
+    zone: Zone,
+    sets: readonly SetName[],
+    waitMs: number,
+    gone: AbortSignal,
+    stop: AbortSignal,
+  ): Promise<PropagationView> {
+    const signal = AbortSignal.any([gone, stop]);
+    const sight: Sight = { delegation: null, servers: [], wants: [], said: new Map(), serials: new Map() };
+    const end = Date.now() + waitMs;
+    const over = waitMs ? AbortSignal.timeout(waitMs) : null;
+    try {
+      // who does not wait hears of the resolvers while the servers are asked
+      const resolvers = waitMs ? null : this.resolved(zone, await this.wants(zone, sets), RESOLVER_MS, signal);
+      const [views] = await Promise.all([
+        this.rounds(zone, sets, sight, end, over ? AbortSignal.any([signal, over]) : signal).catch(async (error) => {
+          if (signal.aborted || !over?.aborted) throw error;
+          return this.cut(zone, sets, sight);
+        }),
+        resolvers,
+      ]);
+      const left = Math.min(RESOLVER_MS, Math.max(SLACK_MS, end - Date.now()));
+      return report(sight, views, await (resolvers ?? this.resolved(zone, sight.wants, left, signal)));
+    } catch (error) {
+      if (gone.aborted || !stop.aborted) throw error;
+      if (!sight.last) throw ending();
+      return report(sight, sight.last, []);
+    }
+  }
+
+  /** Round after round of questions, until all servers agree or there is no time for another one. */
+  private async rounds(
+    zone: Zone,
+    sets: readonly SetName[],
+    sight: Sight,
+    end: number,
+    signal: AbortSignal,
+  ): Promise<SetView[]> {
+    const delegation = await this.finder.find(zone, signal);
+    Object.assign(sight, { delegation, servers: delegation.servers });
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * GROWTH, LAST_PAUSE_MS)) {
+      sight.wants = await this.wants(zone, sets);
+      signal.throwIfAborted();
+      // one that is silent does not hold up those that only the zone names
+      const more = sight.last ? null : this.more(zone, delegation, sight, signal);
+      await Promise.all([...sight.servers.map((server) => this.server(zone, server, sight, signal)), more]);
+      // servers whose names could not be resolved any more say nothing
+      signal.throwIfAborted();
+      sight.last = viewsOf(sight);
+      const left = end - LAST_LOOK_MS - Date.now();
+      if (left <= 0 || sight.last.every(({ verdict }) => verdict === 'published')) return sight.last;
+      await sleep(Math.min(pause, left), undefined, { signal });
+    }
+  }
+
+  /** What is seen when the time is over: where not even the servers were found, those that the records here name. */
+  private async cut(zone: Zone, sets: readonly SetName[], sight: Sight): Promise<SetView[]> {
+    if (!sight.wants.length) sight.wants = await this.wants(zone, sets);
+    if (!sight.delegation) {
+      sight.delegation = await this.finder.ofZone(zone, false, AbortSignal.abort());
+      sight.servers = sight.delegation.servers;
+    }
+    return viewsOf(sight);
+  }
+
+  private async wants(zone: Zone, sets: readonly SetName[]): Promise<Wanted[]> {
+    const hosts = new Set(sets.flatMap(({ host }) => [host, ...wildcardsOf(host)]));
+    const rows = await this.cache.those(zone.id, 'host', [...hosts]);
+    return sets.map(({ host, type }) => wanted(zone.name, host, type, rows));
+  }
+
+  /** Finds the servers that only the zone itself names, and asks them. */
+  private async more(zone: Zone, delegation: Delegation, sight: Sight, signal: AbortSignal): Promise<void> {
+    const { more } = await this.servers.besides(zone, delegation, signal);
+    signal.throwIfAborted();
+    sight.servers = [...sight.servers, ...more];
+    await Promise.all(more.map((server) => this.server(zone, server, sight, signal)));
+  }
+
+  /** Asks a server for the SOA and, where it is not silent, for the sets that it did not have yet. */
+  private async server(zone: Zone, server: ZoneServer, sight: Sight, signal: AbortSignal): Promise<void> {
+    const { wants, said, serials } = sight;
+    const asked = wants.filter((want) => said.get(keyOf(server, want))?.status !== 'published');
+    const first = await this.inShare(zone, server, { name: zone.name, type: TYPE.SOA }, signal);
+    serials.set(server, serialOf(first, zone.name));
+    // each question to one that is dead would hold a place until its time is over
+    const silent = !first.reply && !first.lame;
+    await Promise.all(
+      asked.map(async (want) => {
+        const one = silent ? first : await this.inShare(zone, server, want.question, signal);
+        said.set(keyOf(server, want), seen(want, zone.name, one));
+      }),
+    );
+  }
+
+  private inShare(zone: Zone, server: ZoneServer, question: Question, signal: AbortSignal): Promise<Said> {
+    const ask = () => this.servers.one(zone.name, server, question, signal);
+    // a signal of its own, since hundreds of questions may listen to one
+    return this.shares.add(zone.id, ask, AbortSignal.any([signal]));
+  }
+
+  /** What each resolver says of each set. */
+  private async resolved(zone: Zone, wants: readonly Wanted[], timeoutMs: number, signal: AbortSignal) {
+    const resolvers = await this.resolvers.all();
+    return Promise.all(
+      wants.map((want) => Promise.all(resolvers.map((server) => this.resolver(zone, server, want, timeoutMs, signal)))),
+    );
+  }
+
+  private async resolver(
+    zone: Zone,
+    server: Upstream,
+    want: Wanted,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<ServerView> {
+    const name = upstreamText(server);
+    const view = { role: 'resolver' as const, name, address: server.transport === 'plain' ? server.host : null };
+    const unreachable = { ...view, status: 'unreachable' as const, ttl: null, serial: null, latency_ms: null };
+    try {
+      const reply = await this.dns.ask(server, want.question, { recurse: true, timeoutMs, signal });
+      if (reply.rcode !== 0 && reply.rcode !== 3) return { ...unreachable, error: `it answered rcode ${reply.rcode}` };
+      // what a resolver says is never authoritative, and refers to nobody
+      const said = judge(want, zone.name, { ...reply, authoritative: true });
+      return { ...view, ...said, serial: null, latency_ms: reply.latencyMs, error: null };
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      return { ...unreachable, error: error.message };
+    }
+  }
+}
+
+const ending = () => errors.notReady('The service is ending', 5);
+
+const keyOf = ({ name, address }: ZoneServer, { host, type, lines }: Wanted) =>
+  JSON.stringify([name, address, host, type, lines.map((values) => [...values])]);
+
+function seen(want: Wanted, zone: string, { server, reply, error, noRoute }: Said): Seen {
+  const { name, address } = server;
+  const view = { role: 'authoritative' as const, name, address, serial: null, counts: !noRoute };
+  if (!reply) return { ...view, status: 'unreachable', ttl: null, latency_ms: null, error };
+  return { ...view, ...judge(want, zone, reply), latency_ms: reply.latencyMs, error: null };
+}
+
+/** A server that has not answered yet. */
+const unheard = (server: ZoneServer): Seen => ({
+  ...{ role: 'authoritative', ...server, status: 'unreachable', ttl: null, serial: null, latency_ms: null },
+  ...{ counts: true, error: 'no answer before the time was over' },
+});
+
+function viewsOf({ wants, servers, said, serials }: Sight): SetView[] {
+  return wants.map((want) => {
+    const all = servers.map((server) => said.get(keyOf(server, want)) ?? unheard(server));
+    return {
+      host: want.host,
+      type: want.type,
+      verdict: verdictOf(all),
+      servers: all.map(({ counts: _, ...view }, i) => ({
+        ...view,
+        serial: serials.get(servers[i] as ZoneServer) ?? null,
+      })),
+    };
+  });
+}
+
+function report({ delegation }: Sight, views: readonly SetView[], resolved: readonly ServerView[][]): PropagationView {
+  const sets = views.map((view, i) => ({ ...view, servers: [...view.servers, ...(resolved[i] ?? [])] }));
+  const verdicts = new Set(sets.map(({ verdict }) => verdict));
+  const [only] = verdicts;
+  const verdict = verdicts.size === 1 ? (only as Verdict) : 'partial';
+  const { found } = delegation as Delegation;
+  return { verdict, found_by: found, sets, servers: sets[0]?.servers ?? [], checked_at: now() };
+}
+
+function verdictOf(servers: readonly Seen[]): Verdict {
+  const counted = servers.filter(({ counts }) => counts);
+  const are = (status: Seen['status']) => counted.filter((server) => server.status === status).length;
+  if (are('unreachable') === counted.length) return 'unreachable';
+  if (are('published') === counted.length) return 'published';
+  return are('published') ? 'partial' : 'unpublished';
+}

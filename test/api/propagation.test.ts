@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import packet from 'dns-packet';
+import { type Internet, internetMissing, startInternet } from '../support/delegations.js';
+import { type Client, type Service, startProcess } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
+
+describeUnless(internetMissing())('whether a record is live', () => {
+  let folder: string;
+  let net: Internet;
+  let service: Service;
+  let admin: Client;
+  let domain: number;
+  let records: `/api/domains/${number}/records`;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'zoneward-tls-'));
+    const file = (name: string) => join(folder, name);
+    const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+    const whose = ['-subj', '/CN=resolver.test', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    execFileSync('openssl', [...made, ...whose, '-keyout', file('key.pem'), '-out', file('cert.pem')], {
+      stdio: 'ignore',
+    });
+    const tls = { key: readFileSync(file('key.pem'), 'utf8'), cert: readFileSync(file('cert.pem'), 'utf8') };
+    net = await startInternet('21.1', { primary: 'bind', tls });
+    service = await startProcess('sqlite', { NODE_EXTRA_CA_CERTS: file('cert.pem') });
+    admin = service.admin;
+    done(await admin.put('/api/settings', { dns_resolvers: [net.resolver] }));
+    const { name, algorithm, secret } = net.primary.tsig;
+    const account = await addAccount(admin, 'rfc2136', {
+      server: net.primary.address,
+      tsig_name: name,
+      tsig_algorithm: algorithm,
+      tsig_secret: secret,
+      zones: net.zone,
+    });
+    domain = await addDomain(admin, account, net.zone);
+    records = `/api/domains/${domain}/records`;
+  });
+
+  afterAll(async () => {
+    await service?.stop();
+    await net?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const create = (host: string, value: string, prefer?: string, type = 'A') =>
+    admin.post(records, { host, type, value, ttl: 60 }, prefer ? { prefer } : {});
+  const look = async (id: number, wait = 0) => done(await admin.get(`${records}/${id}/propagation?wait=${wait}`));
+  const atPrimary = async (host: string) =>
+    String(execFileSync('dig', [`@${net.primary.address}`, '+short', `${host}.${net.zone}`, 'A'])).trim();
+  type Report = Awaited<ReturnType<typeof look>>;
+  const statuses = ({ servers }: Report) =>
+    servers.map(({ role, name, status }) => `${role === 'resolver' ? role : name.split('.')[0]} ${status}`).sort();
+
+  it('is partial until the secondary has it; the long poll ends when it is there', async () => {
+    const { id } = made(await create('www', '192.0.2.1'));
+    const first = await look(id);
+    assert.deepEqual([first.verdict, first.found_by], ['partial', 'parent']);
+    assert.deepEqual(
+      statuses(first).filter((s) => /^ns/.test(s)),
+      ['ns1 published', 'ns2 missing'],
+    );
+    const [one, two] = first.servers;
+    assert.ok((one?.serial as number) > (two?.serial as number), JSON.stringify(first.servers));
+    const waiting = look(id, 60);
+    assert.equal(await Promise.race([waiting.then(() => 'answered'), sleep(500, 'waits')]), 'waits');
+    await net.secondary.refresh();
+    const then = await waiting;
+    assert.deepEqual(statuses(then).slice(0, 2), ['ns1 published', 'ns2 published']);
+    assert.equal(then.verdict, 'published');
+    assert.deepEqual(
+      then.servers.slice(0, 2).map(({ ttl }) => ttl),
+      [60, 60],
+    );
+  });
+
+  it('says that a server has an old value, and a deleted record is live when it is gone everywhere', async () => {
+    const { id } = made(await create('old', '192.0.2.1'));
+    await net.secondary.refresh();
+    assert.equal((await look(id, 30)).verdict, 'published');
+    done(await admin.put(`${records}/${id}`, { value: '192.0.2.9' }));
+    assert.deepEqual(
+      statuses(await look(id)).filter((s) => /^ns/.test(s)),
+      ['ns1 published', 'ns2 stale'],
+    );
+    const gone = await admin.delete(`${records}/${id}`, undefined, { prefer: 'respond-published; wait=1' });
+    assert.equal(gone.status, 202);
+    const report = gone.data as unknown as Report;
+    assert.equal(report.verdict, 'partial');
+    assert.deepEqual(
+      statuses(report).filter((s) => /^ns/.test(s)),
+      ['ns1 published', 'ns2 stale'],
+    );
+  });
+
+  it('sees what a wildcard answers in place of a deleted record', async () => {
+    made(await create('*.wild', '192.0.2.7'));
+    const { id } = made(await create('x.wild', '192.0.2.8'));
+    await net.secondary.refresh();
+    assert.equal((await look(id, 30)).verdict, 'published');
+    const waiting = admin.delete(`${records}/${id}`, undefined, { prefer: 'respond-published; wait=20' });
+    await until('the wildcard answers', async () => (await atPrimary('x.wild')) === '192.0.2.7');
+    await net.secondary.refresh();
+    assert.equal((await waiting).status, 200);
+  });
+
+  it('answers a change when all servers agree, where the client prefers it', async () => {
+    const late = await create('slow', '192.0.2.1', 'respond-published; wait=1');
+    assert.equal(late.status, 202);
+    assert.equal(late.headers.get('preference-applied'), 'respond-published');
+    assert.ok(late.data.id > 0);
+    assert.equal((late.data as unknown as Report).verdict, 'partial');
+    const waiting = create('quick', '192.0.2.1', 'respond-published; wait=60');
+    await until('the primary has it', async () => (await atPrimary('quick')).length > 0);
+    await net.secondary.refresh();
+    const answer = await waiting;
+    assert.equal(answer.status, 201);
+    assert.deepEqual(Object.keys(answer.data), ['id']);
+    assert.equal(answer.headers.get('preference-applied'), 'respond-published');
+    // nothing to do: it is there
+    const again = await admin.put(
+      `${records}/${answer.data.id}`,
+      { ttl: 60 },
+      { prefer: 'respond-published; wait=20' },
+    );
+    assert.equal(again.status, 200);
+    assert.equal(again.headers.get('preference-applied'), 'respond-published');
+    // whoever may not read it is not told of it, and has changed it all the same
+    const rules = [{ effect: 'allow', domains: [domain], actions: ['update'] }];
+    const { token } = made(await admin.post('/api/tokens', { name: 'writer', rules }));
+    const path = `${records}/${answer.data.id}` as const;
+    const writer = await service.server.as(token).put(path, { ttl: 60 }, { prefer: 'respond-published; wait=20' });
+    assert.deepEqual([writer.status, writer.headers.get('preference-applied')], [200, null]);
+    // what of a list has failed is not waited for, the rest is
+    const changes = [
+      { op: 'create', host: 'part', type: 'A', value: '192.0.2.1' },
+      { op: 'delete', id: 999_999 },
+    ];
+    const list = await admin.post(`${records}/batch`, { changes }, { prefer: 'respond-published; wait=1' });
+    assert.deepEqual([list.status, list.headers.get('preference-applied')], [202, 'respond-published']);
+  });
+
+  it('compares texts, targets and sets as they are meant', async () => {
+    const made_ = [
+      await create('both', '192.0.2.1'),
+      await create('both', '192.0.2.2'),
+      await create('text', `long "text" ${'x'.repeat(300)} é`, undefined, 'TXT'),
+      await create('alias', 'Target.Example.NET', undefined, 'CNAME'),
+      await create('sub', 'ns.example.net', undefined, 'NS'),
+    ].map((answer) => made(answer).id);
+    await net.secondary.refresh();
+    for (const id of made_) assert.equal((await look(id, 30)).verdict, 'published', String(id));
+  });
+
+  it('names a server that does not answer, and one that does not serve the zone, and does not hang', async () => {
+    const silent = createSocket('udp4');
+    await new Promise<void>((bound) => silent.bind(53, net.address(20), bound));
+    try {
+      const { id } = made(await create('bad', '192.0.2.1'));
+      await net.secondary.refresh();
+      await look(id, 30);
+      await net.delegate({ ...net.hosts, ns3: net.address(20), ns4: net.address(21), ns5: net.address(1) });
+      const report = await look(id);
+      assert.equal(report.verdict, 'partial');
+      const errors = Object.fromEntries(report.servers.map(({ name, error }) => [name.split('.')[0], error]));
+      assert.match(errors.ns3 as string, /no answer within 3 s/);
+      assert.match(errors.ns4 as string, /refused/);
+      assert.match(errors.ns5 as string, /does not serve the zone/);
+    } finally {
+      silent.close();
+      await net.delegate(net.hosts);
+    }
+  });
+
+  it('answers when the time is over, also where servers and resolvers are silent', async () => {
+    const silent = createSocket('udp4');
+    await new Promise<void>((bound) => silent.bind(53, net.address(20), bound));
+    /** Who waits two seconds has an answer long before all that is asked could have been silent. */
+    const inTime = async <T>(answer: Promise<T>) => {
+      const late = sleep(5000, null, { ref: false });
+      return (await Promise.race([answer, late])) ?? assert.fail('the time is over, and there is no answer');
+    };
+    try {
+      const { id } = made(await create('patient', '192.0.2.1'));
+      await net.secondary.refresh();
+      assert.equal((await look(id, 30)).verdict, 'published');
+      await net.delegate({ ...net.hosts, ns3: net.address(20) });
+      const [report, change] = await inTime(
+        Promise.all([look(id, 2), create('pushed', '192.0.2.1', 'respond-published; wait=2')]),
+      );
+      assert.deepEqual(
+        [report.verdict, report.found_by, statuses(report)],
+        ['partial', 'parent', ['ns1 published', 'ns2 published', 'ns3 unreachable', 'resolver published']],
+      );
+      const errorOf = ({ servers }: Report, host: string) =>
+        servers.find(({ name }) => name === `${host}.${net.zone}`)?.error;
+      assert.equal(errorOf(report, 'ns3'), 'no answer before the time was over');
+      assert.equal(change.status, 202);
+      // not even the servers are found in time: those that the records here name
+      done(await admin.put('/api/settings', { dns_resolvers: [net.address(20), net.resolver] }));
+      const blind = await inTime(look(id, 2));
+      assert.deepEqual([blind.verdict, blind.found_by], ['unreachable', 'zone']);
+      assert.deepEqual(statuses(blind), [
+        ...['ns1 unreachable', 'ns2 unreachable', 'resolver published', 'resolver unreachable'],
+      ]);
+    } finally {
+      silent.close();
+      done(await admin.put('/api/settings', { dns_resolvers: [net.resolver] }));
+      await net.delegate(net.hosts);
+    }
+  });
+
+  it('asks resolvers over TLS and HTTPS', async () => {
+    const { id } = made(await create('secure', '192.0.2.1'));
+    await net.secondary.refresh();
+    const { dot, doh } = net.tls;
+    const resolvers = [
+      `tls://127.0.0.1:${dot}`,
+      `https://127.0.0.1:${doh}/dns-query`,
+      `https://127.0.0.1:${doh}/other`,
+    ];
+    done(await admin.put('/api/settings', { dns_resolvers: resolvers }));
+    try {
+      assert.equal((await look(id, 30)).verdict, 'published');
+      // a resolver that was slow once is asked again
+      await until('both have answered', async () =>
+        (await look(id)).servers.slice(2, 4).every(({ status }) => status === 'published'),
+      );
+      const report = await look(id);
+      const said = report.servers.filter(({ role }) => role === 'resolver').map(({ name, status }) => [name, status]);
+      assert.deepEqual(said, [
+        [resolvers[0], 'published'],
+        [resolvers[1], 'published'],
+        [resolvers[2], 'unreachable'],
+      ]);
+      assert.match(report.servers.at(-1)?.error as string, /HTTP status 404/);
+    } finally {
+      done(await admin.put('/api/settings', { dns_resolvers: [net.resolver] }));
+    }
+  });
+
+  it('refuses what it cannot wait for, and a record that is not there', async () => {
+    refused(await admin.get(`${records}/999999/propagation`), 404, 404001);
+    refused(await admin.get(`${records}/1/propagation?wait=301`), 400, 400001);
+  });
+
+  it('says what was seen to those who wait when the service ends', async () => {
+    const asked = new Map<string, number>();
+    const server = createSocket('udp4');
+    server.on('message', (raw, { port, address }) => {
+      const [question] = packet.decode(raw).questions ?? [];
+      const key = `${question?.name} ${question?.type}`;
+      asked.set(key, (asked.get(key) ?? 0) + 1);
+      // REFUSED
+      raw.writeUInt16BE(0x8005, 2);
+      server.send(raw, port, address);
+    });
+    await new Promise<void>((bound) => server.bind(53, net.address(20), bound));
+    let late: NodeJS.Timeout | undefined;
+    try {
+      const { id } = made(await create('seen', '192.0.2.1'));
+      await net.delegate({ ...net.hosts, ns3: net.address(20) });
+      const looking = look(id, 300);
+      const changing = create('last', '192.0.2.1', 'respond-published; wait=300');
+      // who is asked a second time was asked by all
+      for (const host of ['seen', 'last'])
+        await until(`${host} was looked at`, async () => (asked.get(`${host}.${net.zone} A`) ?? 0) > 1);
+      late = setTimeout(() => void service.server.kill(), 30_000);
+      assert.equal(await service.server.stop(), 0);
+      const words = ['ns1 published', 'ns2 missing', 'ns3 unreachable'];
+      const report = await looking;
+      assert.deepEqual([report.verdict, statuses(report)], ['partial', words]);
+      const answer = await changing;
+      assert.deepEqual([answer.status, answer.headers.get('preference-applied')], [202, 'respond-published']);
+      assert.ok(answer.data.id > 0);
+      assert.deepEqual(statuses(answer.data as unknown as Report), words);
+    } finally {
+      clearTimeout(late);
+      server.close();
+    }
+  });
+});

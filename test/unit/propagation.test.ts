@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, it } from '@jest/globals';
+import packet, { type StringAnswer } from 'dns-packet';
+import type { DelegationFinder, ZoneServer } from '../../src/delegation/finder.service.js';
+import type { NameServers } from '../../src/delegation/name-servers.service.js';
+import type { Resolvers } from '../../src/delegation/resolvers.service.js';
+import { decode, TYPE } from '../../src/dns/wire.js';
+import type { DnsClient, Question, Reply } from '../../src/dns-client/dns-client.service.js';
+import { Propagation } from '../../src/propagation/propagation.service.js';
+import { judge, wanted } from '../../src/propagation/published.js';
+import type { RecordCache, StoredRecord } from '../../src/records/record-cache.js';
+
+const ZONE = 'z.test';
+const reply = (...answers: StringAnswer[]): Reply => {
+  const message = packet.encode({ type: 'response', flags: packet.AUTHORITATIVE_ANSWER, answers });
+  return { ...decode(message), transport: 'udp', latencyMs: 1 };
+};
+
+describe('whether a change can be seen', () => {
+  it('asks dead servers for the SOA alone, and all of a zone for some things at a time', async () => {
+    const alive = { name: 'ns.test', address: '192.0.2.1' };
+    const dead = Array.from({ length: 60 }, (_, i) => ({ name: 'dead.test', address: `198.51.100.${i}` }));
+    const sets = Array.from({ length: 50 }, (_, i) => ({ host: `h${i}`, type: 'A' }));
+    const types: Record<string, number[]> = { 'ns.test': [], 'dead.test': [] };
+    let [now, most] = [0, 0];
+    const servers = {
+      besides: async () => ({ own: null, more: [] }),
+      one: async (_: string, server: ZoneServer, { type }: Question) => {
+        most = Math.max(most, ++now);
+        types[server.name]?.push(type);
+        await turn();
+        now--;
+        const silent = { server, reply: null, error: 'no answer within 3 s', lame: false, noRoute: true };
+        return server === alive ? { ...silent, reply: reply(), error: null, noRoute: false } : silent;
+      },
+    };
+    const propagation = new Propagation(
+      {} as DnsClient,
+      { find: async () => ({ found: 'zone', servers: [...dead, alive] }) } as unknown as DelegationFinder,
+      servers as unknown as NameServers,
+      { all: async () => [] } as unknown as Resolvers,
+      { those: async () => [] } as unknown as RecordCache,
+    );
+    const look = () => propagation.look({ id: 1, name: ZONE }, sets, 0, new AbortController().signal);
+    const [report] = await Promise.all([look(), look()]);
+    // by the one that this machine has a way to
+    assert.equal(report.verdict, 'published');
+    assert.ok(
+      report.sets.every((set) => set.servers.filter(({ error }) => error === 'no answer within 3 s').length === 60),
+    );
+    assert.equal(types['dead.test']?.length, 2 * 60);
+    assert.deepEqual(new Set(types['dead.test']), new Set([TYPE.SOA]));
+    assert.equal(types['ns.test']?.length, 2 * 51);
+    assert.equal(most, 40);
+  });
+
+  it('takes what a wildcard says in place of what is gone, and only that', () => {
+    const row = (host: string, value: string, type = 'A') =>
+      ({ host, type, value, priority: null, line: 'default', enabled: true, proxied: false, weight: null }) as never;
+    const rows: StoredRecord[] = [row('*', '192.0.2.1'), row('*.b', '192.0.2.2'), row('only', 'text', 'TXT')];
+    const says = (host: string, value?: string) => {
+      const answers = value ? [{ type: 'A' as const, name: `${host}.${ZONE}`, ttl: 60, data: value }] : [];
+      return judge(wanted(ZONE, host, 'A', rows), ZONE, reply(...answers)).status;
+    };
+    assert.deepEqual([says('a', '192.0.2.1'), says('a', '192.0.2.9'), says('a')], ['published', 'stale', 'published']);
+    assert.deepEqual([says('a.b', '192.0.2.2'), says('a.b', '192.0.2.1')], ['published', 'stale']);
+    assert.deepEqual(
+      [says('c.a.b', '192.0.2.2'), says('only', '192.0.2.1'), says('only')],
+      ['published', 'stale', 'published'],
+    );
+    assert.deepEqual([says('*', '192.0.2.1'), says('*')], ['published', 'missing']);
+  });
+
+  it('takes addresses for a CNAME at the apex, which no server can answer with', () => {
+    const row = { host: '@', type: 'CNAME', value: 'x.test', priority: null, line: 'default', enabled: true };
+    const want = wanted(ZONE, '@', 'CNAME', [{ ...row, proxied: false, weight: null } as never]);
+    assert.equal(want.question.type, TYPE.A);
+    assert.equal(judge(want, ZONE, reply({ type: 'A', name: ZONE, ttl: 60, data: '192.0.2.1' })).status, 'published');
+    assert.equal(judge(want, ZONE, reply()).status, 'missing');
+    assert.equal(wanted(ZONE, '@', 'CNAME', []).question.type, TYPE.CNAME);
+  });
+});
