@@ -8,6 +8,7 @@ import { inLists } from '../lists.js';
 import { allPages } from '../pages.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
 import { changedPart, difference, fromRecords } from '../records.js';
+import { tunnelsOf } from './tunnels.js';
 
 type ApiError = { code: number; message: string; error_chain?: ApiError[] };
 /** Every answer (recorded 2025). `result_info` only with lists. */
@@ -33,6 +34,10 @@ export const connect: Connect = ({ api_token, email = '', api_key = '' }, contex
     const body = await http.call<Envelope<T> | undefined>(method, path, options);
     if (body?.success === true && body.result !== undefined) return body;
     throw cutShort('result');
+  }
+  async function done(method: Method, path: string): Promise<void> {
+    if ((await http.call<Partial<Envelope<unknown>> | undefined>(method, path))?.success !== true)
+      throw cutShort('success');
   }
   const call = async <T>(...asked: Parameters<typeof ask>): Promise<T> => (await ask<T>(...asked)).result;
   const list = <T extends { id: string }>(path: string, per_page: number, query = {}): Promise<T[]> =>
@@ -70,6 +75,7 @@ export const connect: Connect = ({ api_token, email = '', api_key = '' }, contex
       findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),
       isDuplicate: ({ message }) => message.includes('(code 81058)'), // recorded 2025
     }),
+    tunnels: tunnelsOf({ call, done, list }),
   };
 };
 

@@ -10,14 +10,18 @@ export const cloudflare = defineProvider({
   docs: 'https://developers.cloudflare.com/api/',
   api: 'https://api.cloudflare.com/client/v4',
   credentials: [
-    [secret('api_token', 'API token', { help: 'With the permissions Zone:Read and DNS:Edit.' })],
+    [
+      secret('api_token', 'API token', {
+        help: 'With the permissions Zone:Read and DNS:Edit; for tunnels Cloudflare Tunnel:Edit, too.',
+      }),
+    ],
     [text('email', 'E-mail'), secret('api_key', 'Global API key')],
   ],
   capabilities: {
     // NAPTR and LOC are shown only: how their text and their `data` escape and round is not documented
     types: 'A AAAA CNAME MX TXT NS SRV CAA SVCB HTTPS TLSA SSHFP DS PTR URI'.split(' '),
     ...{ proxiedTypes: ['A', 'AAAA', 'CNAME'], apexCname: true, minTtl: 60, maxTtl: 86400, automaticTtl: 1 },
-    ...{ atomic: true, chunk: 200 },
+    ...{ atomic: true, chunk: 200, tunnels: true },
   },
   // 1200 requests in 5 minutes per user; other clients of the same user get a share
   limits: { requests: 1000, perSeconds: 300 },
