@@ -19,6 +19,7 @@ import { Setting } from './settings/setting.entity.js';
 import { LoggedEvent } from './site/event.entity.js';
 import { Team, TeamMember } from './teams/team.entity.js';
 import { ApiToken, TokenUse } from './tokens/token.entity.js';
+import { Tunnel } from './tunnels/tunnel.entity.js';
 import { User } from './users/user.entity.js';
 
 /** Every table of the schema; each is written by its own room only. */
@@ -53,4 +54,5 @@ export const ENTITIES = [
   AuditRuleState,
   LoggedEvent,
   KnownDelegation,
+  Tunnel,
 ];

@@ -44,6 +44,7 @@ import type {
   TokenUseView,
   TokenView,
 } from '../../src/tokens/token.dto.js';
+import type { TunnelCreated, TunnelToken, TunnelView } from '../../src/tunnels/tunnel.dto.js';
 import type { Revoked, UserUpdated } from '../../src/users/administration/users.dto.js';
 import type { UserView } from '../../src/users/user.dto.js';
 
@@ -87,7 +88,12 @@ interface Answers {
   'GET /api/accounts/{id}': AccountView;
   'PUT /api/accounts/{id}': AccountView;
   'DELETE /api/accounts/{id}': null;
+  'GET /api/tunnels': TunnelView[];
+  'POST /api/tunnels': TunnelCreated;
+  'GET /api/tunnels/{id}': TunnelView;
+  'PUT /api/tunnels/{id}': TunnelView;
   'DELETE /api/tunnels/{id}': null;
+  'POST /api/tunnels/{id}/rotate-token': TunnelToken;
   'GET /api/teams': TeamView[];
   'POST /api/teams': TeamView;
   'GET /api/teams/{id}': TeamDetail;

@@ -17,6 +17,7 @@ import { Notifications1764020000000 } from './1764020000000-notifications.js';
 import { EventsLog1764040000000 } from './1764040000000-events-log.js';
 import { AuditTimes1764041000000 } from './1764041000000-audit-times.js';
 import { JobsAsked1764062000000 } from './1764062000000-jobs-asked.js';
+import { Tunnels1764070000000 } from './1764070000000-tunnels.js';
 import { Delegations1764080000000 } from './1764080000000-delegations.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
@@ -40,5 +41,6 @@ export const MIGRATIONS = [
   EventsLog1764040000000,
   AuditTimes1764041000000,
   JobsAsked1764062000000,
+  Tunnels1764070000000,
   Delegations1764080000000,
 ];

@@ -1,0 +1,54 @@
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { DnsAccount } from '../accounts/account.entity.js';
+import { Bool, Id, Int, Json, Str, Text, Utc } from '../database/columns.js';
+import { EndedByRestore } from '../database/dump/tables.js';
+import type { RemoteRule, TunnelConnection } from '../providers/tunnels.js';
+import type { Without } from './unmanaged.js';
+
+/** `creating`, `deleting`: not done yet. Where nobody is at it any more, one is undone, the other gone on with. */
+export const TUNNEL_STATES = ['creating', 'ready', 'deleting'] as const;
+export type TunnelState = (typeof TUNNEL_STATES)[number];
+
+/** A tunnel at a provider, as it was seen last. No secret of it is kept. */
+@EndedByRestore(
+  `DELETE FROM tunnels WHERE state = 'creating'`,
+  `UPDATE tunnels SET state = 'ready', forced = FALSE, unsettled = NULL,
+    last_error = 'A backup was restored in which something was under way with it' WHERE state = 'deleting' OR unsettled IS NOT NULL`,
+)
+@Entity('tunnels')
+@Index('tunnels_account_ix', ['account_id'])
+@Index('tunnels_tunnel_uq', ['tunnel_id'], { unique: true })
+export class Tunnel {
+  @Id() id!: number;
+  @Int() account_id!: number;
+  @ManyToOne(() => DnsAccount, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'tunnels_account_fk' })
+  account?: DnsAccount;
+  /** the provider's id of the account that has it: credentials may see several */
+  @Str(64) remote_account!: string;
+  /** the provider's id; null until its creation was answered */
+  @Str(64, { nullable: true }) tunnel_id!: string | null;
+  /** what its CNAMEs lead to */
+  @Str(255, { nullable: true }) target!: string | null;
+  /** sent with the creation: what an unanswered one has made is found by it */
+  @Str(36) mark!: string;
+  @Str(128) name!: string;
+  @Str(8) state!: TunnelState;
+  /** to be deleted although connectors hold it */
+  @Bool() forced!: boolean;
+  /** the provider's word, or `missing` */
+  @Str(16) status!: string;
+  @Json() ingress!: RemoteRule[];
+  /** of the configuration that `ingress` is of; null: not known */
+  @Int({ nullable: true }) version!: number | null;
+  @Bool() dns_managed!: boolean;
+  @Json() unmanaged!: Without[];
+  @Json() connections!: TunnelConnection[];
+  /** hostnames whose CNAMEs may not be as `ingress` and `dns_managed` say, since a change was begun; null: none */
+  @Json({ nullable: true }) unsettled!: string[] | null;
+  /** from when on the provider's list proves that an unanswered creation has made nothing */
+  @Utc({ nullable: true }) settle_after!: string | null;
+  /** why the provider could not be asked last, or what is begun not be ended */
+  @Text({ nullable: true }) last_error!: string | null;
+  @Utc() created_at!: string;
+}
