@@ -36,6 +36,7 @@ import { SystemModule } from './system/system.module.js';
 import { TeamsModule } from './teams/teams.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 import { TracesModule } from './traces/traces.module.js';
+import { TunnelsModule } from './tunnels/tunnels.module.js';
 import { AdministrationModule } from './users/administration/administration.module.js';
 import { UsersModule } from './users/users.module.js';
 
@@ -68,6 +69,7 @@ import { UsersModule } from './users/users.module.js';
     DomainsModule,
     RecordsModule,
     PropagationModule,
+    TunnelsModule,
     TokensModule,
     TeamsModule,
     SiteModule,

@@ -1,0 +1,213 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../audit/audit.service.js';
+import { signedIn } from '../common/access.js';
+import { AppError, CODES, errors, fieldError } from '../common/errors.js';
+import { relativeName } from '../dns/names.js';
+import { WRITE } from '../domains/access-rights.js';
+import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
+import { DomainsService } from '../domains/domains.service.js';
+import { clipped } from '../outbound/outbound-error.js';
+import { ProviderError } from '../providers/errors.js';
+import type { TunnelApi } from '../providers/tunnels.js';
+import { type Edit, upsert } from '../records/changes/edit.js';
+import { ChangeEngine, type Edits } from '../records/changes/engine.service.js';
+import { Places } from '../records/changes/places.js';
+import { RecordCache, type StoredRecord } from '../records/record-cache.js';
+import { RecordSyncService } from '../records/record-sync.service.js';
+import type { Without } from './unmanaged.js';
+
+/** Hostnames by the domains that they lie in, and those that lie in none. */
+export interface NamePlaces {
+  zones: { domain: DomainRow; hostnames: string[] }[];
+  unmanaged: Without[];
+}
+
+/** The account at the provider that has a tunnel. */
+interface Account {
+  api: TunnelApi;
+  owner: string;
+}
+
+/** A hostname whose place is taken. */
+export interface Conflict {
+  hostname: string;
+  record: Pick<StoredRecord, 'id' | 'type' | 'value'>;
+}
+
+const ALL = { level: WRITE, hosts: [], rules: null };
+
+/**
+ * The CNAMEs of the hostnames of tunnels. Each change of one takes the road of every change of a record; only what
+ * leads to the tunnel itself is ever changed or taken away.
+ */
+@Injectable()
+export class Cnames {
+  constructor(
+    private readonly domains: DomainsService,
+    private readonly policy: DomainPolicy,
+    private readonly engine: ChangeEngine,
+    private readonly places: Places,
+    private readonly cache: RecordCache,
+    private readonly sync: RecordSyncService,
+  ) {}
+
+  /**
+   * Where hostnames lie: in the longest zone of the same account that is a domain here. With `api`, in one that is at
+   * the provider in the account of the tunnel, too: a CNAME to it works nowhere else.
+   */
+  async find(accountId: number, hostnames: readonly string[], at?: Account): Promise<NamePlaces> {
+    const above = (hostname: string) => {
+      const labels = hostname.replace(/^\*\./, '').split('.');
+      return labels.map((_, i) => labels.slice(i).join('.'));
+    };
+    const zones = new Map<number, { domain: DomainRow; hostnames: string[] }>();
+    const unmanaged: Without[] = [];
+    const known = await this.domains.named(accountId, [...new Set(hostnames.flatMap(above))]);
+    const byName = new Map(known.map((domain) => [domain.name, domain]));
+    const kept = new Map<number, 'ours' | 'foreign' | 'gone'>();
+    for (const hostname of hostnames) {
+      const name = above(hostname).find((one) => byName.has(one));
+      const domain = name === undefined ? undefined : byName.get(name);
+      // a zone that is gone cannot be asked about: one such must not hold up all others
+      if (domain && !kept.has(domain.id))
+        kept.set(domain.id, domain.status === 'missing' ? 'gone' : at ? await keeperOf(domain, at) : 'ours');
+      const where = domain && kept.get(domain.id);
+      const labels = domain?.name.split('.').length ?? 0;
+      if (!domain) unmanaged.push([hostname, 'none']);
+      else if (where === 'gone' || where === 'foreign') unmanaged.push([hostname, where, labels]);
+      else {
+        const zone = zones.get(domain.id) ?? { domain, hostnames: [] };
+        zone.hostnames.push(hostname);
+        zones.set(domain.id, zone);
+      }
+    }
+    return { zones: [...zones.values()], unmanaged };
+  }
+
+  /**
+   * Hostnames at which something stands that no CNAME to `target` can stand beside, as the provider has it now.
+   * @param target null: no tunnel has one yet
+   * @throws ProviderError when the records cannot be read
+   */
+  async conflicts({ zones }: NamePlaces, target: string | null): Promise<Conflict[]> {
+    const found: Conflict[] = [];
+    for (const { domain, hostnames } of zones) {
+      // what was made there since the last synchronisation must not be overlooked
+      await this.sync.refresh(domain, 'system');
+      const { definition } = await this.places.of({ ...domain, access: ALL });
+      const hosts = hostnames.map((hostname) => hostOf(domain, hostname));
+      const rows = await this.cache.those(domain.id, 'host', hosts);
+      for (const [i, hostname] of hostnames.entries()) {
+        const beside = rows.filter(({ host, enabled }) => host === hosts[i] && enabled);
+        const flat = definition.capabilities.apexCname && hosts[i] === '@';
+        const inTheWay = flat ? beside.filter(({ type }) => /^(A|AAAA|CNAME|ALIAS)$/.test(type)) : beside;
+        const other = inTheWay.find(({ type, value }) => type !== 'CNAME' || value !== target);
+        if (other) found.push({ hostname, record: other });
+      }
+    }
+    return found;
+  }
+
+  /** Those of the hostnames that have no CNAME to the tunnel, as far as it is known here. */
+  async missing({ zones, unmanaged }: NamePlaces, target: string): Promise<NamePlaces> {
+    const left: NamePlaces = { zones: [], unmanaged };
+    for (const { domain, hostnames } of zones) {
+      const hosts = hostnames.map((hostname) => hostOf(domain, hostname));
+      const rows = await this.cache.those(domain.id, 'host', hosts);
+      const has = ({ type, value, enabled }: StoredRecord) => enabled && type === 'CNAME' && value === target;
+      const without = hostnames.filter((_, i) => !rows.some((row) => row.host === hosts[i] && has(row)));
+      if (without.length) left.zones.push({ domain, hostnames: without });
+    }
+    return left;
+  }
+
+  /** The places that are free; those that are not are unmanaged. @param conflicts those that are known */
+  free({ zones, unmanaged }: NamePlaces, conflicts: readonly Conflict[]): NamePlaces {
+    const others = conflicts.map(({ hostname, record: { type, id } }): Without => [hostname, 'has', type, id]);
+    const names = new Set(others.map(([hostname]) => hostname));
+    const left = zones.map(({ domain, hostnames }) => ({
+      domain,
+      hostnames: hostnames.filter((one) => !names.has(one)),
+    }));
+    return { zones: left.filter(({ hostnames }) => hostnames.length), unmanaged: [...unmanaged, ...others] };
+  }
+
+  /** Makes the CNAMEs, or takes them as they are. @throws AppError, ProviderError at the first zone that refuses */
+  async make(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<void> {
+    for (const { domain, hostnames } of zones) {
+      const open = await this.open(actor, domain);
+      const place = await this.places.of(open);
+      const proxied = place.definition.capabilities.proxy || undefined;
+      const edits = hostnames.map((hostname) =>
+        upsert(place, { host: `${hostname}.`, type: 'CNAME', value: `${target}.`, proxied }),
+      );
+      await this.write(actor, open, edits, comment);
+    }
+  }
+
+  /** Takes away those that still lead to the tunnel. @throws AppError, ProviderError */
+  async remove(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<void> {
+    for (const { domain, hostnames } of zones) {
+      const open = await this.open(actor, domain);
+      const hosts = hostnames.map((hostname) => hostOf(domain, hostname));
+      const ours = ({ host, type, value, read_only }: StoredRecord) =>
+        hosts.includes(host) && type === 'CNAME' && value === target && !read_only;
+      // `*`: only if the provider still has what is known of it
+      const of = (rows: readonly StoredRecord[]): Edit[] =>
+        rows.filter(ours).map(({ id }) => ({ op: 'delete', id, ifMatch: '*' }));
+      try {
+        await this.write(actor, open, { hosts, of }, comment);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== CODES.precondition.code) throw error;
+        // somebody changed it there: what it is now is judged once more
+        await this.sync.refresh(domain, 'system');
+        await this.write(actor, open, { hosts, of }, comment);
+      }
+    }
+  }
+
+  private async open(actor: Actor, domain: DomainRow): Promise<OpenDomain> {
+    if (actor === 'system') return { ...domain, access: ALL };
+    return this.policy.open(signedIn(actor), domain.id, 'records');
+  }
+
+  private async write(actor: Actor, domain: OpenDomain, edits: Edits, comment: string): Promise<void> {
+    const options = { door: 'tunnel' as const, comment: clipped(comment, 255), atomic: true };
+    const { results } = await this.engine.whole(actor, domain, edits, options);
+    for (const result of results) {
+      if (result.ok) continue;
+      const part = results.some((one) => one.ok && one.written);
+      throw part && result.error instanceof ProviderError ? result.error.applied(true) : result.error;
+    }
+  }
+}
+
+/** Whether a zone is in the account `owner`, as the provider has it now. @throws ProviderError */
+async function keeperOf({ remote_id }: DomainRow, { api, owner }: Account): Promise<'ours' | 'foreign' | 'gone'> {
+  try {
+    const keeper = await api.ownerOf(remote_id);
+    return keeper === null || keeper === owner ? 'ours' : 'foreign';
+  } catch (error) {
+    if (error instanceof ProviderError && error.kind === 'not_found') return 'gone';
+    throw error;
+  }
+}
+
+const hostOf = (domain: DomainRow, hostname: string): string => relativeName(hostname, domain.name) as string;
+
+const inTheWay = ({ type, value, id }: Conflict['record']): string =>
+  `has a ${type} record already: ${clipped(value, 100)} (id ${id})`;
+
+/** 409001 with each hostname that is taken, and by what. */
+export function taken(conflicts: readonly Conflict[], ingress: readonly { hostname?: string }[]): AppError {
+  const list = conflicts.map(({ hostname, record }) => {
+    const at = ingress.findIndex((rule) => rule.hostname === hostname);
+    return fieldError(`ingress.${at}.hostname`, `${hostname} ${inTheWay(record)}`, 'conflict', { id: record.id });
+  });
+  const words = list.map(({ message }) => message).join('; ');
+  return errors.conflict(`Nothing was changed: ${words}. Change or delete it, or send dns_managed: false`, {
+    errors: list,
+  });
+}
+
+export const namesIn = ({ zones }: NamePlaces): string[] => zones.flatMap(({ hostnames }) => hostnames);

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { ProviderConnections } from '../accounts/provider-connections.js';
+import { AuditService } from '../audit/audit.service.js';
+import type { Caller } from '../common/access.js';
+import { now } from '../common/clock.js';
+import { allOf, errors } from '../common/errors.js';
+import { Db, isDuplicate } from '../database/db.js';
+import { type Held, Leases } from '../database/leases.js';
+import { ProviderError } from '../providers/errors.js';
+import type { RemoteTunnel, TunnelApi } from '../providers/tunnels.js';
+import { Cnames, type NamePlaces, namesIn, taken } from './cnames.service.js';
+import { heldRules, hostnamesOf, readIngress } from './ingress.js';
+import { LOCK_WAIT_MS, Settling, targetOf, tunnelLock } from './settling.service.js';
+import type { TunnelCreated, TunnelInput } from './tunnel.dto.js';
+import { nameTaken, type TunnelRow, TunnelRows, tunnelState, tunnelView, wordsOf } from './tunnel-rows.js';
+import type { Without } from './unmanaged.js';
+
+const NO_NAMES: NamePlaces = { zones: [], unmanaged: [] };
+
+/** Makes tunnels, whole or not at all, and adopts those that a provider has. */
+@Injectable()
+export class Creation {
+  constructor(
+    private readonly db: Db,
+    private readonly leases: Leases,
+    private readonly connections: ProviderConnections,
+    private readonly rows: TunnelRows,
+    private readonly cnames: Cnames,
+    private readonly settling: Settling,
+    private readonly audit: AuditService,
+  ) {}
+
+  /**
+   * Makes a tunnel with its rules and CNAMEs, whole or not at all; one that the provider has already is taken as it is.
+   * @throws AppError 400001, 404001, 409001; ProviderError
+   */
+  async create(me: Caller, input: TunnelInput): Promise<TunnelCreated> {
+    const { definition, provider } = await this.connections.of(input.account_id);
+    const cannot = () => {
+      const words = `${definition.label} accounts cannot hold tunnels`;
+      if (!definition.capabilities.tunnels) throw errors.field('account_id', words, 'unsupported');
+    };
+    const [, ingress] = await allOf(cannot, () => readIngress(input.ingress ?? []));
+    const api = provider.tunnels;
+    const owner = await this.owner(api, input.cloudflare_account);
+    const name = input.name.trim();
+    const mark = randomUUID();
+    const row: Omit<TunnelRow, 'id'> = {
+      ...{ account_id: input.account_id, remote_account: owner, tunnel_id: null, target: null, mark, name },
+      ...{ state: 'creating', forced: false, status: 'inactive', ingress, version: null },
+      ...{ dns_managed: input.dns_managed ?? true, unmanaged: [], connections: [], unsettled: null },
+      ...{ settle_after: null, last_error: null, created_at: now() },
+    };
+    const locks = [tunnelLock(row), `tunnel-name|${owner}|${name}`];
+    const work = async (held: Held, failed: (error: unknown) => void) => {
+      const [there] = await api.list(owner, name);
+      if (there) return this.adopt(me, api, row, there, input.ingress !== undefined);
+      const places = row.dns_managed
+        ? await this.cnames.find(row.account_id, hostnamesOf(ingress), { api, owner })
+        : NO_NAMES;
+      const conflicts = await this.cnames.conflicts(places, null);
+      if (conflicts.length) throw taken(conflicts, ingress);
+      return this.make(me, api, { ...row, unmanaged: places.unmanaged }, places, held, failed);
+    };
+    return this.settling.answered((failed) => this.leases.hold(locks, LOCK_WAIT_MS, (held) => work(held, failed)));
+  }
+
+  private async make(
+    me: Caller,
+    api: TunnelApi,
+    row: Omit<TunnelRow, 'id'>,
+    places: NamePlaces,
+    held: Held,
+    failed: (error: unknown) => void,
+  ): Promise<TunnelCreated> {
+    const { remote_account: owner, name, ingress } = row;
+    const id = await this.db.transaction((manager) => this.rows.add(row, manager));
+    let there: string | null = null;
+    try {
+      const made = await api.create(owner, name, row.mark).catch(async (error: unknown) => {
+        // without an answer it may be there, or come
+        const unclear = error instanceof ProviderError && error.mayHaveApplied;
+        if (!unclear) await this.db.transaction((manager) => this.rows.remove(id, manager));
+        throw error;
+      });
+      if (!made) {
+        await this.db.transaction((manager) => this.rows.remove(id, manager));
+        throw nameTaken(name);
+      }
+      const { id: tunnel_id, target, status } = made.tunnel;
+      there = tunnel_id;
+      await this.rows.update(id, { tunnel_id, target });
+      const version = await api.configure(owner, tunnel_id, { ingress, rest: {} });
+      await this.cnames.make(me, places, target, `tunnel ${name}`);
+      const after: TunnelRow = { ...row, id, tunnel_id, target, version, status, state: 'ready' };
+      await this.db.transaction(async (manager) => {
+        await held.confirm(manager);
+        const kept = await this.rows.update(id, { state: 'ready', version, status }, manager);
+        // with its account it was forgotten
+        if (!kept) throw errors.notFound('Account');
+        await this.audit.write(manager, me, {
+          action: 'tunnel.create',
+          target: targetOf(after),
+          after: tunnelState(after),
+        });
+      });
+      return { ...tunnelView(after), token: made.token, adopted: false };
+    } catch (error) {
+      failed(error);
+      const gone = async () => there !== null && (await api.remove(owner, there));
+      // what is left goes on by itself
+      await this.undo(me, id, held, wordsOf(error), gone).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Takes away what was made, as far as it can be now. */
+  private async undo(me: Caller, id: number, held: Held, why: string, gone: () => Promise<unknown>): Promise<unknown> {
+    const left = await this.rows.one(id);
+    // with its account it was forgotten here, and nobody else will look for it
+    if (!left) return gone();
+    await this.rows.update(id, { last_error: why });
+    return this.settling.undo(left, held, me, why);
+  }
+
+  /** Takes a tunnel that the provider has as it is, and changes nothing there. @throws AppError 409001 */
+  private async adopt(
+    me: Caller,
+    api: TunnelApi,
+    row: Omit<TunnelRow, 'id'>,
+    remote: RemoteTunnel,
+    withRules: boolean,
+  ): Promise<TunnelCreated> {
+    const { remote_account: owner, account_id, dns_managed } = row;
+    const known = await this.rows.known(remote.id, remote.mark);
+    if (known) throw nameTaken(remote.name, known);
+    const exists = `The provider has a tunnel ${remote.name} already`;
+    if (remote.local)
+      throw errors.conflict(`${exists}, whose rules are in a file beside its connector: they cannot be set from here`);
+    if (withRules) throw errors.conflict(`${exists}: leave "ingress" out to adopt it as it is, and change it then`);
+    const { version, ingress: held } = await api.config(owner, remote.id);
+    const ingress = heldRules(held);
+    const connections = await api.connections(owner, remote.id);
+    const places = await this.cnames.find(account_id, dns_managed ? hostnamesOf(ingress) : [], { api, owner });
+    const missing = await this.cnames.missing(places, remote.target);
+    const after: Omit<TunnelRow, 'id'> = {
+      ...row,
+      ...{ tunnel_id: remote.id, target: remote.target, state: 'ready', status: remote.status, ingress, version },
+      unmanaged: [...places.unmanaged, ...namesIn(missing).map((hostname): Without => [hostname, 'unmade'])],
+      ...{ connections, created_at: remote.createdAt ?? row.created_at },
+    };
+    const id = await this.db
+      .transaction(async (manager) => {
+        const id = await this.rows.add(after, manager);
+        const state = { ...tunnelState({ ...after, id }), adopted: true };
+        await this.audit.write(manager, me, {
+          action: 'tunnel.create',
+          target: targetOf({ ...after, id }),
+          after: state,
+        });
+        return id;
+      })
+      .catch((error: unknown) => {
+        throw isDuplicate(error) ? nameTaken(remote.name) : error;
+      });
+    return { ...tunnelView({ ...after, id }), token: null, adopted: true };
+  }
+
+  /** @throws AppError 400001 where there are several, and none of them is named */
+  private async owner(api: TunnelApi, wanted: string | null | undefined): Promise<string> {
+    const owners = await api.owners();
+    const [only, ...others] = owners;
+    if (wanted && owners.some(({ id }) => id === wanted)) return wanted;
+    if (only && !others.length && !wanted) return only.id;
+    const values = owners.map(({ id }) => id);
+    const named = owners.map(({ id, name }) => `${id} (${name})`).join(', ');
+    const words = owners.length ? `must be one of ${named}` : 'is required: the credentials show no account there';
+    throw errors.field('cloudflare_account', words, wanted ? 'choice' : 'required', { values });
+  }
+}

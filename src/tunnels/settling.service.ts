@@ -1,0 +1,276 @@
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import PQueue from 'p-queue';
+import { ProviderConnections } from '../accounts/provider-connections.js';
+import { type Actor, type AuditEntry, AuditService } from '../audit/audit.service.js';
+import { now, sleep, within } from '../common/clock.js';
+import { log } from '../common/logger.js';
+import { same } from '../common/read-only.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { DatabaseService } from '../database/database.service.js';
+import { Db } from '../database/db.js';
+import { type Held, Leases } from '../database/leases.js';
+import { Events } from '../events/events.js';
+import { Jobs } from '../jobs/jobs.js';
+import { ProviderError } from '../providers/errors.js';
+import type { TunnelApi } from '../providers/tunnels.js';
+import { Cnames } from './cnames.service.js';
+import { hostnamesOf } from './ingress.js';
+import { rulesOf, type TunnelRow, TunnelRows, tunnelState, wordsOf } from './tunnel-rows.js';
+
+/** ms between looks for what was begun and not ended */
+const EVERY_MS = 15_000;
+/** looks that what fails is left out of, at most: it is tried every 15 s, 30 s, ..., 5 min */
+const MAX_SKIPPED = 19;
+/** tunnels that are gone on with at once */
+const PARALLEL = 4;
+/** how often one that connectors hold is tried to be deleted, and ms in between, growing */
+const TRIES = 3;
+const TRY_MS = 500;
+/** ms that one who changes a tunnel waits for another one */
+export const LOCK_WAIT_MS = 60_000;
+/** ms that a failure waits for what was begun to be undone: it goes on behind the answer, or with the next look */
+const UNDO_MS = 10_000;
+const STOP_WAIT_MS = 5_000;
+const CUT_OFF = 'It was cut off, and undone';
+
+/** The lock of a tunnel: whoever begins something with it at its provider. */
+export const tunnelLock = ({ mark }: Pick<TunnelRow, 'mark'>): string => `tunnel|${mark}`;
+export const targetOf = ({ id, name }: Pick<TunnelRow, 'id' | 'name'>) => ({ type: 'tunnel', id, name });
+
+/**
+ * Ends what was begun with tunnels and cut off, by a failure or the end of a process: creations are undone, deletions
+ * gone on with, and after changes the CNAMEs follow what the provider holds. All of it may be begun again.
+ */
+@Injectable()
+export class Settling implements OnModuleInit, OnApplicationShutdown {
+  /** by tunnel: how often it failed in a row, and the looks that it is left out of */
+  private readonly failing = new Map<number, { times: number; skip: number }>();
+  /** tunnels that are being deleted whose secret nobody has any more */
+  private readonly disarmed = new Set<number>();
+  /** what may go on behind its answer */
+  private readonly running = new Set<Promise<unknown>>();
+
+  constructor(
+    private readonly db: Db,
+    private readonly database: DatabaseService,
+    private readonly events: Events,
+    private readonly jobs: Jobs,
+    private readonly leases: Leases,
+    private readonly connections: ProviderConnections,
+    private readonly rows: TunnelRows,
+    private readonly cnames: Cnames,
+    private readonly audit: AuditService,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    // a start begins with what the last end left
+    this.events.on('database.opened', () => {
+      void this.look().catch((error: Error) => log().warn({ err: error.message }, 'tunnels stay as they were left'));
+    });
+    this.jobs.schedule('tunnels.settle', EVERY_MS, (signal) => this.look(signal));
+  }
+
+  /** What is cut off here is gone on with after the next start. */
+  async onApplicationShutdown(): Promise<void> {
+    await within(Promise.allSettled(this.running), STOP_WAIT_MS);
+  }
+
+  /**
+   * Work under locks. Once it tells why it `failed`, the answer waits 10 s for its end and no longer; the work goes on
+   * behind it, with its locks: whoever came before its end would have his changes undone.
+   */
+  answered<T>(work: (failed: (error: unknown) => void) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let patience: NodeJS.Timeout | undefined;
+      const failed = (error: unknown) => {
+        patience = setTimeout(() => reject(error), UNDO_MS);
+      };
+      const ended = work(failed)
+        .then(resolve, reject)
+        .finally(() => {
+          clearTimeout(patience);
+          this.running.delete(ended);
+        });
+      this.running.add(ended);
+    });
+  }
+
+  private async look(signal?: AbortSignal): Promise<void> {
+    if (!this.database.open) return;
+    const queue = new PQueue({ concurrency: PARALLEL });
+    const left = await this.rows.unsettled();
+    for (const known of [this.failing, this.disarmed])
+      for (const id of known.keys()) if (!left.some((row) => row.id === id)) known.delete(id);
+    await queue.addAll(
+      left.map((row) => async () => {
+        const last = this.failing.get(row.id);
+        if (signal?.aborted || (last && last.skip-- > 0)) return;
+        try {
+          // whoever is at it holds its lock
+          if (await this.leases.isHeld([tunnelLock(row)])) return;
+          const well = await this.leases.hold([tunnelLock(row)], 0, (held) => this.settle(row.id, held));
+          const times = (last?.times ?? 0) + 1;
+          if (well) this.failing.delete(row.id);
+          else this.failing.set(row.id, { times, skip: Math.min(2 ** (times - 1) - 1, MAX_SKIPPED) });
+        } catch (error) {
+          log().warn({ tunnel: row.name, err: wordsOf(error) }, 'what was begun could not be looked after');
+        }
+      }),
+    );
+  }
+
+  /**
+   * Goes on with what was begun with a tunnel, under its lock. Never throws: what fails is kept with it, and tried
+   * again.
+   * @returns false when it failed
+   */
+  async settle(id: number, held: Held): Promise<boolean> {
+    const row = await this.rows.one(id);
+    if (!row) return true;
+    try {
+      if (row.state === 'creating') await this.undo(row, held, 'system', row.last_error ?? CUT_OFF);
+      else if (row.state === 'deleting') return (await this.finish(row, held, 'system')) || !row.forced;
+      else if (row.unsettled) await this.follow(row, held);
+      return true;
+    } catch (error) {
+      log().warn({ tunnel: row.name, state: row.state, err: wordsOf(error) }, 'what was begun is not ended yet');
+      // of a creation it says why it failed, which is told when it is undone
+      if (row.state !== 'creating' && wordsOf(error) !== row.last_error)
+        await this.rows.update(id, { last_error: wordsOf(error) }).catch(() => undefined);
+      return false;
+    }
+  }
+
+  /**
+   * Takes away all that a creation has made so far, and the tunnel here.
+   * @returns false when the provider may still carry the creation out
+   * @throws ProviderError
+   */
+  async undo(row: TunnelRow, held: Held, actor: Actor, why: string): Promise<boolean> {
+    const api = await this.api(row.account_id);
+    let { tunnel_id, settle_after } = row;
+    if (tunnel_id === null) {
+      if (settle_after === null) {
+        settle_after = now(this.config.unclearAfterMs);
+        await this.rows.update(row.id, { settle_after });
+      }
+      const begun = now();
+      const made = (await api.list(row.remote_account)).find(({ mark }) => mark === row.mark);
+      if (!made && settle_after > begun) return false;
+      tunnel_id = made?.id ?? null;
+    }
+    // nobody was ever told its secret
+    await this.takeAway(api, { ...row, tunnel_id, forced: true });
+    await this.removeCnames(row, 'system');
+    const entry: AuditEntry = { action: 'tunnel.create', after: tunnelState(row), result: 'failed', error: why };
+    await this.forget(row, held, actor, entry);
+    return true;
+  }
+
+  /**
+   * Ends a deletion.
+   * @returns false when connectors hold the tunnel: then it stays, or is tried again where that was forced
+   * @throws ProviderError; where it was certainly not deleted, it stays
+   */
+  async finish(row: TunnelRow, held: Held, actor: Actor): Promise<boolean> {
+    const api = await this.api(row.account_id);
+    const gone = await this.takeAway(api, row).catch(async (error: unknown) => {
+      const refused = error instanceof ProviderError && !error.mayHaveApplied && !error.data.retryable;
+      if (refused) await this.stays(row);
+      throw error;
+    });
+    if (!gone) {
+      if (!row.forced) await this.stays(row);
+      return false;
+    }
+    await this.removeCnames(row, actor);
+    await this.forget(row, held, actor, { action: 'tunnel.delete', before: tunnelState(row) });
+    return true;
+  }
+
+  /**
+   * After a change that was cut off: what the provider holds counts, and the CNAMEs that were touched follow it. Where
+   * none are kept, the change was to turn that on, and those that it made go.
+   */
+  async follow(row: TunnelRow, held: Held): Promise<void> {
+    const api = await this.api(row.account_id);
+    const { remote_account: owner, tunnel_id, target, account_id, dns_managed } = row;
+    if (tunnel_id === null || target === null) return;
+    const remote = await api.find(owner, tunnel_id);
+    const { ingress, version } = remote ? rulesOf(row, await api.config(owner, tunnel_id)) : row;
+    // to one that is gone nothing leads; the rules stay until it is deleted here, for the CNAMEs that they name
+    const hostnames = remote && dns_managed ? hostnamesOf(ingress) : [];
+    const touched = row.unsettled ?? [];
+    const comment = `tunnel ${row.name}`;
+    const gone = touched.filter((hostname) => !hostnames.includes(hostname));
+    await this.cnames.remove('system', await this.cnames.find(account_id, gone), target, comment);
+    const wanted = hostnames.filter((hostname) => touched.includes(hostname));
+    const places = await this.cnames.find(account_id, wanted, { api, owner });
+    const free = this.cnames.free(places, await this.cnames.conflicts(places, target));
+    await this.cnames.make('system', free, target, comment);
+    const others = row.unmanaged.filter(([hostname]) => hostnames.includes(hostname) && !touched.includes(hostname));
+    const after: TunnelRow = {
+      ...row,
+      name: remote?.name ?? row.name,
+      status: remote?.status ?? 'missing',
+      ...{ ingress, version, unmanaged: [...others, ...free.unmanaged] },
+      ...{ unsettled: null, last_error: null },
+    };
+    await this.db.transaction(async (manager) => {
+      await held.confirm(manager);
+      const { name, status, unmanaged, unsettled, last_error } = after;
+      await this.rows.update(row.id, { name, status, ingress, version, unmanaged, unsettled, last_error }, manager);
+      if (same(tunnelState(row), tunnelState(after))) return;
+      await this.audit.write(manager, 'system', {
+        action: 'tunnel.update',
+        ...{ target: targetOf(after), before: tunnelState(row), after: tunnelState(after) },
+      });
+    });
+  }
+
+  /** What is not deleted after all may get another secret. */
+  private async stays({ id }: TunnelRow): Promise<void> {
+    await this.rows.update(id, { state: 'ready', forced: false, last_error: null });
+    this.disarmed.delete(id);
+  }
+
+  /** @returns false when connectors hold it */
+  private async takeAway(api: TunnelApi, row: TunnelRow): Promise<boolean> {
+    const { remote_account: owner, tunnel_id: id, forced } = row;
+    if (id === null || (await api.remove(owner, id))) return true;
+    if (!forced) return false;
+    // a connector whose secret is valid would come back
+    if (!this.disarmed.has(row.id)) await api.rotate(owner, id);
+    this.disarmed.add(row.id);
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      await api.disconnect(owner, id);
+      if (await api.remove(owner, id)) return true;
+      if (attempt < TRIES) await sleep(TRY_MS * attempt);
+    }
+    return false;
+  }
+
+  private async removeCnames(row: TunnelRow, actor: Actor): Promise<void> {
+    if (row.target === null) return;
+    const kept = row.dns_managed ? hostnamesOf(row.ingress) : [];
+    const hostnames = [...new Set([...kept, ...(row.unsettled ?? [])])];
+    const places = await this.cnames.find(row.account_id, hostnames);
+    await this.cnames.remove(actor, places, row.target, `tunnel ${row.name}`);
+  }
+
+  private async forget(row: TunnelRow, held: Held, actor: Actor, entry: AuditEntry): Promise<void> {
+    this.disarmed.delete(row.id);
+    await this.db.transaction(async (manager) => {
+      await held.confirm(manager);
+      // with its account it went already
+      if (await this.rows.remove(row.id, manager))
+        await this.audit.write(manager, actor, { ...entry, target: targetOf(row) });
+    });
+  }
+
+  private async api(accountId: number): Promise<TunnelApi> {
+    return (await this.connections.of(accountId)).provider.tunnels;
+  }
+}

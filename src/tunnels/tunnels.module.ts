@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { DomainsModule } from '../domains/domains.module.js';
+import { RecordsModule } from '../records/records.module.js';
+import { Cnames } from './cnames.service.js';
+import { Creation } from './creation.service.js';
+import { Settling } from './settling.service.js';
+import { Sightings } from './sightings.service.js';
+import { TunnelRows } from './tunnel-rows.js';
+import { TunnelsController } from './tunnels.controller.js';
+import { TunnelsService } from './tunnels.service.js';
+
+@Module({
+  imports: [AccountsModule, DomainsModule, RecordsModule],
+  controllers: [TunnelsController],
+  providers: [TunnelsService, Creation, TunnelRows, Cnames, Settling, Sightings],
+})
+export class TunnelsModule {}

@@ -1,0 +1,201 @@
+import { Injectable } from '@nestjs/common';
+import { ProviderConnections } from '../accounts/provider-connections.js';
+import { AuditService } from '../audit/audit.service.js';
+import type { Caller } from '../common/access.js';
+import { allOf, errors } from '../common/errors.js';
+import { assertUnchanged, same } from '../common/read-only.js';
+import { Db } from '../database/db.js';
+import { type Held, Leases } from '../database/leases.js';
+import type { RemoteRule, TunnelApi } from '../providers/tunnels.js';
+import { Cnames, namesIn, taken } from './cnames.service.js';
+import { fits, hostnamesOf, MAX_BYTES, readIngress } from './ingress.js';
+import { LOCK_WAIT_MS, Settling, targetOf, tunnelLock } from './settling.service.js';
+import { Sightings } from './sightings.service.js';
+import type { TunnelPatch, TunnelQuery, TunnelToken, TunnelView } from './tunnel.dto.js';
+import { nameTaken, rulesOf, type TunnelRow, TunnelRows, tunnelState, tunnelView } from './tunnel-rows.js';
+
+/**
+ * Tunnels of accounts. What is begun at a provider is stored before, so that it is undone or ended where it is cut off
+ * (`Settling`); no transaction is open meanwhile.
+ */
+@Injectable()
+export class TunnelsService {
+  constructor(
+    private readonly db: Db,
+    private readonly leases: Leases,
+    private readonly connections: ProviderConnections,
+    private readonly rows: TunnelRows,
+    private readonly cnames: Cnames,
+    private readonly settling: Settling,
+    private readonly sightings: Sightings,
+    private readonly audit: AuditService,
+  ) {}
+
+  async list(query: TunnelQuery): Promise<{ total: number; list: TunnelView[] }> {
+    const { total, list } = await this.rows.list(query);
+    return { total, list: list.map(tunnelView) };
+  }
+
+  /** As the provider has it now, or, when it does not tell in time, as it was seen last. @throws AppError 404001 */
+  async get(id: number): Promise<TunnelView> {
+    await this.sightings.look(await this.row(id));
+    return tunnelView(await this.row(id));
+  }
+
+  /**
+   * Changes name, rules and whether CNAMEs are kept; these follow the rules. What the provider's configuration holds
+   * beside the rules stays.
+   * @throws AppError 400001, 404001, 409001 also when somebody else has changed the configuration since; ProviderError
+   */
+  async update(me: Caller, id: number, patch: TunnelPatch): Promise<TunnelView> {
+    await this.settling.answered((failed) =>
+      this.locked(id, async (row, held) => {
+        try {
+          await this.change(me, row, patch, held);
+        } catch (error) {
+          failed(error);
+          await this.settling.settle(id, held);
+          throw error;
+        }
+      }),
+    );
+    return tunnelView(await this.row(id));
+  }
+
+  private async change(me: Caller, row: TunnelRow, patch: TunnelPatch, held: Held): Promise<void> {
+    const { id, account_id, remote_account: owner } = row;
+    const [tunnelId, target] = [row.tunnel_id as string, row.target as string];
+    const [, ingress] = await allOf(
+      () => assertUnchanged(patch, tunnelView(row)),
+      () => (patch.ingress ? readIngress(patch.ingress, row.ingress) : row.ingress),
+    );
+    const name = patch.name?.trim() ?? row.name;
+    const dns_managed = patch.dns_managed ?? row.dns_managed;
+    const expected = patch.version ?? row.version;
+    const api = (await this.connections.of(account_id)).provider.tunnels;
+    const rules = !same(ingress, row.ingress);
+    const before = row.dns_managed ? hostnamesOf(row.ingress) : [];
+    const hostnames = dns_managed ? hostnamesOf(ingress) : [];
+    const removed = dns_managed ? before.filter((hostname) => !hostnames.includes(hostname)) : [];
+    const idle = !rules && name === row.name && dns_managed === row.dns_managed;
+    await this.assertVersion(api, row, expected, !idle);
+    if (name !== row.name && (await api.list(owner, name)).some((other) => other.id !== tunnelId))
+      throw nameTaken(name);
+    const places = await this.cnames.missing(await this.cnames.find(account_id, hostnames, { api, owner }), target);
+    const fresh = new Set(hostnames.filter((hostname) => !before.includes(hostname)));
+    const conflicts = await this.cnames.conflicts(places, target);
+    const news = conflicts.filter(({ hostname }) => fresh.has(hostname));
+    if (news.length) throw taken(news, ingress);
+    // what stood in the way before may do so still
+    const free = this.cnames.free(places, conflicts);
+    const make = namesIn(free);
+    const { unmanaged } = free;
+    if (idle && !make.length && same(unmanaged, row.unmanaged)) return this.audit.notNeeded(me);
+    const unsettled = [...new Set([...make, ...removed])];
+    if (!fits(unsettled)) throw tooMany();
+    await this.rows.update(id, { unsettled });
+    await this.cnames.make(me, free, target, `tunnel ${name}`);
+    const version = rules ? await this.configure(api, row, expected, ingress) : row.version;
+    if (name !== row.name && !(await api.rename(owner, tunnelId, name))) throw nameTaken(name);
+    const after = {
+      ...row,
+      ingress,
+      version,
+      name,
+      dns_managed,
+      unmanaged,
+      unsettled: removed.length ? removed : null,
+    };
+    await this.db.transaction(async (manager) => {
+      await held.confirm(manager);
+      const { unsettled } = after;
+      const changes = { ingress, version, name, dns_managed, unmanaged, unsettled, last_error: null };
+      if (!(await this.rows.update(id, changes, manager))) throw errors.notFound('Tunnel');
+      await this.audit.write(manager, me, {
+        action: 'tunnel.update',
+        ...{ target: targetOf(after), before: tunnelState(row), after: tunnelState(after) },
+      });
+    });
+    if (!removed.length) return;
+    await this.cnames.remove(me, await this.cnames.find(account_id, removed), target, `tunnel ${name}`);
+    await this.rows.update(id, { unsettled: null });
+  }
+
+  /** The last look before the rules are written: nothing but that keeps writers apart there. */
+  private async configure(
+    api: TunnelApi,
+    row: TunnelRow,
+    expected: number | null,
+    ingress: RemoteRule[],
+  ): Promise<number> {
+    const { rest } = await this.assertVersion(api, row, expected, true);
+    return api.configure(row.remote_account, row.tunnel_id as string, { ingress, rest });
+  }
+
+  /** @throws AppError 409001 when the configuration is another one than was seen */
+  private async assertVersion(api: TunnelApi, row: TunnelRow, expected: number | null, ask: boolean) {
+    const config = ask ? await api.config(row.remote_account, row.tunnel_id as string) : null;
+    const { version, rest } = config ?? { version: row.version, rest: {} };
+    if (expected !== null && version !== expected) {
+      const words = `Somebody else has changed the configuration since: it is version ${version}, not ${expected}`;
+      if (config) await this.rows.seen(row, rulesOf(row, config));
+      throw errors.conflict(`${words}; read the tunnel again`);
+    }
+    return { rest };
+  }
+
+  /**
+   * Deletes a tunnel with its CNAMEs, at the provider, too.
+   * @throws AppError 404001, 409001 while connectors hold it; ProviderError
+   */
+  async remove(me: Caller, id: number, force: boolean): Promise<void> {
+    await this.leases.hold([tunnelLock(await this.row(id))], LOCK_WAIT_MS, async (held) => {
+      const row = await this.row(id);
+      if (row.state === 'creating') {
+        if (await this.settling.undo(row, held, me, row.last_error ?? 'It was deleted while it was made')) return;
+        throw errors.conflict('The provider may still be at its creation; try again in a minute');
+      }
+      const { provider } = await this.connections.of(row.account_id);
+      const open = async () => (await provider.tunnels.connections(row.remote_account, row.tunnel_id as string)).length;
+      if (!force && row.state === 'ready' && (await open())) throw inUse();
+      const forced = force || row.forced;
+      await this.rows.update(id, { state: 'deleting', forced });
+      if (await this.settling.finish({ ...row, state: 'deleting', forced }, held, me)) return;
+      if (!forced) throw inUse();
+      throw errors.conflict('Its connectors are still there, without a valid secret; it is deleted as soon as they go');
+    });
+  }
+
+  /** Another run token; connectors that have the old one run on until they are started anew. @throws AppError 409001 */
+  async rotate(me: Caller, id: number): Promise<TunnelToken> {
+    return this.locked(id, async (row) => {
+      const { provider } = await this.connections.of(row.account_id);
+      // before: what is cut off may have been done there; a failure has an entry besides
+      await this.audit.append(me, { action: 'tunnel.rotate', target: targetOf(row) });
+      return { token: await provider.tunnels.rotate(row.remote_account, row.tunnel_id as string) };
+    });
+  }
+
+  /** Works on a tunnel that nothing is left to be done with. @throws AppError 404001, 409001 */
+  private async locked<T>(id: number, work: (row: TunnelRow, held: Held) => Promise<T>): Promise<T> {
+    return this.leases.hold([tunnelLock(await this.row(id))], LOCK_WAIT_MS, async (held) => {
+      await this.settling.settle(id, held);
+      const row = await this.row(id);
+      if (row.state === 'ready' && !row.unsettled) return work(row, held);
+      const why = row.last_error ? ` (${row.last_error})` : '';
+      throw errors.conflict(`Something was begun with the tunnel and is not ended yet${why}; try again in a minute`);
+    });
+  }
+
+  private async row(id: number): Promise<TunnelRow> {
+    const row = await this.rows.one(id);
+    if (!row) throw errors.notFound('Tunnel');
+    return row;
+  }
+}
+
+const tooMany = () =>
+  errors.field('ingress', `adds and takes away more than ${MAX_BYTES} bytes of hostnames: do it in steps`, 'length', {
+    max: MAX_BYTES,
+  });
+const inUse = () => errors.conflict('Connectors run the tunnel; stop them first, or use ?force=true');
