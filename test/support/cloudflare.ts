@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type CloudflareTunnels, cloudflareTunnels, OWNER } from '../providers/stand-ins/cloudflare-tunnels.js';
 import { type Answer, type Received, type StandIn, startStandIn } from './vendor.js';
 
 /** A record as Cloudflare keeps it. */
@@ -20,6 +21,8 @@ export type CloudflareFault = (request: Received, apply: () => Answer) => Answer
 export interface Cloudflare extends StandIn {
   zones: Map<string, Kept[]>;
   fault: CloudflareFault | null;
+  /** accounts, and the tunnels in them */
+  tunnels: CloudflareTunnels;
 }
 
 const ok = (result: unknown, more: object = {}): Answer => ({ body: { success: true, errors: [], result, ...more } });
@@ -30,11 +33,19 @@ const fail = (status: number, code: number, message: string): Answer => ({
 const page = (list: unknown[]): Answer =>
   ok(list, { result_info: { page: 1, per_page: 1000, count: list.length, total_count: list.length } });
 
-function carryOut(zones: Cloudflare['zones'], { method, path, query, body }: Received): Answer {
-  const [, , zone, , id] = path.split('/');
-  if (!zone) return page([...zones.keys()].map((name) => ({ id: name, name })));
+function carryOut({ zones, tunnels }: Pick<Cloudflare, 'zones' | 'tunnels'>, request: Received): Answer {
+  const { method, path, query, body } = request;
+  if (path.startsWith('/accounts')) return tunnels.answer(request);
+  const [, , zone, part, id] = path.split('/');
+  const about = (name: string) => ({
+    id: name,
+    name,
+    account: { id: tunnels.zoneOwner.get(name) ?? OWNER, name: 'Ada' },
+  });
+  if (!zone) return page([...zones.keys()].filter((name) => !query.name || name === query.name).map(about));
   const records = zones.get(zone);
   if (!records) return fail(404, 7003, 'no such zone');
+  if (!part) return ok(about(zone));
   const { type, name } = query;
   if (method === 'GET' && !id)
     return page(records.filter((r) => (!type || r.type === type) && (!name || r.name === name)));
@@ -79,9 +90,13 @@ function single(records: Kept[], method: string, id: string | undefined, body: u
 /** Starts it with these zones, empty. */
 export async function startCloudflare(...names: string[]): Promise<Cloudflare> {
   const zones: Cloudflare['zones'] = new Map(names.map((name) => [name, []]));
-  const cloudflare: Cloudflare = Object.assign(await startStandIn(), { zones, fault: null });
+  const cloudflare: Cloudflare = Object.assign(await startStandIn(), {
+    zones,
+    fault: null,
+    tunnels: cloudflareTunnels(),
+  });
   cloudflare.handler = (request) => {
-    const apply = () => carryOut(zones, request);
+    const apply = () => carryOut(cloudflare, request);
     return cloudflare.fault ? cloudflare.fault(request, apply) : apply();
   };
   return cloudflare;

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
+import { type Client, type Service, startService } from '../support/server.js';
+import { rowsOf } from '../support/tables.js';
+import { addAccount, addDomain, done, made, providerFailed, until } from '../support/world.js';
+
+const ZONE = 'example.com';
+
+describe('a provider that is slow while what failed is undone', () => {
+  let service: Service;
+  let admin: Client;
+  let cloudflare: Cloudflare;
+  let account: number;
+
+  beforeAll(async () => {
+    cloudflare = await startCloudflare(ZONE);
+    service = await startService('sqlite', { PROVIDER_TIMEOUT_MS: '60000' });
+    ({ admin } = service);
+    account = await addAccount(admin, 'cloudflare', { api_token: 'token', endpoint: cloudflare.url });
+    await addDomain(admin, account, ZONE);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await cloudflare?.stop();
+  });
+
+  const rules = (...hosts: string[]) =>
+    hosts.map((host) => ({ hostname: `${host}.${ZONE}`, service: 'http://localhost' }));
+  const cnames = () => (cloudflare.zones.get(ZONE) ?? []).map(({ name }) => name.split('.')[0]).toSorted();
+  const stored = () => rowsOf(service, 'SELECT name, mark, state FROM tunnels ORDER BY name');
+  const isLocked = async (tunnel: string) => {
+    const { mark } = (await stored()).find(({ name }) => name === tunnel) ?? {};
+    const key = createHash('sha256').update(`tunnel|${mark}`).digest('hex');
+    return (await rowsOf(service, `SELECT name FROM leases WHERE name = '${key}'`)).length === 1;
+  };
+
+  it('is answered for after a while, and nobody else begins before it has ended', async () => {
+    const changed = made(
+      await admin.post('/api/tunnels', { account_id: account, name: 'changed', ingress: rules('a') }),
+    );
+    const path = `/api/tunnels/${changed.id}` as const;
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const failed = new Set<string>();
+    const slow = new Set<string>();
+    const late = { status: 500, body: { success: false, errors: [{ code: 1, message: 'late' }] } };
+    cloudflare.fault = async (request, apply) => {
+      const tunnel = cloudflare.tunnels.kept.find(({ id }) => request.path.includes(id))?.name ?? '';
+      const isConfig = request.path.endsWith('/configurations');
+      if (isConfig && request.method === 'PUT' && !failed.has(tunnel)) {
+        failed.add(tunnel);
+        return late;
+      }
+      // the first look at the rules after the failure, and the deletion of what was made
+      const answer = apply();
+      const isFirst = failed.has(tunnel) && !slow.has(tunnel);
+      if (isFirst && (isConfig ? request.method === 'GET' : request.method === 'DELETE')) {
+        slow.add(tunnel);
+        await opened;
+      }
+      return answer;
+    };
+    const put = () => admin.put(path, { ingress: rules('a', 'b') });
+    const create = () => admin.post('/api/tunnels', { account_id: account, name: 'made', ingress: rules('c') });
+    const answers = await Promise.all([put(), create()]);
+    for (const answer of answers) providerFailed(answer, /late/);
+    assert.deepEqual([await isLocked('changed'), await isLocked('made')], [true, true]);
+
+    const again = Promise.all([put(), create()]);
+    open();
+    const [second, other] = await again;
+    assert.equal(done(second).version, 2);
+    assert.equal(made(other).adopted, false);
+    await until('all has ended', async () => (await stored()).every(({ state }) => state === 'ready'));
+    assert.deepEqual(cnames(), ['a', 'b', 'c']);
+    const names = cloudflare.tunnels.live().map(({ name }) => name);
+    assert.deepEqual(names.toSorted(), ['changed', 'made']);
+  });
+});
