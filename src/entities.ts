@@ -9,6 +9,7 @@ import { Session } from './auth/sessions/session.entity.js';
 import { Lease } from './database/lease.entity.js';
 import { KnownDelegation } from './delegation/delegation.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
+import { Failover, FailoverRule } from './failover/failover.entity.js';
 import { JobRow } from './jobs/job.entity.js';
 import { Limit } from './limits/limit.entity.js';
 import { Delivery } from './notifications/delivery.entity.js';
@@ -45,6 +46,8 @@ export const ENTITIES = [
   RecordCount,
   ChangeSet,
   RecordChange,
+  Failover,
+  FailoverRule,
   Lease,
   JobRow,
   Setting,

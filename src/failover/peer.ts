@@ -1,0 +1,84 @@
+import { type Dispatcher, request } from 'undici';
+import { readBody } from '../outbound/body.js';
+import type { Verdict } from './decide.js';
+import type { Subject } from './probe.js';
+import { isSigned, SIGNATURE, sign, TIMESTAMP } from './signature.js';
+
+/** ms in which questions are gathered for one call, and how many it has at most */
+const GATHER_MS = 20;
+const MOST = 100;
+/** ms beside what the checks themselves may take */
+const CALL_MS = 3000;
+
+interface Question {
+  target: Subject;
+  answer: (verdict: Verdict) => void;
+}
+
+/** Another node that checks what it is asked to. */
+export class Peer {
+  /** by the seconds that the checks may take: an answer comes when the slowest of its call has ended */
+  private readonly waiting = new Map<number, Question[]>();
+
+  constructor(
+    readonly url: string,
+    private readonly secret: string,
+    private readonly dispatcher: Dispatcher,
+  ) {}
+
+  /** What the node says of a target; a node that cannot be asked says nothing (`up` null). */
+  ask(target: Subject): Promise<Verdict> {
+    return new Promise((answer) => {
+      const { timeout_s } = target.check;
+      const known = this.waiting.get(timeout_s);
+      if (!known) this.waiting.set(timeout_s, [{ target, answer }]);
+      else known.push({ target, answer });
+      if (!known) setTimeout(() => this.flush(timeout_s), GATHER_MS);
+    });
+  }
+
+  private flush(timeout: number): void {
+    const all = this.waiting.get(timeout) ?? [];
+    this.waiting.delete(timeout);
+    for (let i = 0; i < all.length; i += MOST) this.send(all.slice(i, i + MOST));
+  }
+
+  private send(questions: readonly Question[]): void {
+    this.call(questions.map(({ target }) => target)).then(
+      (votes) => {
+        for (const [i, { answer }] of questions.entries()) answer(votes[i] as Verdict);
+      },
+      (error: Error) => {
+        const silent = { up: null, error: `${this.url} cannot be asked: ${error.message}`, latency_ms: null };
+        for (const { answer } of questions) answer(silent);
+      },
+    );
+  }
+
+  private async call(checks: Subject[]): Promise<Verdict[]> {
+    const body = JSON.stringify({ checks: checks.map(asked) });
+    const timestamp = String(Date.now());
+    const signature = sign(this.secret, timestamp, body);
+    const longest = Math.max(...checks.map(({ check }) => check.timeout_s * 1000));
+    const answer = await request(`${this.url}/api/checks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [TIMESTAMP]: timestamp, [SIGNATURE]: signature },
+      body,
+      signal: AbortSignal.timeout(longest + CALL_MS),
+      dispatcher: this.dispatcher,
+    });
+    const text = String(await readBody(answer.body, 1));
+    if (answer.statusCode !== 200) throw new Error(`HTTP ${answer.statusCode}`);
+    const { votes } = (JSON.parse(text) as { data: { votes: Verdict[] } }).data;
+    if (!isSigned(this.secret, signature, JSON.stringify(votes), String(answer.headers[SIGNATURE])))
+      throw new Error('its answer is not signed');
+    if (votes.length !== checks.length) throw new Error('it did not answer all');
+    return votes;
+  }
+}
+
+/** What a node is asked: nothing of when, and of how often. */
+function asked({ value, name, check }: Subject): Subject {
+  const { kind, port, path, expect_status, expect_body, timeout_s, verify_tls } = check;
+  return { value, name, check: { kind, port, path, expect_status, expect_body, timeout_s, verify_tls } };
+}

@@ -1,0 +1,149 @@
+import { Resolver } from 'node:dns/promises';
+import { request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect, isIP } from 'node:net';
+import type { Cidr } from '../common/cidr.js';
+import { resolveAllowed } from '../outbound/guard.js';
+import type { Probing, Verdict } from './decide.js';
+
+/** What is checked: an address or a name, as whoever asks for `name` would reach it. */
+export interface Subject {
+  /** an address, or the target of a CNAME, which is resolved anew each time */
+  value: string;
+  /** the full name of the record set: what HTTP and TLS are told */
+  name: string;
+  check: Probing;
+}
+
+/** bytes of an answer in which a text is looked for */
+const MAX_BODY = 65_536;
+/** ms by which the end of a check may be late: later, this process was too busy to hear what came in time */
+const LATE_MS = 500;
+const DEFAULT_STATUS = [200, 399] as const;
+
+/**
+ * Looks whether a target works; never throws. `up` is null where this process was too busy to say. It connects to the
+ * very address that the outbound rules let pass; redirects are not followed, and of certificates nothing is asked
+ * unless the check says so.
+ * @param allow as of `mayConnect`: health checks reach public addresses, and these
+ */
+export async function probe(target: Subject, deny: readonly Cidr[], allow: readonly Cidr[]): Promise<Verdict> {
+  const { check } = target;
+  const begin = performance.now();
+  const limit = check.timeout_s * 1000;
+  const end = new AbortController();
+  const { signal } = end;
+  // what has arrived while this process was busy is read before it is over
+  const timer = setTimeout(() => setImmediate(() => end.abort()), limit).unref();
+  try {
+    const work = resolveAllowed(target.value, deny, allow, (host) => byDns(host, signal)).then((address) =>
+      check.kind === 'tcp' ? connected(address, check.port, signal) : answered(address, target, signal),
+    );
+    const late = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('timeout')), { once: true });
+    });
+    await Promise.race([work, late]);
+    return { up: true, error: null, latency_ms: Math.round(performance.now() - begin) };
+  } catch (error) {
+    if (signal.aborted && performance.now() - begin > limit + LATE_MS)
+      return { up: null, error: 'this node was too busy to hear an answer', latency_ms: null };
+    const words = signal.aborted ? `no answer within ${check.timeout_s} s` : wordsOf(error as Error);
+    return { up: false, error: words.slice(0, 200), latency_ms: null };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * The addresses of a name, as whoever follows a CNAME finds them: by DNS alone. `lookup` would take one of the few
+ * threads that every call by name needs, for as long as the servers of the name let it wait.
+ */
+async function byDns(host: string, signal: AbortSignal): Promise<string[]> {
+  if (/(^|\.)localhost\.?$/i.test(host)) return ['127.0.0.1', '::1'];
+  const resolver = new Resolver();
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    if (!addresses.length) throw new Error('no address');
+    return addresses;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+};
+
+const wordsOf = ({ message, code }: Error & { code?: string }): string => REASONS[code ?? ''] ?? message;
+
+/** That something listens there. @throws Error */
+export function connected(host: string, port: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // one that is over already is not told again
+    signal.throwIfAborted();
+    const socket = connect({ host, port });
+    const end = (done: () => void) => {
+      signal.removeEventListener('abort', abort);
+      socket.destroy();
+      done();
+    };
+    const abort = () => end(() => reject(signal.reason));
+    signal.addEventListener('abort', abort, { once: true });
+    socket.once('connect', () => end(resolve));
+    socket.once('error', (error) => end(() => reject(error)));
+  });
+}
+
+/** That it answers as it shall. @throws Error */
+function answered(address: string, { name, check }: Subject, signal: AbortSignal): Promise<void> {
+  const { kind, port, path, expect_status, expect_body, verify_tls } = check;
+  const standard = port === (kind === 'https' ? 443 : 80);
+  const options: RequestOptions = {
+    host: address,
+    port,
+    path: path ?? '/',
+    // a connection of its own: one that is kept says nothing of who asks next
+    agent: false,
+    signal,
+    headers: { host: standard ? name : `${name}:${port}`, 'user-agent': 'zoneward', connection: 'close' },
+  };
+  return new Promise((resolve, reject) => {
+    const request =
+      kind === 'https'
+        ? httpsRequest({ ...options, servername: isIP(name) ? '' : name, rejectUnauthorized: verify_tls })
+        : httpRequest(options);
+    request.once('error', reject);
+    request.once('response', (response) => {
+      const status = response.statusCode ?? 0;
+      const [least, most] = expect_status === null ? DEFAULT_STATUS : [expect_status, expect_status];
+      const end = (done: () => void) => {
+        done();
+        request.destroy();
+      };
+      if (status < least || status > most) return end(() => reject(new Error(`HTTP ${status}`)));
+      if (expect_body === null) return end(resolve);
+      const wanted = Buffer.from(expect_body);
+      let size = 0;
+      // where the text may have begun
+      let rest = Buffer.alloc(0);
+      const missing = () => end(() => reject(new Error('the answer lacks the expected text')));
+      response.on('data', (chunk: Buffer) => {
+        const seen = Buffer.concat([rest, chunk.subarray(0, MAX_BODY - size)]);
+        size += chunk.length;
+        rest = seen.subarray(Math.max(0, seen.length - wanted.length + 1));
+        if (seen.includes(wanted)) end(resolve);
+        else if (size >= MAX_BODY) missing();
+      });
+      response.once('end', missing);
+      response.once('error', reject);
+      return undefined;
+    });
+    request.end();
+  });
+}

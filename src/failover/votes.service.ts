@@ -1,0 +1,93 @@
+import { performance } from 'node:perf_hooks';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Agent } from 'undici';
+import { Shares } from '../common/shares.js';
+import type { Config } from '../config/config.js';
+import { CONFIG } from '../config/config.module.js';
+import { failoverChecks } from '../metrics/metrics.js';
+import { outboundAgent } from '../outbound/agent.js';
+import { resolveAllowed } from '../outbound/guard.js';
+import type { Verdict } from './decide.js';
+import { Peer } from './peer.js';
+import { connected, probe, type Subject } from './probe.js';
+
+/** checks under way at once, and of one domain */
+const PARALLEL = 1000;
+const PARALLEL_OF_ONE = 150;
+const CONNECT_MS = 3000;
+/** ms that it is believed for whether this node has a network */
+const NETWORK_MS = 2000;
+
+const LOST = 'this node reaches none of CHECK_REFERENCES: its own network is down';
+
+/** What the nodes that check say together. */
+@Injectable()
+export class Votes implements OnApplicationShutdown {
+  private readonly shares = new Shares(PARALLEL_OF_ONE, PARALLEL);
+  private readonly agent: Agent;
+  private readonly peers: Peer[];
+  private network: { at: number; up: Promise<boolean> } | null = null;
+
+  constructor(@Inject(CONFIG) private readonly config: Config) {
+    const { checkers, checkerSecret, outboundDeny } = config;
+    // an operator named them: they may be on private networks
+    this.agent = outboundAgent(outboundDeny, CONNECT_MS);
+    this.peers = checkers.map((url) => new Peer(url, checkerSecret ?? '', this.agent));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.agent.destroy();
+  }
+
+  /**
+   * What more than half of the nodes that may vote say. A node votes unless it cannot be asked, or has lost its own
+   * network; more than half of all nodes must vote, or nobody can say.
+   */
+  async of(target: Subject, domainId: number): Promise<Verdict> {
+    const votes = await Promise.all([this.own(target, domainId), ...this.peers.map((peer) => peer.ask(target))]);
+    const [own] = votes as [Verdict];
+    const all = majority(votes);
+    failoverChecks.inc({ outcome: all === null ? 'none' : all ? 'up' : 'down' });
+    if (all === true) return { up: true, error: null, latency_ms: own.latency_ms };
+    const reason = votes.find(({ up, error }) => error !== null && up === all)?.error ?? own.error;
+    const voted = votes.filter(({ up }) => up !== null).length;
+    const few = `no quorum: ${voted} of ${votes.length} checkers voted`;
+    const error = all === false || votes.length === 1 ? reason : reason ? `${few}; ${reason}` : few;
+    return { up: all, error, latency_ms: null };
+  }
+
+  /** This node's own vote. @param domainId whose share of the checks it takes; null: of a question of another node */
+  async own(target: Subject, domainId: number | null): Promise<Verdict> {
+    const { outboundDeny, outboundAllow } = this.config;
+    const verdict = await this.shares.add(domainId, () => probe(target, outboundDeny, outboundAllow));
+    return verdict.up || (await this.hasNetwork()) ? verdict : { up: null, error: LOST, latency_ms: null };
+  }
+
+  /** Whether one of the references can be reached; asked anew after a moment. Without references: it is believed. */
+  private hasNetwork(): Promise<boolean> {
+    const { checkReferences, outboundDeny } = this.config;
+    if (!checkReferences.length) return Promise.resolve(true);
+    if (!this.network || this.network.at < performance.now() - NETWORK_MS) {
+      const signal = AbortSignal.timeout(CONNECT_MS);
+      const looks = checkReferences.map(async ({ host, port }) =>
+        connected(await resolveAllowed(host, outboundDeny), port, signal),
+      );
+      this.network = {
+        at: performance.now(),
+        up: Promise.any(looks).then(
+          () => true,
+          () => false,
+        ),
+      };
+    }
+    return this.network.up;
+  }
+}
+
+/** Null: too few vote, or as many for it as against it. */
+export function majority(votes: readonly Pick<Verdict, 'up'>[]): boolean | null {
+  const voting = votes.filter(({ up }) => up !== null);
+  const ups = voting.filter(({ up }) => up).length;
+  if (voting.length * 2 <= votes.length || ups * 2 === voting.length) return null;
+  return ups * 2 > voting.length;
+}
