@@ -15,6 +15,7 @@ import { validationPipe } from './common/validation.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DomainsModule } from './domains/domains.module.js';
 import { ENTITIES } from './entities.js';
+import { FailoverModule } from './failover/failover.module.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
@@ -70,6 +71,7 @@ import { UsersModule } from './users/users.module.js';
     RecordsModule,
     PropagationModule,
     TunnelsModule,
+    FailoverModule,
     TokensModule,
     TeamsModule,
     SiteModule,

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { DomainsModule } from '../domains/domains.module.js';
+import { RecordsModule } from '../records/records.module.js';
+import { ChecksController } from './checks.controller.js';
+import { FailoverController } from './failover.controller.js';
+import { FailoverService } from './failover.service.js';
+import { RuleStore } from './rule-store.js';
+import { Switcher } from './switcher.service.js';
+import { Votes } from './votes.service.js';
+import { Watch } from './watch.service.js';
+
+@Module({
+  imports: [DomainsModule, RecordsModule],
+  controllers: [FailoverController, ChecksController],
+  providers: [FailoverService, RuleStore, Switcher, Votes, Watch],
+})
+export class FailoverModule {}
