@@ -1,0 +1,57 @@
+// The built service on a database of its own of any kind, for what is measured on all of them.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startThrowaway } from '../scripts/throwaway.mjs';
+import { besides, kindOf } from './sql.mjs';
+
+const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
+
+/** One of each kind; the one of DATABASE_URL alone where it is set. */
+function servers() {
+  const { DATABASE_URL, TEST_POSTGRES_URL, TEST_MYSQL_URL } = process.env;
+  if (DATABASE_URL) return [DATABASE_URL];
+  return [
+    'sqlite:bench.db',
+    TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres',
+    TEST_MYSQL_URL ?? 'mysql://root@127.0.0.1:3306/mysql',
+  ];
+}
+
+/**
+ * Runs `measure` with a fresh service on each kind of database that is there, one after the other.
+ * @param measure gets `{kind, url, pid, token, databaseUrl, post(path, body), peakMiB()}` and gives a line to print
+ */
+export async function onEachDatabase(measure) {
+  for (const server of servers()) {
+    const kind = kindOf(server);
+    const own = kind === 'sqlite' ? null : await besides(server).catch(() => null);
+    if (kind !== 'sqlite' && !own) {
+      console.log(`  ${kind}: left out, no server answers`);
+      continue;
+    }
+    const service = await startThrowaway({
+      ADMIN_USERNAME: ADMIN.username,
+      ADMIN_PASSWORD: ADMIN.password,
+      DATABASE_URL: own?.url ?? 'sqlite:bench.db',
+    });
+    const { url, pid, dataDir } = service;
+    let token;
+    const post = async (path, body = {}) => {
+      const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+      const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      const { code, msg, data } = await answer.json();
+      if (code !== 0) throw new Error(`${path}: ${msg}`);
+      return data;
+    };
+    const peakMiB = () =>
+      Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+    const databaseUrl = own?.url ?? `sqlite:${join(dataDir, 'bench.db')}`;
+    try {
+      ({ token } = await post('/api/auth/login', ADMIN));
+      console.log(`  ${kind}: ${await measure({ kind, url, pid, token, databaseUrl, post, peakMiB })}`);
+    } finally {
+      await service.stop();
+      await own?.drop();
+    }
+  }
+}
