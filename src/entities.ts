@@ -9,6 +9,7 @@ import { Session } from './auth/sessions/session.entity.js';
 import { Lease } from './database/lease.entity.js';
 import { KnownDelegation } from './delegation/delegation.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
+import { Certificate, Registration, RegistryServer } from './expiry/expiry.entity.js';
 import { Failover, FailoverRule } from './failover/failover.entity.js';
 import { JobRow } from './jobs/job.entity.js';
 import { Limit } from './limits/limit.entity.js';
@@ -58,4 +59,7 @@ export const ENTITIES = [
   LoggedEvent,
   KnownDelegation,
   Tunnel,
+  Registration,
+  RegistryServer,
+  Certificate,
 ];

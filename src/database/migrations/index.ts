@@ -17,6 +17,7 @@ import { Notifications1764020000000 } from './1764020000000-notifications.js';
 import { EventsLog1764040000000 } from './1764040000000-events-log.js';
 import { AuditTimes1764041000000 } from './1764041000000-audit-times.js';
 import { Failover1764050000000 } from './1764050000000-failover.js';
+import { Expiry1764060000000 } from './1764060000000-expiry.js';
 import { JobsAsked1764062000000 } from './1764062000000-jobs-asked.js';
 import { Tunnels1764070000000 } from './1764070000000-tunnels.js';
 import { Delegations1764080000000 } from './1764080000000-delegations.js';
@@ -42,6 +43,7 @@ export const MIGRATIONS = [
   EventsLog1764040000000,
   AuditTimes1764041000000,
   Failover1764050000000,
+  Expiry1764060000000,
   JobsAsked1764062000000,
   Tunnels1764070000000,
   Delegations1764080000000,
