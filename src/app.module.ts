@@ -15,6 +15,7 @@ import { validationPipe } from './common/validation.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DomainsModule } from './domains/domains.module.js';
 import { ENTITIES } from './entities.js';
+import { ExpiryModule } from './expiry/expiry.module.js';
 import { FailoverModule } from './failover/failover.module.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -71,6 +72,7 @@ import { UsersModule } from './users/users.module.js';
     RecordsModule,
     PropagationModule,
     TunnelsModule,
+    ExpiryModule,
     FailoverModule,
     TokensModule,
     TeamsModule,

@@ -11,6 +11,7 @@ import type { FieldError } from '../../src/common/errors.js';
 import type { ZoneHealthView } from '../../src/delegation/health.dto.js';
 import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';
 import type { PermissionView } from '../../src/domains/permission.dto.js';
+import type { CertificateView, RegistrationView } from '../../src/expiry/expiry.dto.js';
 import type { FailoverView, SwitchResult } from '../../src/failover/failover.dto.js';
 import type { Health } from '../../src/http/health.dto.js';
 import type { Done, InitStatus, TestResult } from '../../src/init/init.dto.js';
@@ -80,6 +81,8 @@ interface Answers {
   'GET /api/domains/{id}': DomainDetail;
   'PUT /api/domains/{id}': DomainDetail;
   'GET /api/domains/{id}/lines': LineView[];
+  'POST /api/domains/{id}/expiry': RegistrationView;
+  'GET /api/domains/{id}/certificates': CertificateView[];
   'DELETE /api/domains/{id}': null;
   'GET /api/teams/{id}/permissions': PermissionView[];
   'POST /api/teams/{id}/permissions': PermissionView;

@@ -1,0 +1,119 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { now } from '../common/clock.js';
+import { Db } from '../database/db.js';
+import { toUnicode } from '../dns/names.js';
+import { DomainEnds, type Ending } from '../domains/domain-ends.service.js';
+import { Jobs } from '../jobs/jobs.js';
+import { Notices } from '../notifications/notices.service.js';
+import { SettingsService } from '../settings/settings.service.js';
+import { Certificates, type Shown } from './certificates.service.js';
+import { Registrations } from './registrations.service.js';
+
+const DAY_MS = 24 * 3_600_000;
+const TICK_MS = 15 * 60_000;
+/** reminders of one tick, the nearest ends first: what else waits for a channel gets through between them */
+const MOST = 20;
+/** ends that differ by less are the same one, as RDAP and WHOIS or two time zones tell it */
+const SAME_MS = 3 * DAY_MS;
+/** of a certificate's life: those who renew by themselves do it at a third, and get some days for it */
+const LATE = 0.3;
+
+/** Reminds of registrations and certificates that end soon: once for each end and each day of the settings. */
+@Injectable()
+export class Reminders implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: Jobs,
+    private readonly settings: SettingsService,
+    private readonly notices: Notices,
+    private readonly ends: DomainEnds,
+    private readonly registrations: Registrations,
+    private readonly certificates: Certificates,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.schedule('expiry.reminders', TICK_MS, () => this.tick());
+  }
+
+  /** Looks at all ends. Until a channel asks for such reminders, none counts as told. */
+  async tick(): Promise<void> {
+    if (!(await this.notices.heard('domain.expiring'))) return;
+    const { expiry_notice_days: days } = await this.settings.read('general');
+    if (!days.length) return;
+    const before = now(Math.max(...days) * DAY_MS);
+    let left = MOST;
+    for (const group of this.groups(await this.ends.ending(before))) {
+      if (left > 0 && (await this.tellRegistration(group, days))) left--;
+    }
+    for (const shown of await this.certificates.ending(before)) {
+      if (left > 0 && (await this.tellCertificate(shown, days))) left--;
+    }
+  }
+
+  /** Domains of one registration with one end: they are reminded of together. */
+  private groups(list: readonly Ending[]): Ending[][] {
+    const groups = new Map<string, Ending[]>();
+    for (const ending of list) {
+      const key = `${this.registrations.registrable(ending.name) ?? ending.name} ${ending.expires_at}`;
+      groups.set(key, [...(groups.get(key) ?? []), ending]);
+    }
+    return [...groups.values()];
+  }
+
+  private async tellRegistration(group: readonly Ending[], days: readonly number[]): Promise<boolean> {
+    const [first] = group;
+    if (!first) return false;
+    const told = group
+      .filter(({ expiry_told_for: end }) => end && Math.abs(Date.parse(end) - Date.parse(first.expires_at)) < SAME_MS)
+      .map(({ expiry_told_days }) => Number(expiry_told_days));
+    const due = reached(first.expires_at, days);
+    if (due === null || Math.min(...told) <= due) return false;
+    const name = this.registrations.registrable(first.name) ?? first.name;
+    return this.db.transaction(async (manager) => {
+      if (!(await this.ends.told(manager, group, due))) return false;
+      await this.notices.tell(manager, {
+        event: 'domain.expiring',
+        text: `The registration of ${toUnicode(name)} ${inWords(first.expires_at)}`,
+        domain: group.find((one) => one.name === name)?.name ?? first.name,
+        details: { what: 'registration', name, expires_at: first.expires_at, source: first.expires_source },
+      });
+      return true;
+    });
+  }
+
+  private async tellCertificate(shown: Shown, days: readonly number[]): Promise<boolean> {
+    const { host, domain, valid_from, valid_to, issuer, told_for, told_days } = shown;
+    const life = (Date.parse(valid_to) - Date.parse(valid_from)) / DAY_MS;
+    const first = Math.min(life * LATE, Math.max(...days));
+    // whole days, as they are kept
+    const due = reached(valid_to, [Math.ceil(first), ...days.filter((day) => day < first)], first);
+    if (due === null || (told_for === valid_to && Number(told_days) <= due)) return false;
+    return this.db.transaction(async (manager) => {
+      if (!(await this.certificates.told(manager, shown, due))) return false;
+      await this.notices.tell(manager, {
+        event: 'domain.expiring',
+        text: `The certificate of ${toUnicode(host)} ${inWords(valid_to)}`,
+        domain,
+        details: { what: 'certificate', name: host, expires_at: valid_to, issuer },
+      });
+      return true;
+    });
+  }
+}
+
+/**
+ * The fewest of these days that are left at most; null when there are more.
+ * @param most nothing is due before so many days
+ */
+function reached(end: string, days: readonly number[], most = Number.POSITIVE_INFINITY): number | null {
+  const left = (Date.parse(end) - Date.now()) / DAY_MS;
+  const due = days.filter((day) => left <= day);
+  return due.length && left <= most ? Math.min(...due) : null;
+}
+
+function inWords(end: string): string {
+  const days = Math.ceil((Date.parse(end) - Date.now()) / DAY_MS);
+  const day = end.slice(0, 10);
+  if (days <= 0) return `has ended on ${day}`;
+  return `ends ${days === 1 ? 'within a day' : `in ${days} days`}, on ${day}`;
+}
