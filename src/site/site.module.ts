@@ -6,6 +6,7 @@ import { OauthModule } from '../auth/oauth/oauth.module.js';
 import { PasskeysModule } from '../auth/passkeys/passkeys.module.js';
 import { ProfileModule } from '../auth/profile/profile.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
+import { RedisModule } from '../redis/redis.module.js';
 import { TeamsModule } from '../teams/teams.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { EventLog } from './event-log.service.js';
@@ -18,6 +19,7 @@ import { Wake } from './wake.service.js';
 
 @Module({
   imports: [
+    RedisModule,
     AccountsModule,
     DomainsModule,
     TeamsModule,

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { now } from '../../src/common/clock.js';
+import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Client, ServerProcess, type Service, startProcess, startService } from '../support/server.js';
 import { EventStream } from '../support/stream.js';
@@ -48,6 +50,18 @@ for (const { kind, skip } of databases()) {
       refused(await server.call('POST', '/api/auth/login', { username: 'admin', password: 'wrong' }), 401, 401001);
       for (let i = 0; i < 5; i++) refused(await admin.get(`/api/made-up-${i}`), 404, 404001);
       await fetch(`${server.url}/api/site`, { method: 'PROPFIND' });
+      const side = await openDatabase(service.databaseUrl, server.dataDir);
+      for (const [name, synced_at, status] of [
+        ['older.example', now(-48 * 3_600_000), 'active'],
+        ['never.example', null, 'active'],
+        ['gone.example', now(), 'missing'],
+      ])
+        await side.db.run(
+          `INSERT INTO domains (name, account_id, remote_id, status, remark, records_count, revision, created_at, synced_at)
+            SELECT ?, account_id, ?, ?, '', 7, 0, created_at, ? FROM domains WHERE id = ?`,
+          [name as string, name as string, status as string, synced_at as string, domain],
+        );
+      await side.close();
       const stream = await EventStream.open(server.url, service.token);
       await stream.next('ready');
       const text = await (await scrape(server.url, METRICS_TOKEN)).text();
@@ -59,6 +73,13 @@ for (const { kind, skip } of databases()) {
       is('zoneward_change_sets{state="open"}', 0);
       is('zoneward_change_sets{state="unknown"}', 0);
       is('zoneward_event_streams{kind="open"}', 1);
+      const ages = (more: object) => ({ hour: 0, day: 0, week: 0, older: 0, never: 0, ...more });
+      const agesOf = (name: string) =>
+        Object.fromEntries(Object.keys(ages({})).map((age) => [age, sampleOf(text, `${name}{synced="${age}"}`)]));
+      assert.deepEqual(agesOf('zoneward_domains'), ages({ hour: 1, week: 1, never: 1 }));
+      assert.deepEqual(agesOf('zoneward_cached_records'), ages({ hour: 2, week: 7, never: 7 }));
+      is('zoneward_remembered_total{what="connections",result="miss"}', 1);
+      assert.ok(sampleOf(text, 'zoneward_remembered_total{what="connections",result="hit"}') > 0);
       const created = 'method="POST",route="/api/domains/:id/records",status="201"';
       is(`zoneward_http_request_duration_seconds_count{${created}}`, 1);
       is('zoneward_provider_call_duration_seconds_count{kind="zonefile",verb="apply",outcome="ok"}', 1);
@@ -114,7 +135,8 @@ describe('the log', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   const line = (msg: string) => lines().find((one) => one.msg === msg);
   beforeAll(async () => {
-    service = await startProcess('sqlite', { SLOW_REQUEST_MS: '1', TRUSTED_PROXIES: '192.0.2.0/24', METRICS_TOKEN });
+    const env = { SLOW_REQUEST_MS: '1', TRUSTED_PROXIES: '192.0.2.0/24', METRICS: 'on', METRICS_TOKEN };
+    service = await startProcess('sqlite', env);
   });
   afterAll(() => service?.stop());
 
@@ -134,6 +156,16 @@ describe('the log', () => {
     await until('a slow request is told', async () =>
       lines().some((one) => one.msg === 'slow request' && one.path === '/api/auth/login' && one.level === 40),
     );
+  });
+
+  it('tells and counts requests whose client went away', async () => {
+    const { url } = service.server;
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const head = 'POST /api/gone HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{';
+    socket.write(head, () => socket.destroy());
+    await until('it is told', async () => lines().some((one) => one.path === '/api/gone' && one.status === 499));
+    const sample = 'zoneward_http_request_duration_seconds_count{method="POST",route="none",status="499"}';
+    assert.equal(sampleOf(await (await scrape(url, METRICS_TOKEN)).text(), sample), 1);
   });
 
   it('tells a failure in one line: method, path, reason', async () => {
