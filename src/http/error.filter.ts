@@ -4,7 +4,7 @@ import { FailedChanges } from '../audit/failed-changes.service.js';
 import type { ZoneRequest } from '../common/access.js';
 import { AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
-import { isDatabaseDown, isDatabaseSlow, whyUnwritable } from '../database/db.js';
+import { isDatabaseDown, isDatabaseSlow, pointsNowhere, whyUnwritable } from '../database/db.js';
 import { methodsOf } from './methods.js';
 
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
@@ -17,6 +17,7 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
   if (isDatabaseSlow(error)) return errors.notReady('The database takes too long; try again', 5);
   const unwritable = whyUnwritable(error);
   if (unwritable) return errors.notReady(`${unwritable}; try again later`, 30);
+  if (pointsNowhere(error)) return errors.conflict('What this belongs to was changed meanwhile; look and try again');
   const { type, status } = error as { type?: string; status?: number };
   if (type === 'entity.too.large') return errors.tooLarge();
   if (type === 'entity.parse.failed') return errors.field('body', 'is not valid JSON');

@@ -7,6 +7,7 @@ import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db, isDatabaseDown } from '../database/db.js';
+import { RedisLink } from '../redis/redis-link.js';
 import { UsersService } from '../users/users.service.js';
 import { Health } from './health.dto.js';
 
@@ -24,6 +25,7 @@ export class HealthController {
     private readonly db: Db,
     private readonly users: UsersService,
     private readonly key: SigningKey,
+    private readonly redis: RedisLink,
   ) {}
 
   /** The process answers. */
@@ -34,7 +36,8 @@ export class HealthController {
 
   /**
    * The service can work: its database answers, and its key fits to what was encrypted there. Also ready while it waits
-   * for the setup flow. 503001 when the database is down, or does not answer within seconds.
+   * for the setup flow, and while Redis is away, which `redis` says. 503001 when the database is down, or does not
+   * answer within seconds.
    */
   @Get('ready')
   @Fails('notReady')
@@ -63,6 +66,7 @@ export class HealthController {
       log().error({ err: error.message }, 'the secret that signs logins cannot be decrypted');
       throw errors.notReady('The secret that signs logins cannot be decrypted; the log says why', 60);
     });
-    return { status: 'ok' };
+    const { state } = this.redis;
+    return state === 'none' ? { status: 'ok' } : { status: 'ok', redis: state };
   }
 }

@@ -98,10 +98,9 @@ const POLICY = [
 
 /** The pages that mails and OAuth providers lead to, as plain as can be: what works without the console. */
 export function servePages(front: Express): void {
+  // no text: that would also mean the path with a slash behind it, from where a page looks for the API elsewhere
   for (const [path, html] of Object.entries(PAGES))
-    front.get(path, (request, response: Response, next) => {
-      // with a slash behind it, it would look for the API elsewhere
-      if (request.path !== path) return next();
+    front.get(new RegExp(`^${path}$`), (_request, response: Response) => {
       response.setHeader('Content-Security-Policy', POLICY);
       response.type('html').send(html);
     });

@@ -24,10 +24,11 @@ import { Events } from '../events/events.js';
 import type { BackupFile, BackupMade } from './backups.dto.js';
 
 const LOCK = 'system.backup';
+/** ms that the schedule waits for one that is being written: skipped, it would be missing without a word */
+const PATIENCE_MS = 600_000;
 /** `auto`: made by the schedule, and taken away by it */
 export const BACKUP_NAME = /^zoneward-(auto-)?(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}\.ndjson\.gz$/;
 const PART = '.part';
-const HOUR_MS = 3_600_000;
 
 /** Why a file could not be written, where that is for its operator to mend. */
 const DISK: Record<string, string> = {
@@ -61,11 +62,11 @@ export class BackupsService {
 
   /**
    * Writes the database as it is at one moment; nobody waits for it.
-   * @throws AppError 409001 while another one is written, 500001 when the disk does not take it
+   * @throws AppError 409001 while another one is written (`auto`: for very long), 500001 when the disk does not take it
    */
   async create(actor: Actor, auto = false): Promise<BackupMade> {
     try {
-      return await this.leases.hold([LOCK], 0, async () => {
+      return await this.leases.hold([LOCK], auto ? PATIENCE_MS : 0, async () => {
         // with what was written just now in its place
         await this.linker.linkIfPossible();
         const made = await this.write(auto);
@@ -73,7 +74,7 @@ export class BackupsService {
         return made;
       });
     } catch (error) {
-      if (error instanceof AppError && error.code === CODES.conflict.code)
+      if (!auto && error instanceof AppError && error.code === CODES.conflict.code)
         throw errors.conflict('A backup is being written already; try again when it is done');
       const words = DISK[(error as NodeJS.ErrnoException).code ?? ''];
       const text = `The backup failed: ${words ?? (error as Error).message}`;
@@ -125,12 +126,8 @@ export class BackupsService {
     await this.audit.append(actor, { action: 'backup.delete', target: targetOf(file) });
   }
 
-  /** What the schedule does: a backup, unless a start came between two of them, and the oldest go. */
+  /** What the schedule does: a backup, and the oldest go. */
   async scheduled(): Promise<void> {
-    const { everyHours, keep } = this.config.backup;
-    const own = async () => (await this.list()).filter(({ scheduled }) => scheduled);
-    const [newest] = await own();
-    if (newest && Date.parse(newest.created_at) > Date.now() - (everyHours * HOUR_MS) / 2) return;
     try {
       await this.create('system', true);
     } catch (error) {
@@ -138,7 +135,8 @@ export class BackupsService {
       await this.audit.append('system', { action: 'backup.create', result: 'failed', error: message });
       throw error;
     }
-    for (const { file } of (await own()).slice(keep)) await this.remove(file, 'system');
+    const own = (await this.list()).filter(({ scheduled }) => scheduled);
+    for (const { file } of own.slice(this.config.backup.keep)) await this.remove(file, 'system');
   }
 
   private async write(auto: boolean): Promise<BackupMade> {

@@ -5,6 +5,7 @@ import { VERSION } from '../common/version.js';
 import { Db } from '../database/db.js';
 import { kindOfSource } from '../database/dump/dump.js';
 import { JobReader } from '../jobs/job-reader.service.js';
+import { RedisLink } from '../redis/redis-link.js';
 import { SettingsService } from '../settings/settings.service.js';
 import type { DatabaseStatus, DatabaseVersion, SystemStatus } from './system.dto.js';
 
@@ -31,6 +32,7 @@ export class StatusService {
     private readonly db: Db,
     private readonly settings: SettingsService,
     private readonly jobs: JobReader,
+    private readonly redis: RedisLink,
   ) {}
 
   async status(): Promise<SystemStatus> {
@@ -44,6 +46,7 @@ export class StatusService {
       pid: process.pid,
       replica: hostname(),
       memory: { rss, heap_used, heap_total },
+      redis: this.redis.state,
       jobs: await this.jobs.count(),
     };
   }

@@ -72,7 +72,9 @@ export class SystemStatus {
   /** name of the machine or container that answers */
   replica!: string;
   memory!: MemoryUse;
-  /** number of jobs by their state */
+  /** none: it is not used; away: it does not answer, and what stands on it is done without it */
+  redis!: 'none' | 'up' | 'away';
+  /** number of jobs by their state; `failing`: those that come again and again whose last run failed */
   jobs!: Record<string, number>;
 }
 
@@ -93,6 +95,8 @@ export class DatabaseStatus extends DatabaseVersion {
 export class CacheCleared {
   /** cached records that are compared with their providers now */
   records!: number;
+  /** that compares them: `GET /api/system/jobs/:id` */
+  job_id!: number;
   /** accounts whose connection was dropped, with the tokens, zones and limits that it remembered */
   lookups!: number;
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { LimitsModule } from '../limits/limits.module.js';
+import { RedisModule } from '../redis/redis.module.js';
 import { BackupsController } from './backups.controller.js';
 import { BackupsService } from './backups.service.js';
 import { JobsController } from './jobs.controller.js';
@@ -10,7 +11,7 @@ import { StatusService } from './status.service.js';
 import { SystemController } from './system.controller.js';
 
 @Module({
-  imports: [LimitsModule],
+  imports: [LimitsModule, RedisModule],
   controllers: [SystemController, JobsController, BackupsController],
   providers: [LoginsService, JobsService, StatusService, BackupsService, KeysService],
   exports: [LoginsService, BackupsService, KeysService],

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { now } from '../../src/common/clock.js';
+import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
+import { ELSEWHERE } from '../support/leases.js';
 import { type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
@@ -28,6 +31,7 @@ for (const { kind, skip } of databases()) {
         node: process.version,
         pid: process.pid,
         replica: hostname(),
+        redis: 'none',
         jobs: rest.jobs,
       });
       assert.ok(Number.isInteger(uptime) && memory.rss > memory.heap_used && memory.heap_used > 0);
@@ -58,11 +62,27 @@ for (const { kind, skip } of databases()) {
       made(await admin.post(`/api/domains/${domain}/records`, { host: 'a', type: 'A', value: '192.0.2.1' }));
       const before = done(await admin.get(`/api/domains/${domain}`)).synced_at;
       const { records_count: count } = done(await admin.get(`/api/domains/${domain}`));
-      assert.deepEqual(done(await admin.post('/api/system/clear-cache')), { records: count, lookups: 1 });
+      const { job_id, ...cleared } = done(await admin.post('/api/system/clear-cache'));
+      assert.deepEqual(cleared, { records: count, lookups: 1 });
+      const job = async () => done(await admin.get(`/api/system/jobs/${job_id}`));
+      await until('the job is done', async () => (await job()).state === 'done');
+      assert.deepEqual((await job()).result, { domains: 1, failed: 0 });
       await until('the records were read', async () => {
         const { synced_at: after } = done(await admin.get(`/api/domains/${domain}`));
         return after !== before && after !== null;
       });
+      // as a process leaves it that died behind the first of two domains
+      const second = await addDomain(admin, account, 'second.example', true);
+      const { db, close } = await openDatabase(service.databaseUrl, service.server.dataDir);
+      const progress = JSON.stringify({ domains: 2, done: 1, failed: 0, last: domain });
+      const left = `UPDATE jobs SET state = 'running', owner = ?, next_at = ?, progress = ? WHERE id = ?`;
+      const read = async (id: number) => done(await admin.get(`/api/domains/${id}`)).synced_at;
+      const [one, two] = [await read(domain), await read(second)];
+      await db.run(left, [ELSEWHERE, now(-1), progress, job_id]).finally(close);
+      await until('the rest is read', async () => (await job()).state === 'done');
+      assert.deepEqual((await job()).result, { domains: 2, failed: 0 });
+      assert.equal(await read(domain), one);
+      assert.notEqual(await read(second), two);
       const [entry] = done(await admin.get('/api/audit/logs?action=system.clear_cache')).list;
       assert.equal(entry?.result, 'ok');
     });
