@@ -80,6 +80,19 @@ describe('the secrets of an account', () => {
     done(await put('powerdns', shown.credentials, '?check=false'));
   });
 
+  it('are told to the audit log as changed, and never shown', async () => {
+    done(await put('powerdns', { server_id: 'third', api_key: KEYS.api }, '?check=false'));
+    done(await put('powerdns', { api_key: 'another-key' }, '?check=false'));
+    done(await put('powerdns', { server_id: 'fourth' }, '?check=false'));
+    const { list } = done(await service.admin.get('/api/audit/logs?action=account.update&limit=3'));
+    const [later, changed, same] = list.map(({ after }) => after?.credentials);
+    const { credentials } = done(await service.admin.get(path('powerdns')));
+    assert.deepEqual(later, credentials);
+    assert.deepEqual(changed, { ...credentials, server_id: 'third', api_key: '***', api_key_changed: true });
+    assert.deepEqual(same, { ...credentials, server_id: 'third' });
+    assert.ok(!JSON.stringify(list).includes('another-key'));
+  });
+
   it('follow no other alternative: its own secrets are sent', async () => {
     done(await put('cloudflare', { api_token: null, email: 'a@example.com', api_key: 'global' }, '?check=false'));
     const answer = refused(await put('cloudflare', { api_token: '***', email: null }), 400, 400001);

@@ -207,6 +207,7 @@ for (const { kind, skip } of databases()) {
       const { name } = await person();
       const address = `${name}@example.com`;
       await world.db.run("UPDATE users SET language = 'zh' WHERE username_key = ?", [name]);
+      done(await world.service.admin.put('/api/settings', { timezone: 'Asia/Tokyo' }));
       const device = (userAgent: string) =>
         world.current.call('POST', '/api/auth/login', { username: name, password: 'old-secret' }, undefined, {
           ...headers(),
@@ -217,12 +218,16 @@ for (const { kind, skip } of databases()) {
       done(await device('Firefox/201.0'));
       const [mail] = await mailsTo(address);
       assert.match(mail?.text ?? '', /Firefox/);
+      assert.match(mail?.text ?? '', /：\d{4}-\d\d-\d\d \d\d:\d\d UTC\+09:00\n/);
+      await world.db.run("UPDATE users SET timezone = 'Asia/Kathmandu' WHERE username_key = ?", [name]);
       const from = headers();
       for (let i = 0; i < 5; i++)
         await world.current.call('POST', '/api/auth/login', { username: name, password: 'wrong' }, undefined, from);
       const [, locked] = await mailsTo(address, 2);
       assert.ok(locked?.text.includes(from['x-forwarded-for']));
+      assert.match(locked?.text ?? '', /：\d{4}-\d\d-\d\d \d\d:\d\d UTC\+05:45\n/);
       assert.match(locked?.subject ?? '', /\p{Script=Han}/u);
+      done(await world.service.admin.put('/api/settings', { timezone: 'UTC' }));
       assert.equal(smtp.mails.filter((m) => m.to.includes(address)).length, 2);
     });
 

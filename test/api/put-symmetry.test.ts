@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
+import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Client, startService } from '../support/server.js';
@@ -16,7 +17,7 @@ interface Thing {
 }
 
 /** Everything that a PUT might write. */
-const TABLES = ['users', 'teams', 'team_members', 'dns_accounts', 'domains', 'settings', 'sessions', 'audit_logs'];
+const TABLES = 'users teams team_members dns_accounts domains settings sessions audit_logs tunnels'.split(' ');
 
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`what a GET answered is a legal PUT on ${kind}`, () => {
@@ -25,6 +26,7 @@ for (const { kind, skip } of databases()) {
     let db: Db;
     let close: () => Promise<void>;
     let things: Record<string, Thing>;
+    let cloudflare: Cloudflare;
     const stored = async () => {
       // links what is written, so that all entries are in one table
       done(await admin.get('/api/audit/verify'));
@@ -40,6 +42,12 @@ for (const { kind, skip } of databases()) {
       const domain = await addDomain(admin, account, 'example.com', true);
       const cloud = { provider: 'cloudflare', name: 'cloud', credentials: { api_token: 'secret-of-the-cloud' } };
       const secret = made(await admin.post('/api/accounts?check=false', cloud)).id;
+      cloudflare = await startCloudflare('tunnels.example');
+      const credentials = { api_token: 'token-of-tunnels', endpoint: cloudflare.url };
+      const cloudy = await addAccount(admin, 'cloudflare', credentials);
+      await addDomain(admin, cloudy, 'tunnels.example');
+      const ingress = [{ hostname: 'a.tunnels.example', service: 'http://localhost', originRequest: { caPool: 'x' } }];
+      const tunnel = made(await admin.post('/api/tunnels', { account_id: cloudy, name: 'office', ingress })).id;
       const user = await addUser(db, { username: 'ada', password: 'ada-secret' });
       done(await admin.put(`/api/users/${user}`, { email: 'ada@example.com' }));
       const team = made(await admin.post('/api/teams', { name: 'mail' })).id;
@@ -91,6 +99,11 @@ for (const { kind, skip } of databases()) {
           { remark: 'changed' },
           { id: 99, provider: 'zonefile', owner_id: 99, domains_count: 7, last_sync_at: 'now', last_error: 'x' },
         ),
+        '/api/tunnels/{id}': plain(
+          `/api/tunnels/${tunnel}`,
+          { ingress: [...ingress, { hostname: 'nowhere.test', service: 'http://localhost' }] },
+          { id: 99, account_id: 99, cloudflare_account: 'x', tunnel_id: 'x', state: 'deleting', created_at: 'now' },
+        ),
         '/api/domains/{id}': plain(
           `/api/domains/${domain}`,
           { remark: 'changed' },
@@ -120,6 +133,7 @@ for (const { kind, skip } of databases()) {
     afterAll(async () => {
       await close();
       await service.stop();
+      await cloudflare.stop();
     });
 
     it('covers every PUT route', async () => {

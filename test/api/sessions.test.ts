@@ -7,10 +7,11 @@ import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
+import { cuttable } from '../support/jobs.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';
 import { ADMIN, type Server, ServerProcess, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
-import { done, made, refused } from '../support/world.js';
+import { done, made, refused, until } from '../support/world.js';
 
 const MINUTE = 60_000;
 const claims = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] as string, 'base64url').toString());
@@ -220,6 +221,24 @@ describeUnless(postgresql ? postgresql.skip || noRedis : 'TEST_DATABASES leaves 
       for (const server of [service.server, second]) refused(await attempt(server, ADMIN.password), 423, 423001);
       done(await second.as(service.token).post('/api/system/unlock-account', { username: ADMIN.username }));
       done(await attempt(service.server, ADMIN.password));
+    });
+
+    it('see that Redis froze, say so, and go on without it until it is back', async () => {
+      const way = await cuttable(REDIS_URL);
+      const alone = await startService('sqlite', { REDIS_URL: way.url });
+      const is = async () => (await alone.admin.get('/health/ready')).data.redis;
+      try {
+        await until('it is there', async () => (await is()) === 'up');
+        way.freeze();
+        done(await alone.admin.get('/api/site'));
+        await until('it is away', async () => (await is()) === 'away');
+        assert.equal(done(await alone.admin.get('/api/system/status')).redis, 'away');
+        way.mend();
+        await until('it is back', async () => (await is()) === 'up');
+      } finally {
+        await alone.stop();
+        way.close();
+      }
     });
 
     it('go on counting, each for itself, when Redis is away', async () => {

@@ -206,6 +206,46 @@ for (const { kind, skip } of databases()) {
       );
     });
 
+    it('are logged with secrets as changed, whatever they are', async () => {
+      const newest = async () =>
+        done(await service.admin.get('/api/audit/logs?action=settings.update&limit=1')).list[0];
+      const smtp = { host: 'mail.example.com', from: 'Zoneward <dns@example.com>' };
+      const changed = async (body: object) => {
+        done(await put('/api/settings/smtp', body));
+        const { before, after } = await newest();
+        return [before, after].map((state) => [state?.password_set, state?.password_changed]);
+      };
+      done(await put('/api/settings/smtp', { password: null }));
+      assert.deepEqual(await changed({ ...smtp, password: 'one' }), [
+        [false, undefined],
+        [true, true],
+      ]);
+      assert.deepEqual(await changed({ password: 'two' }), [
+        [true, undefined],
+        [true, true],
+      ]);
+      assert.deepEqual(await changed({ password: 'two', username: 'two' }), [
+        [true, undefined],
+        [true, undefined],
+      ]);
+      const { id } = await newest();
+      assert.ok(!('password_changed' in done(await put('/api/settings/smtp', { password: 'two' }))));
+      assert.equal((await newest()).id, id, 'nothing has changed');
+
+      done(await put('/api/settings/oauth', { providers: [OIDC, GITHUB] }));
+      const providers = [{ ...OIDC, client_secret: 'oidc-secret-2' }, GITHUB];
+      done(await put('/api/settings/oauth', { providers }));
+      const { before, after } = await newest();
+      const changes = [before, after].map((state) => {
+        const told = state?.providers as { client_secret_changed?: true }[] | undefined;
+        return told?.map((provider) => provider.client_secret_changed);
+      });
+      assert.deepEqual(changes, [
+        [undefined, undefined],
+        [true, undefined],
+      ]);
+    });
+
     it('two changes at once lose neither', async () => {
       await Promise.all([put('/api/settings', { site_name: 'Both' }), put('/api/settings', { default_ttl: 900 })]);
       const { site_name, default_ttl } = done(await service.admin.get('/api/settings'));
