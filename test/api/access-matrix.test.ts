@@ -161,6 +161,12 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'PUT /api/accounts/{id}': 'role 2',
   'DELETE /api/accounts/{id}': 'role 2',
   'POST /api/accounts/{id}/sync': 'role 2',
+  'GET /api/tunnels': 'role 2',
+  'POST /api/tunnels': 'role 2',
+  'GET /api/tunnels/{id}': 'role 2',
+  'PUT /api/tunnels/{id}': 'role 2',
+  'DELETE /api/tunnels/{id}': 'role 2',
+  'POST /api/tunnels/{id}/rotate-token': 'role 2',
   'GET /api/domains': 'list of domains',
   'POST /api/domains': 'signed in',
   'GET /api/domains/{id}': 'reads the domain',
@@ -177,6 +183,16 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'PUT /api/domains/{id}/rrsets/{host}/{type}': 'writes the record',
   'DELETE /api/domains/{id}/rrsets/{host}/{type}': 'writes the record',
   'GET /api/domains/{id}/lines': 'reads the domain',
+  'GET /api/domains/{id}/health': 'reads the domain',
+  'GET /api/domains/{id}/records/{recordId}/propagation': 'reads the record',
+  'GET /api/domains/{id}/certificates': 'reads the domain',
+  'POST /api/domains/{id}/expiry': 'writes the domain',
+  'GET /api/domains/{id}/failover': 'reads records',
+  'POST /api/domains/{id}/failover': 'writes the domain',
+  'DELETE /api/domains/{id}/failover': 'writes the domain',
+  'GET /api/domains/{id}/failover/history': 'reads records',
+  'POST /api/domains/{id}/failover/{ruleId}/switch': 'writes the domain',
+  'POST /api/checks': 'everybody',
   'GET /api/domains/{id}/changes': 'reads records',
   'GET /api/domains/{id}/changes/{changeSetId}': 'reads records',
   'GET /api/audit/logs': 'role 2, audit:read',
@@ -198,8 +214,8 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'POST /api/settings/notifications/{id}/test': 'login, role 2',
   'POST /api/settings/{section}/confirm': 'login, role 3',
   'PUT /api/settings/oauth': 'login, role 2',
-  'GET /api/system/notifications': 'role 2',
-  'POST /api/system/notifications/{id}/retry': 'login, role 2',
+  'GET /api/system/notifications': 'role 3',
+  'POST /api/system/notifications/{id}/retry': 'login, role 3',
   'GET /api/system/status': 'role 3',
   'GET /api/system/database': 'role 3',
   'POST /api/system/clear-cache': 'login, role 3',
@@ -212,9 +228,9 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/events': 'signed in, any scope or domain',
   'GET /api/system/login-stats': 'role 3',
   'POST /api/system/unlock-account': 'login, role 3',
-  'GET /api/system/jobs': 'role 2',
+  'GET /api/system/jobs': 'role 3',
   'GET /api/system/jobs/{id}': 'role 2',
-  'POST /api/system/jobs/{id}/retry': 'login, role 2',
+  'POST /api/system/jobs/{id}/retry': 'login, role 3',
 };
 
 const DATABASE = { type: 'sqlite', sqlite: { path: 'x.db' } };
@@ -352,7 +368,8 @@ describe('every route, for everybody', () => {
         .replace('{id}', String(domain))
         .replace('{recordId}', String(record))
         .replace('{host}/{type}', 'app.dev/TXT')
-        .replace('{changeSetId}', '999999');
+        .replace('{changeSetId}', '999999')
+        .replace('{ruleId}', '999999');
     }
     if (path.startsWith('/api/teams/')) {
       const led = deletes && path === '/api/teams/{id}' ? await addTeam(db, `led${Math.random()}`, []) : team;

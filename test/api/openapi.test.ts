@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { STREAM_EVENTS } from '../../src/site/stream.dto.js';
+import { startCloudflare } from '../support/cloudflare.js';
 import { type Description, type Document, type Operation, type Part, readDescription } from '../support/openapi.js';
 import { type Answer, startService } from '../support/server.js';
 import { codeOf, enrol } from '../support/totp.js';
 import { addAccount, addDomain, made } from '../support/world.js';
 
 /** Changing nothing, so not audited. */
-const UNAUDITED = ['POST /api/init/test-db'];
+const UNAUDITED = ['POST /api/init/test-db', 'POST /api/checks'];
 /** Every route of the specification and the decisions that this version has. */
 const ROUTES = [
   'GET /health/live',
@@ -104,7 +105,21 @@ const ROUTES = [
   'GET /api/domains/{id}/records/{recordId}',
   'PUT /api/domains/{id}/records/{recordId}',
   'DELETE /api/domains/{id}/records/{recordId}',
+  'GET /api/domains/{id}/failover',
+  'POST /api/domains/{id}/failover',
+  'DELETE /api/domains/{id}/failover',
+  'GET /api/domains/{id}/failover/history',
+  'POST /api/domains/{id}/failover/{ruleId}/switch',
+  'POST /api/checks',
   'PATCH /api/domains/{id}/records/{recordId}/status',
+  'GET /api/domains/{id}/records/{recordId}/propagation',
+  'GET /api/domains/{id}/health',
+  'GET /api/tunnels',
+  'POST /api/tunnels',
+  'GET /api/tunnels/{id}',
+  'PUT /api/tunnels/{id}',
+  'DELETE /api/tunnels/{id}',
+  'POST /api/tunnels/{id}/rotate-token',
   'GET /api/users',
   'POST /api/users',
   'GET /api/users/{id}',
@@ -284,6 +299,8 @@ describe('OpenAPI document', () => {
       'POST /api/teams/{id}/members': [],
       'PUT /api/teams/{id}/members/{userId}': ['role'],
       'POST /api/teams/{id}/permissions': ['domain_id', 'permission'],
+      'POST /api/tunnels': ['account_id', 'name'],
+      'PUT /api/tunnels/{id}': [],
       'POST /api/domains': ['account_id', 'name'],
       'PUT /api/domains/{id}': [],
       'POST /api/domains/{id}/records': ['host', 'type', 'value'],
@@ -317,6 +334,14 @@ describe('OpenAPI document', () => {
     made(await admin.post(`/api/teams/${team_id}/permissions`, { domain_id: domain, permission: 'write' }));
     assert.equal((await admin.put(`/api/accounts/${account}`, { team_id })).status, 200);
     const { file } = made(await admin.post('/api/system/backup'));
+    const cloudflare = await startCloudflare();
+    const cloud = await addAccount(admin, 'cloudflare', { api_token: 'of the cloud', endpoint: cloudflare.url });
+    const rule = { hostname: 'a.example.com', service: 'http://localhost', originRequest: { noTLSVerify: true } };
+    const tunnel = await admin.post('/api/tunnels', { account_id: cloud, name: 'office', ingress: [rule] });
+    const [, described] = success(document.paths['/api/tunnels'].post);
+    const told = { code: tunnel.code, data: made(tunnel), msg: tunnel.msg };
+    assert.deepEqual(mismatches(told, described, 'POST /api/tunnels'), []);
+    cloudflare.tunnels.connect(cloudflare.tunnels.live()[0] as never);
     for (const { name, path, operation } of operations.filter((o) => o.method === 'get' && o.name !== STREAM)) {
       if (path.endsWith('{file}')) {
         const [type] = Object.keys(operation.responses[200].content);
@@ -336,6 +361,7 @@ describe('OpenAPI document', () => {
       assert.equal(response.status, Number(status), name);
       assert.deepEqual(mismatches(await response.json(), schema, name), []);
     }
+    await cloudflare.stop();
   });
 
   it('tells the truth about created things', async () => {

@@ -38,6 +38,36 @@ export const EXAMPLES: Record<string, object> = {
     comment: 'the new release',
   },
   RrsetInput: { values: ['192.0.2.40', '192.0.2.41'], ttl: 300 },
+  FailoverInput: {
+    enabled: false,
+    rules: [
+      {
+        host: 'shop',
+        type: 'CNAME',
+        primary: ['main.example.net'],
+        backup: ['spare.example.net'],
+        check: { kind: 'https', path: '/health', interval_s: 30, fall: 3, rise: 2 },
+      },
+    ],
+  },
+  SwitchInput: { to: 'backup' },
+  ChecksInput: {
+    checks: [
+      {
+        value: 'main.example.net',
+        name: 'shop.example.com',
+        check: {
+          kind: 'https',
+          port: 443,
+          path: '/health',
+          expect_status: null,
+          expect_body: null,
+          timeout_s: 5,
+          verify_tls: false,
+        },
+      },
+    ],
+  },
   TokenInput: {
     name: 'pipeline',
     allowed_domains: [1],
@@ -92,5 +122,19 @@ export const EXAMPLES: Record<string, object> = {
       { type: 'email', name: 'Operations', config: { to: ['ops@example.com'] }, events: ['backup.failed'] },
     ],
   },
+  TunnelInput: {
+    account_id: 1,
+    name: 'office',
+    ingress: [
+      { hostname: 'wiki.example.com', service: 'http://localhost:8080' },
+      {
+        hostname: 'files.example.com',
+        path: '^/public/',
+        service: 'https://nas.local',
+        originRequest: { noTLSVerify: true },
+      },
+    ],
+  },
+  TunnelPatch: { ingress: [{ hostname: 'wiki.example.com', service: 'http://localhost:9090' }] },
   UnlockInput: { username: 'ada' },
 };

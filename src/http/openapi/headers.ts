@@ -5,7 +5,10 @@ export const HEADERS = {
       'id of the request, as in the log and the audit log; the one that the client sent, where it is 8 to 64 of `A-Za-z0-9_.-`',
     schema: { type: 'string' },
   },
-  'X-Total-Count': { description: 'how many entries match', schema: { type: 'integer', minimum: 0 } },
+  'X-Total-Count': {
+    description: 'how many entries match; of a search of the audit log, see `total` there',
+    schema: { type: 'integer', minimum: 0 },
+  },
   Link: {
     description: 'RFC 8288: first, prev, next and last page',
     schema: { type: 'string' },

@@ -1,6 +1,7 @@
 import { type AccessRule, type Right, Role } from '../../common/access.js';
 import type { ErrorKind } from '../../common/errors.js';
 import { MAX_ID } from '../../common/validation.js';
+import { RECORD_WRITES } from '../../propagation/prefer.interceptor.js';
 import { EXAMPLES } from './examples.js';
 import type { Failures, Json } from './failures.js';
 import { type HEADERS, headers, RATE_HEADERS } from './headers.js';
@@ -50,6 +51,17 @@ export interface Operation extends Json {
   summary?: string;
 }
 
+const PREFER: Parameter = {
+  in: 'header',
+  name: 'Prefer',
+  description:
+    '`respond-published; wait=60`: answer when all authoritative name servers show the change, or with 202 after so many ' +
+    'seconds, 300 at most. It is made either way',
+  schema: { type: 'string' },
+};
+
+const both = (one: Json | undefined, other: Json): Json => (one ? { allOf: [one, other] } : other);
+
 /** Makes the description of one operation whole: words, who may, envelopes, headers, failures, an example. */
 export function complete(
   operation: Operation,
@@ -57,6 +69,14 @@ export function complete(
   envelopes: Envelopes,
   failures: Failures,
 ): void {
+  if (action && RECORD_WRITES.has(action)) {
+    operation.parameters = [...(operation.parameters ?? []), PREFER];
+    const usual = (operation.responses['201'] ?? operation.responses['200'])?.content?.['application/json']?.schema;
+    operation.responses['202'] ??= {
+      description: 'made, but not published everywhere in time: what was asked for, with what the servers say',
+      content: { 'application/json': { schema: both(usual, { $ref: '#/components/schemas/PropagationView' }) } },
+    };
+  }
   const comment = operation.summary ?? '';
   const secured = rule !== undefined && !rule.public;
   const limited = secured || rule?.rate !== undefined;

@@ -44,7 +44,8 @@ export class Envelopes {
   private nameFor(data: unknown): string {
     if (data === undefined) return 'EmptyEnvelope';
     if (isRef(data)) return `${nameOf(data)}Envelope`;
-    const { items } = data as Json;
+    const { items, allOf } = data as Json;
+    if (Array.isArray(allOf) && allOf.every(isRef)) return `${allOf.map(nameOf).join('')}Envelope`;
     if (isRef(items)) return `${nameOf(items)}ListEnvelope`;
     throw new Error(`an answer needs a class: ${JSON.stringify(data)}`);
   }
