@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -15,13 +16,18 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { now } from '../../src/common/clock.js';
+import { VERSION } from '../../src/common/version.js';
 import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
+import { Db } from '../../src/database/db.js';
+import { dump } from '../../src/database/dump/dump.js';
 import { verifyDump } from '../../src/database/dump/format.js';
 import { restore } from '../../src/database/dump/restore.js';
 import { ENTITIES } from '../../src/entities.js';
+import { BackupsService } from '../../src/system/backups.service.js';
 import { databases, freshDatabase, type Kind } from '../support/databases.js';
-import { type Client, LocalServer, type Service, startService } from '../support/server.js';
+import { applicationOf, type Client, LocalServer, type Service, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
@@ -183,7 +189,17 @@ for (const { kind, skip } of KINDS) {
       try {
         const admin = server.as(await server.login());
         assert.deepEqual(withoutLogin(await everything(admin)), before);
-        if (kind === 'sqlite') await assert.rejects(put(place, quiet, true), /is in use; stop the service/);
+        const store = { databaseUrl: place.DATABASE_URL, server: { dataDir: place.folder } };
+        const entries = async () => (await rowsOf(store, 'SELECT COUNT(*) AS n FROM audit_logs'))[0]?.n;
+        // a file is in use from the start on; on a server the jobs tell, which a service begins all the time
+        if (kind !== 'sqlite')
+          await until('the service has begun a job', async () => {
+            const [job] = await rowsOf(store, 'SELECT MAX(started_at) AS at FROM jobs');
+            return String(job?.at) > new Date(Date.now() - 2000).toISOString();
+          });
+        await assert.rejects(put(place, quiet, true), /is in use; stop the service|A service works on this database/);
+        assert.ok(Number(await entries()) > 0);
+        done(await admin.get('/api/auth/me'));
       } finally {
         await server.stop();
       }
@@ -259,6 +275,77 @@ for (const { kind, skip } of KINDS) {
       assert.ok(rows.length > 10 && rows.every(({ late }) => late === null));
       const applied = (await rowsOf(store, 'SELECT name FROM migrations')).map(({ name }) => String(name));
       assert.ok(applied.some((name) => name.startsWith('LateChanges')));
+    });
+
+    it('do not go on with what was under way', async () => {
+      const place = await emptyPlace(kind);
+      await put(place, quiet);
+      const source = new AppDataSource(ENTITIES);
+      await source.prepare(parseDatabaseUrl(place.DATABASE_URL, place.folder));
+      await source.initialize();
+      const db = new Db(source);
+      const at = now();
+      const ids = (await db.rows<{ id: number }>('SELECT id FROM change_sets ORDER BY id LIMIT 2')).map(({ id }) => id);
+      const [begun, adopted] = ids as [number, number];
+      const open = 'UPDATE change_sets SET state = ?, background = ?, owner = ? WHERE id = ?';
+      await db.run(open, ['open', true, 'host 1 a', begun]);
+      await db.run(open, ['unknown', true, '', adopted]);
+      const change = 'UPDATE record_changes SET state = ?, tried_at = ? WHERE change_set_id = ?';
+      await db.run(change, ['pending', at, begun]);
+      await db.run(change, ['pending', null, adopted]);
+      await db.transaction(async (manager) => {
+        const tunnel = { account_id: 1, remote_account: 'a', target: 't', forced: true, status: 'down', version: 1 };
+        const rest = { dns_managed: true, ingress: '[]', unmanaged: '[]', connections: '[]', created_at: at };
+        for (const [i, [state, unsettled]] of Object.entries([
+          ['creating', null],
+          ['deleting', null],
+          ['ready', '["a.example"]'],
+          ['ready', null],
+        ] as const)) {
+          const own = { tunnel_id: `id${i}`, mark: `m${i}`, name: `n${i}`, state, unsettled };
+          await db.insert('tunnels', { ...tunnel, ...rest, ...own }, manager);
+        }
+        const rule = { domain_id: 1, position: 0, version: 3, name: 'a', config: '{}', hold: false, active: 'primary' };
+        const more = { checks: '{}', switches: 0, recent: '[]', intended: '["192.0.2.2"]' };
+        await db.insert('failover_rules', { ...rule, ...more }, manager);
+      });
+      const file = join(place.folder, 'under-way.gz');
+      let text = '';
+      for await (const piece of dump(source, { version: VERSION, created_at: at, keys: [] })) text += piece;
+      writeFileSync(file, gzipSync(text));
+      await source.destroy();
+      const fresh = await emptyPlace(kind);
+      await put(fresh, file);
+      const store = { databaseUrl: fresh.DATABASE_URL, server: { dataDir: fresh.folder } };
+      const sets = await rowsOf(store, 'SELECT id, state, background, owner FROM change_sets ORDER BY id LIMIT 2');
+      assert.deepEqual(
+        sets.map(({ state, background, owner }) => [state, Boolean(background), owner]),
+        [
+          ['open', false, 'restored'],
+          ['unknown', true, ''],
+        ],
+      );
+      const states = async (set: number) =>
+        (await rowsOf(store, `SELECT DISTINCT state FROM record_changes WHERE change_set_id = ${set}`)).map(
+          (one) => one.state,
+        );
+      assert.deepEqual([await states(begun), await states(adopted)], [['pending'], ['not_tried']]);
+      const tunnels = await rowsOf(
+        store,
+        'SELECT name, state, forced, unsettled, last_error FROM tunnels ORDER BY name',
+      );
+      assert.deepEqual(
+        tunnels.map(({ name, state, forced, unsettled, last_error }) => [
+          ...[name, state, Boolean(forced), unsettled, Boolean(last_error)],
+        ]),
+        [
+          ['n1', 'ready', false, null, true],
+          ['n2', 'ready', false, null, true],
+          ['n3', 'ready', true, null, false],
+        ],
+      );
+      const [rule] = await rowsOf(store, 'SELECT version, intended FROM failover_rules');
+      assert.deepEqual([rule?.version, rule?.intended], [4, null]);
     });
 
     it('of MariaDB and MySQL: a restore that died stops every start until it is done again', async () => {
@@ -384,6 +471,25 @@ describe('backups over the API', () => {
     await until('two are left', async () => scheduled().length === 2);
     assert.match(scheduled()[0] as string, /20200103/);
     assert.ok(!readdirSync(folder).some((file) => file.endsWith('.part')));
+    // what failed is done when somebody asks for it, however new the last one is
+    const path = `/api/system/jobs/${job?.id as number}` as const;
+    await until('it has ended', async () => done(await admin.get(path)).state === 'waiting');
+    const before = scheduled();
+    renameSync(folder, `${folder}-away`);
+    writeFileSync(folder, 'in the way');
+    done(await admin.post(`${path}/retry`));
+    await until('it failed', async () => done(await admin.get(path)).last_error !== null);
+    assert.deepEqual(
+      done(await admin.get('/api/system/jobs?failing=true')).list.map(({ name }) => name),
+      ['backup'],
+    );
+    assert.equal(done(await admin.get('/api/system/status')).jobs.failing, 1);
+    rmSync(folder);
+    renameSync(`${folder}-away`, folder);
+    done(await admin.post(`${path}/retry`));
+    await until('it is well', async () => done(await admin.get(path)).last_error === null);
+    assert.equal(scheduled().length, 2);
+    assert.notDeepEqual(scheduled(), before);
   });
 
   it('are made and restored by commands', async () => {
@@ -411,6 +517,17 @@ describe('backups over the API', () => {
         assert.match((await run(dataDir, ...wrong)).err, /npm run admin -- restore <file>/);
     } finally {
       rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it('of the schedule wait for one that somebody makes', async () => {
+    const own = await startService('sqlite');
+    try {
+      const backups = applicationOf(own.server.dataDir)?.get(BackupsService, { strict: false }) as BackupsService;
+      await Promise.all([backups.create('system'), backups.scheduled()]);
+      assert.deepEqual((await backups.list()).map(({ scheduled }) => scheduled).sort(), [false, true]);
+    } finally {
+      await own.stop();
     }
   });
 
