@@ -60,7 +60,7 @@ function worker({ port }, request, until, seen) {
   });
 }
 
-/** Text of one request; `{n}` in path and body is the number of the request. */
+/** Text of one request; `{n}` in the body is the number of the request. */
 function renderer({ method = 'GET', path, headers = {}, body, first = 0 }) {
   const head = (target, length) =>
     [
@@ -83,17 +83,19 @@ function renderer({ method = 'GET', path, headers = {}, body, first = 0 }) {
 
 /**
  * @param job `{port, method, path, headers, body, first, connections, ms, count}`: it ends after `ms` or `count`
- * requests, whichever comes first
+ * requests, whichever comes first; of a list of paths each connection has one of its own
  */
 async function measure(job) {
   const times = [];
-  const request = renderer(job);
+  const requests = [job.path].flat().map((path) => renderer({ ...job, path }));
   const start = performance.now();
   let sent = 0;
   const { count = Number.POSITIVE_INFINITY, ms = Number.POSITIVE_INFINITY } = job;
   const until = () => sent++ >= count || performance.now() - start > ms;
   await Promise.all(
-    Array.from({ length: job.connections }, () => worker(job, request, until, (time) => times.push(time))),
+    Array.from({ length: job.connections }, (_none, i) =>
+      worker(job, requests[i % requests.length], until, (time) => times.push(time)),
+    ),
   );
   const seconds = (performance.now() - start) / 1000;
   times.sort((a, b) => a - b);
