@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -36,12 +36,26 @@ export function missing(...programs: string[]): string | undefined {
   return reason;
 }
 
-/** A TCP port of 127.0.0.1 that nobody listens on at this moment. */
+/** Of the ports that the kernel hands out by itself, the lowest: Linux' default. */
+const FIRST_HANDED_OUT = 32_768;
+
+/**
+ * A port of 127.0.0.1 that nobody listens on at this moment, below those that the kernel hands out: a connection of
+ * another test may not get it in the meantime. Nor may a question of dig's: name servers share their UDP ports
+ * (SO_REUSEPORT), dig does too, so that it got its server's own port once in a while, and its own question as answer.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((done) => server.close(done));
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, FIRST_HANDED_OUT);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!free) continue;
+    await new Promise((done) => server.close(done));
+    return port;
+  }
 }
 
 /** Lets a server listen on any free port of 127.0.0.1. @returns the port */

@@ -56,7 +56,7 @@ function asked(question: string): Promise<Line[]> {
     const failed = () => end(() => reject(new Error(`dig ${question}: ${text}`)));
     const read = (chunk: Buffer) => {
       text += chunk;
-      if (/^;; .*no servers could be reached|, status: (?!NOERROR|NXDOMAIN)/m.test(text)) failed();
+      if (/^;; .*no servers could be reached|, status: (?!NOERROR|NXDOMAIN)\w+,/m.test(text)) failed();
       // the last line of its statistics
       else if (/^;; MSG SIZE .*\n/m.test(text)) end(() => resolve(linesOf(text)));
     };
