@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../audit/audit.service.js';
 import { signedIn } from '../common/access.js';
 import { AppError, CODES, errors, fieldError } from '../common/errors.js';
+import { log } from '../common/logger.js';
 import { relativeName } from '../dns/names.js';
 import { WRITE } from '../domains/access-rights.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
@@ -145,6 +146,25 @@ export class Cnames {
     }
   }
 
+  /**
+   * As `make`, but a zone that refuses its CNAMEs for good, such as for its quota, holds up nothing else.
+   * @returns the hostnames that have none for that
+   * @throws AppError, ProviderError where it may go well another time
+   */
+  async makeWhereTaken(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<Without[]> {
+    const without: Without[] = [];
+    for (const zone of zones) {
+      try {
+        await this.make(actor, { zones: [zone], unmanaged: [] }, target, comment);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        log().warn({ domain: zone.domain.name, err: error.message }, 'CNAMEs of a tunnel are refused');
+        without.push(...zone.hostnames.map((hostname): Without => [hostname, 'unmade']));
+      }
+    }
+    return without;
+  }
+
   /** Takes away those that still lead to the tunnel. @throws AppError, ProviderError */
   async remove(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<void> {
     for (const { domain, hostnames } of zones) {
@@ -192,6 +212,12 @@ async function keeperOf({ remote_id }: DomainRow, { api, owner }: Account): Prom
     throw error;
   }
 }
+
+/** Whether the same write would be refused once more, and this one changed nothing. */
+const isRefusal = (error: unknown): error is AppError =>
+  error instanceof ProviderError
+    ? error.kind === 'rejected' && !error.mayHaveApplied
+    : error instanceof AppError && error.code === CODES.validation.code;
 
 const hostOf = (domain: DomainRow, hostname: string): string => relativeName(hostname, domain.name) as string;
 

@@ -209,13 +209,14 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     const wanted = hostnames.filter((hostname) => touched.includes(hostname));
     const places = await this.cnames.find(account_id, wanted, { api, owner });
     const free = this.cnames.free(places, await this.cnames.conflicts(places, target));
-    await this.cnames.make('system', free, target, comment);
+    // what is refused for good is told with the tunnel, which is free again
+    const refused = await this.cnames.makeWhereTaken('system', free, target, comment);
     const others = row.unmanaged.filter(([hostname]) => hostnames.includes(hostname) && !touched.includes(hostname));
     const after: TunnelRow = {
       ...row,
       name: remote?.name ?? row.name,
       status: remote?.status ?? 'missing',
-      ...{ ingress, version, unmanaged: [...others, ...free.unmanaged] },
+      ...{ ingress, version, unmanaged: [...others, ...free.unmanaged, ...refused] },
       ...{ unsettled: null, last_error: null },
     };
     await this.db.transaction(async (manager) => {

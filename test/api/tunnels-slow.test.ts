@@ -80,4 +80,26 @@ describe('a provider that is slow while what failed is undone', () => {
     const names = cloudflare.tunnels.live().map(({ name }) => name);
     assert.deepEqual(names.toSorted(), ['changed', 'made']);
   });
+
+  it('a CNAME that is refused for good leaves the tunnel free, and is made when there is room', async () => {
+    const kept = cloudflare.tunnels.add('quota', { version: 4 });
+    kept.config = { ingress: [...rules('full'), { service: 'http_status:404' }] };
+    const { id } = made(await admin.post('/api/tunnels', { account_id: account, name: kept.name }));
+    const path = `/api/tunnels/${id}` as const;
+    const full = { status: 400, body: { success: false, errors: [{ code: 81045, message: 'quota exceeded' }] } };
+    cloudflare.fault = (request, apply) =>
+      request.path.includes('/dns_records') && request.method === 'POST' ? full : apply();
+    providerFailed(await admin.put(path, { ingress: rules('full', 'more') }), /quota exceeded/);
+    const told = done(await admin.get(path));
+    assert.deepEqual([told.state, told.last_error], ['ready', null]);
+    assert.deepEqual(
+      told.unmanaged.map(({ hostname }) => hostname),
+      [`full.${ZONE}`],
+    );
+    // what needs no CNAME can be changed, and without rules for it nothing asks for one
+    assert.deepEqual(done(await admin.put(path, { ingress: [] })).unmanaged, []);
+    cloudflare.fault = null;
+    done(await admin.put(path, { ingress: rules('full') }));
+    assert.ok(cnames().includes('full'));
+  });
 });
