@@ -25,6 +25,8 @@ export const RULE_LIMITS = {
   instructions: 2000,
   /** `\p{…}` in patterns: what compiling costs most */
   classes: 16,
+  /** what compiling the patterns costs (`costOf`): some 50 ms */
+  cost: 20_000,
 };
 
 /** Characters × instructions that one decision may try: a few milliseconds at worst. */

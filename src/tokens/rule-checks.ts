@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { RULE_LIMITS } from '../common/compiled-rules.js';
 import { errors, type FieldError, fieldError } from '../common/errors.js';
-import { compilePattern, MAX_PROGRAM, type Pattern, unicodeClasses } from '../common/patterns.js';
+import { compilePattern, costOf, MAX_PROGRAM, type Pattern, unicodeClasses } from '../common/patterns.js';
 import { TARGETS, type TokenRule } from '../common/token-rules.js';
 
 type Add = (path: string, message: string, code: FieldError['code'], params?: FieldError['params']) => void;
@@ -43,15 +43,21 @@ function boundLists(rules: readonly TokenRule[], add: Add): void {
 
 /** @returns whether all patterns may be compiled */
 function boundSources(rules: readonly TokenRule[], add: Add): boolean {
-  const { patterns, classes } = RULE_LIMITS;
+  const { patterns, classes, cost } = RULE_LIMITS;
   let length = 0;
   let unicode = 0;
+  let sum = 0;
   for (const [path, source] of sources(rules)) {
     length += source.length;
     unicode += unicodeClasses(source);
-    if (length <= patterns && unicode <= classes) continue;
-    const words = `the patterns of a token hold at most ${patterns} characters and ${classes} of \\p together`;
-    add(path, words, 'length', { max: length > patterns ? patterns : classes });
+    sum += costOf(source);
+    if (length > patterns || unicode > classes) {
+      const words = `the patterns of a token hold at most ${patterns} characters and ${classes} of \\p together`;
+      add(path, words, 'length', { max: length > patterns ? patterns : classes });
+    } else if (sum > cost) {
+      const words = 'is too long to compile, with those before it: write smaller repetitions or ranges';
+      add(path, words, 'length', { max: cost });
+    } else continue;
     return false;
   }
   return true;
