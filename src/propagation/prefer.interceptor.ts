@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Response } from 'express';
 import { from, mergeMap, type Observable } from 'rxjs';
-import { AUDITED, type ZoneRequest } from '../common/access.js';
+import { AUDITED, signedIn, type ZoneRequest } from '../common/access.js';
 import { AppError } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { untilGone } from '../delegation/until-gone.js';
@@ -74,9 +74,10 @@ export class PreferInterceptor implements NestInterceptor {
     // who may write and not read has changed what it wanted all the same
     const sets = touched.length ? touched.slice(0, MOST_SETS) : await this.named(request, domain).catch(() => []);
     // a preference may be left aside
-    if (!sets.length || this.propagation.full) return made;
+    const { userId } = signedIn(request.caller);
+    if (!sets.length || this.propagation.isFull(userId)) return made;
     const report = await untilGone(response, (signal) =>
-      this.propagation.look(domain, sets, wait * 1000, signal),
+      this.propagation.look(userId, domain, sets, wait * 1000, signal),
     ).catch((error: Error) => {
       // the change is made: it must not look as if it had failed
       if (!(error instanceof AppError))

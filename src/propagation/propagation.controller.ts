@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, OnDomain } from '../common/access.js';
+import { Access, type Caller, Me, OnDomain, signedIn } from '../common/access.js';
 import { IdPipe } from '../common/validation.js';
 import { untilGone } from '../delegation/until-gone.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
@@ -31,9 +31,13 @@ export class PropagationController {
     @OnDomain() domain: OpenDomain,
     @Param('recordId', IdPipe) id: number,
     @Query() { wait = 0 }: PropagationQuery,
+    @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PropagationView | undefined> {
     const { host, type } = await this.records.get(domain, id);
-    return untilGone(response, (signal) => this.propagation.look(domain, [{ host, type }], wait * 1000, signal));
+    const { userId } = signedIn(me);
+    return untilGone(response, (signal) =>
+      this.propagation.look(userId, domain, [{ host, type }], wait * 1000, signal),
+    );
   }
 }

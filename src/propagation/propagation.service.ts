@@ -31,6 +31,8 @@ const RESOLVER_MS = 3000;
 const SLACK_MS = 1000;
 /** requests that wait at once in this process: each asks all servers of a zone every few seconds */
 const MOST_WAITING = 200;
+/** of these, those of one user, with all of the user's tokens: nobody takes the places of all others */
+const MOST_OF_ONE = 100;
 /** questions to the servers of one zone at once: who has many that are slow waits behind his own */
 const AT_ONCE_OF_ONE = 40;
 
@@ -54,8 +56,8 @@ interface Sight {
 /** Whether what is written here can be seen in DNS. */
 @Injectable()
 export class Propagation implements OnModuleDestroy {
-  /** what ends each request that waits */
-  private readonly waiting = new Set<AbortController>();
+  /** what ends each request that waits, and the user whose it is */
+  private readonly waiting = new Map<AbortController, number>();
   private readonly shares = new Shares(AT_ONCE_OF_ONE);
   private stopping = false;
 
@@ -71,25 +73,33 @@ export class Propagation implements OnModuleDestroy {
    * Asks all servers of the zone for record sets, again and again until all agree, `waitMs` are over, or `signal` says
    * that nobody waits any more. What is wanted is read anew in each round. When the time is over or the service ends,
    * the answer is what was seen until then.
+   * @param userId who asks
    * @throws AppError 429001, 503001 the service ends and nothing was seen yet
    */
-  async look(zone: Zone, sets: readonly SetName[], waitMs: number, signal: AbortSignal): Promise<PropagationView> {
+  async look(
+    userId: number,
+    zone: Zone,
+    sets: readonly SetName[],
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<PropagationView> {
     if (this.stopping) throw ending();
-    if (this.full) throw errors.tooMany('Too many requests wait for changes to be published', 5);
+    if (this.isFull(userId)) throw errors.tooMany('Too many requests wait for changes to be published', 5);
     const stop = new AbortController();
-    this.waiting.add(stop);
+    this.waiting.set(stop, userId);
     return this.ask(zone, sets, waitMs, signal, stop.signal).finally(() => this.waiting.delete(stop));
   }
 
-  /** Whether no other request may wait. */
-  get full(): boolean {
-    return this.waiting.size >= MOST_WAITING;
+  /** Whether no other request of a user may wait. */
+  isFull(userId: number): boolean {
+    const own = [...this.waiting.values()].filter((id) => id === userId).length;
+    return this.waiting.size >= MOST_WAITING || own >= MOST_OF_ONE;
   }
 
   /** Before the server waits for its requests: some would wait for minutes. */
   onModuleDestroy(): void {
     this.stopping = true;
-    for (const stop of this.waiting) stop.abort();
+    for (const stop of this.waiting.keys()) stop.abort();
   }
 
   private async ask(

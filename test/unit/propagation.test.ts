@@ -42,7 +42,7 @@ describe('whether a change can be seen', () => {
       { all: async () => [] } as unknown as Resolvers,
       { those: async () => [] } as unknown as RecordCache,
     );
-    const look = () => propagation.look({ id: 1, name: ZONE }, sets, 0, new AbortController().signal);
+    const look = () => propagation.look(1, { id: 1, name: ZONE }, sets, 0, new AbortController().signal);
     const [report] = await Promise.all([look(), look()]);
     // by the one that this machine has a way to
     assert.equal(report.verdict, 'published');
@@ -53,6 +53,29 @@ describe('whether a change can be seen', () => {
     assert.deepEqual(new Set(types['dead.test']), new Set([TYPE.SOA]));
     assert.equal(types['ns.test']?.length, 2 * 51);
     assert.equal(most, 40);
+  });
+
+  it('lets nobody take the places of all who wait', async () => {
+    const gone = new AbortController();
+    const find = (_: object, signal: AbortSignal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const propagation = new Propagation(
+      {} as DnsClient,
+      { find } as unknown as DelegationFinder,
+      {} as NameServers,
+      { all: async () => [] } as unknown as Resolvers,
+      { those: async () => [] } as unknown as RecordCache,
+    );
+    const look = (user: number) => propagation.look(user, { id: 1, name: ZONE }, [], 60_000, gone.signal);
+    const waiting = [1, 2].flatMap((user) => Array.from({ length: user === 1 ? 100 : 99 }, () => look(user)));
+    const full = { code: 429001 };
+    await assert.rejects(look(1), full);
+    waiting.push(look(3));
+    await assert.rejects(look(4), full);
+    gone.abort();
+    const ended = await Promise.allSettled(waiting);
+    assert.ok(ended.every(({ status }) => status === 'rejected'));
+    assert.equal(propagation.isFull(1), false);
   });
 
   it('takes what a wildcard says in place of what is gone, and only that', () => {
