@@ -134,9 +134,14 @@ export class ZoneFiles {
   /** The directory's real path, each step checked before it is taken: symbolic links must not lead out of the root. */
   private walk(create: boolean): string {
     const path = this.directory.split('/').filter((part) => part !== '' && part !== '.');
+    let root: string;
     try {
       if (create) mkdirSync(this.root, { recursive: true });
-      const root = realpathSync(this.root);
+      root = realpathSync(this.root);
+    } catch (error) {
+      throw failed(`ZONEFILE_DIR (${this.root}) cannot be opened`, error);
+    }
+    try {
       return path.reduce((folder, part) => {
         const next = join(folder, part);
         if (create && !lstatSync(next, { throwIfNoEntry: false })) mkdirSync(next);
