@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { now } from '../common/clock.js';
+import { dayOf } from '../common/zone.js';
 import { Db } from '../database/db.js';
 import { toUnicode } from '../dns/names.js';
 import { DomainEnds, type Ending } from '../domains/domain-ends.service.js';
@@ -38,15 +39,15 @@ export class Reminders implements OnModuleInit {
   /** Looks at all ends. Until a channel asks for such reminders, none counts as told. */
   async tick(): Promise<void> {
     if (!(await this.notices.heard('domain.expiring'))) return;
-    const { expiry_notice_days: days } = await this.settings.read('general');
+    const { expiry_notice_days: days, timezone } = await this.settings.read('general');
     if (!days.length) return;
     const before = now(Math.max(...days) * DAY_MS);
     let left = MOST;
     for (const group of this.groups(await this.ends.ending(before))) {
-      if (left > 0 && (await this.tellRegistration(group, days))) left--;
+      if (left > 0 && (await this.tellRegistration(group, days, timezone))) left--;
     }
     for (const shown of await this.certificates.ending(before)) {
-      if (left > 0 && (await this.tellCertificate(shown, days))) left--;
+      if (left > 0 && (await this.tellCertificate(shown, days, timezone))) left--;
     }
   }
 
@@ -60,7 +61,7 @@ export class Reminders implements OnModuleInit {
     return [...groups.values()];
   }
 
-  private async tellRegistration(group: readonly Ending[], days: readonly number[]): Promise<boolean> {
+  private async tellRegistration(group: readonly Ending[], days: readonly number[], zone: string): Promise<boolean> {
     const [first] = group;
     if (!first) return false;
     const told = group
@@ -73,7 +74,7 @@ export class Reminders implements OnModuleInit {
       if (!(await this.ends.told(manager, group, due))) return false;
       await this.notices.tell(manager, {
         event: 'domain.expiring',
-        text: `The registration of ${toUnicode(name)} ${inWords(first.expires_at)}`,
+        text: `The registration of ${toUnicode(name)} ${inWords(first.expires_at, zone)}`,
         domain: group.find((one) => one.name === name)?.name ?? first.name,
         details: { what: 'registration', name, expires_at: first.expires_at, source: first.expires_source },
       });
@@ -81,7 +82,7 @@ export class Reminders implements OnModuleInit {
     });
   }
 
-  private async tellCertificate(shown: Shown, days: readonly number[]): Promise<boolean> {
+  private async tellCertificate(shown: Shown, days: readonly number[], zone: string): Promise<boolean> {
     const { host, domain, valid_from, valid_to, issuer, told_for, told_days } = shown;
     const life = (Date.parse(valid_to) - Date.parse(valid_from)) / DAY_MS;
     const first = Math.min(life * LATE, Math.max(...days));
@@ -92,7 +93,7 @@ export class Reminders implements OnModuleInit {
       if (!(await this.certificates.told(manager, shown, due))) return false;
       await this.notices.tell(manager, {
         event: 'domain.expiring',
-        text: `The certificate of ${toUnicode(host)} ${inWords(valid_to)}`,
+        text: `The certificate of ${toUnicode(host)} ${inWords(valid_to, zone)}`,
         domain,
         details: { what: 'certificate', name: host, expires_at: valid_to, issuer },
       });
@@ -111,9 +112,10 @@ function reached(end: string, days: readonly number[], most = Number.POSITIVE_IN
   return due.length && left <= most ? Math.min(...due) : null;
 }
 
-function inWords(end: string): string {
-  const days = Math.ceil((Date.parse(end) - Date.now()) / DAY_MS);
-  const day = end.slice(0, 10);
-  if (days <= 0) return `has ended on ${day}`;
-  return `ends ${days === 1 ? 'within a day' : `in ${days} days`}, on ${day}`;
+/** By the calendar of a time zone, so that the days and the date go together. */
+function inWords(end: string, zone: string): string {
+  const day = dayOf(Date.parse(end), zone);
+  if (end <= now()) return `has ended on ${day}`;
+  const days = (Date.parse(day) - Date.parse(dayOf(Date.now(), zone))) / DAY_MS;
+  return `ends ${['today', 'tomorrow'][days] ?? `in ${days} days`}, on ${day}`;
 }

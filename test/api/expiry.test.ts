@@ -389,6 +389,7 @@ for (const { kind, skip } of databases()) {
         await Promise.all([reminders.tick(), reminders.tick()]);
         await reminders.tick();
       };
+      done(await service.admin.put('/api/settings', { timezone: 'Asia/Shanghai' }));
       const ends = async (ms: number) => done(await service.admin.put(path, { expires_at: now(ms) }));
       const texts = async (count: number) => {
         await until(`${count} reminders`, async () => hook.requests.length >= count);
@@ -402,10 +403,13 @@ for (const { kind, skip } of databases()) {
       // five days are left of those at 30 and 7: one reminder
       await remind();
       assert.deepEqual(await texts(1), ['The registration of soon.example ends in 5 days']);
+      // by the calendar of the settings' time zone
+      const day = new Date(Date.now() + 5 * DAY + 8 * 3_600_000).toISOString().slice(0, 10);
+      assert.ok((hook.requests[0]?.body as { text: string } | undefined)?.text.endsWith(`, on ${day}`));
       await ends(0.5 * DAY);
       await db.run('UPDATE domains SET expiry_told_for = expires_at WHERE id = ?', [id]);
       await remind();
-      assert.equal((await texts(2)).at(-1), 'The registration of soon.example ends within a day');
+      assert.match((await texts(2)).at(-1) ?? '', /^The registration of soon.example ends (today|tomorrow)$/);
       // renewed: from the beginning
       await ends(365 * DAY);
       await remind();
