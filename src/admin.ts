@@ -53,7 +53,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
   npm run admin -- create-admin <username>     makes a super administrator, prints the password once
   npm run admin -- reset-security              puts limits, networks and the like (settings, security) back to the defaults
   npm run admin -- audit-verify <export> [<checkpoints>]
-                                               checks an export (ndjson, without filters) of the audit log without the
+                                               checks an export (json or ndjson, without filters) of the audit log without the
                                                database, against checkpoints that were kept elsewhere, else the one in
                                                the data directory
   npm run admin -- audit-accept                signs the audit log as it is, after a restoration: checkpoints begin anew

@@ -104,13 +104,16 @@ export interface Break {
 }
 
 /** An entry with its links. */
-export type Linked = Hashed & Pick<AuditLog, 'prev_hash' | 'hash'> & { seal?: string | null };
+export type Linked = Hashed & Pick<AuditLog, 'id' | 'prev_hash' | 'hash'> & { seal?: string | null };
 
 /**
  * Walks along a chain entry by entry, in the order of their numbers, and says what is wrong with the first that is.
  * @param sealOf of an entry's hash, where the key is known
  */
 export class ChainWalk {
+  /** ids of the last two entries: the database gives them out in the order of the chain */
+  private ids: [number, number] = [0, 0];
+
   constructor(
     public seq: number,
     public hash: string,
@@ -131,6 +134,13 @@ export class ChainWalk {
       return bad('was written anew, with all hashes after it, by somebody without the key');
     const told = this.checkpoints.find((checkpoint) => checkpoint.seq === due);
     if (told && told.hash !== row.hash) return bad('or one before it was written anew: a checkpoint says otherwise');
+    const [last, latest] = this.ids;
+    if (row.id <= latest) {
+      // the one before it was given too high a number, or this one too low a one
+      const seq = row.id > last ? due - 1 : due;
+      return { seq, reason: `entry ${seq} has the id of another one` };
+    }
+    this.ids = [latest, row.id];
     this.seq = due;
     this.hash = row.hash;
     return null;

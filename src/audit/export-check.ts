@@ -3,6 +3,10 @@ import { linesOf } from '../common/lines.js';
 import type { AuditCheckpoint, AuditView } from './audit.dto.js';
 import { type Break, ChainWalk, isSigned, type Linked } from './chain.js';
 
+/** The first and the last line of an export as `json`. */
+export const JSON_HEAD = '{"code":0,"data":[';
+export const JSON_TAIL = '],"msg":"success"}';
+
 /** An entry of an export as it is hashed: in place, since copies live until the collector goes through everything. */
 function linkedOf(entry: AuditView): Linked {
   const { actor, before, after } = entry;
@@ -27,8 +31,8 @@ export interface ExportVerdict {
 }
 
 /**
- * Recomputes the chain of an export (`ndjson`, without filters), line by line, without the database. Checkpoints that
- * were kept elsewhere prove that it was not written anew, and that its tail is there.
+ * Recomputes the chain of an export (`json` or `ndjson`, without filters), line by line, without the database.
+ * Checkpoints that were kept elsewhere prove that it was not written anew, and that its tail is there.
  * @param upTo whether it has to reach to the newest of them
  * @throws Error where the file is no such export
  */
@@ -49,15 +53,19 @@ export async function checkExport(
     const missing = !wrong && start < first ? { seq: start, reason } : wrong;
     return { first, last, wrong: missing, confirmed: missing ? 0 : met.length };
   };
+  // of `json` each entry has a line of its own, too, between these
+  let [isJson, isEnded] = [false, false];
   for await (const text of linesOf(createReadStream(path))) {
     line += 1;
-    if (!text.trim()) continue;
+    if (line === 1 && text === JSON_HEAD) isJson = true;
+    else if (isJson && text === JSON_TAIL) isEnded = true;
+    if (!text.trim() || text === JSON_HEAD || isEnded) continue;
     let entry: AuditView;
     try {
-      entry = JSON.parse(text);
+      entry = JSON.parse(isJson ? text.replace(/,$/, '') : text);
       if (!Number.isInteger(entry.seq) || !entry.actor) throw new Error();
     } catch {
-      throw new Error(`line ${line} is no entry of an export as ndjson`);
+      throw new Error(`line ${line} is no entry of an export as json or ndjson`);
     }
     if (!walk) {
       first = entry.seq;
@@ -66,6 +74,7 @@ export async function checkExport(
     const wrong = walk.next(linkedOf(entry));
     if (wrong) return of(wrong);
   }
+  if (isJson && !isEnded) throw new Error('the file was cut: its end is missing');
   if (!walk) throw new Error('the file has no entries');
   return of(upTo ? walk.end() : null);
 }

@@ -11,7 +11,7 @@ import { AuditLinker, parsed } from './linker.service.js';
 
 /** rows of one look: with more, their garbage lives longer */
 const BATCH = 200;
-const COLUMNS = [...HASHED, 'change_set_id', 'prev_hash', 'hash', 'seal'].join(', ');
+const COLUMNS = ['id', ...HASHED, 'change_set_id', 'prev_hash', 'hash', 'seal'].join(', ');
 /** below every number that a row can have, but on SQLite */
 const BEFORE_ALL = -2_147_483_648;
 /** a whole number of SQLite may be one that its driver refuses to give; a fraction never is */
@@ -107,7 +107,7 @@ export class AuditVerifier {
     let rows: Row[];
     try {
       rows = await this.db.rows<Row>(
-        `SELECT ${COLUMNS} FROM audit_logs WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${some}`,
+        `SELECT ${COLUMNS} FROM audit_logs WHERE seq > ? AND seq <= ? ORDER BY seq, id LIMIT ${some}`,
         [after, until],
         manager,
       );

@@ -166,6 +166,14 @@ for (const { kind, skip } of databases()) {
         const [good, why] = await judged(list);
         assert.deepEqual([good, reason.test(why)], [false, true], `${reason} ${why}`);
       }
+      // an answer of the API as it is has its own ends
+      const json = (await text('format=json')).trimEnd().split('\n');
+      assert.deepEqual(await judged(json), [true, 'Broken at entry undefined: undefined']);
+      assert.match((await judged(json.slice(0, -1)))[1], /was cut/);
+      assert.match(
+        (await judged(json.map((row) => row.replace('"username":"admin"', '"username":"ada"'))))[1],
+        /changed/,
+      );
       for (const line of ['{', '5', 'null', '{"seq":"1"}'])
         assert.throws(() => parseCheckpoints(`${JSON.stringify(checkpoint)}\n\n${line}\n`), {
           message: 'line 3 of the file of checkpoints is none',

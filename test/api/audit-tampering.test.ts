@@ -119,6 +119,22 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([ok, first_bad_seq], [false, 9]);
     });
 
+    it('names the first of two that changed their ids, and one that got another', async () => {
+      const ids = new Map((await rows()).map(({ seq, id }) => [seq as number, id as number]));
+      const renumbered = async (change: Record<number, number | undefined>) =>
+        said((await rows()).map((row) => ({ ...row, id: change[row.seq as number] ?? row.id }) as Row));
+      for (const [one, other] of [
+        [9, 12],
+        [1, 2],
+      ] as const) {
+        const { ok, first_bad_seq } = await renumbered({ [one]: ids.get(other), [other]: ids.get(one) });
+        assert.deepEqual([ok, first_bad_seq], [false, one]);
+      }
+      const { ok, first_bad_seq } = await renumbered({ 5: 1_000_000 });
+      assert.deepEqual([ok, first_bad_seq], [false, 5]);
+      assert.equal((await verify()).ok, true);
+    });
+
     it('names the tail that is missing, whatever the row of the end says', async () => {
       const list = await rows();
       const cut = list.slice(0, -10);

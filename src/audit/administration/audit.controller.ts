@@ -40,8 +40,8 @@ export class AuditController {
 
   /**
    * All entries that match, as a file. In the order of their numbers; without filters it is a whole chain, which
-   * `npm run admin -- audit-verify <file>` checks (as `ndjson`) without the database. An answer that breaks off is not
-   * whole: its connection is closed before the end.
+   * `npm run admin -- audit-verify <file>` checks (as `json` or `ndjson`) without the database. An answer that breaks
+   * off is not whole: its connection is closed before the end.
    */
   @Get('export')
   async export(

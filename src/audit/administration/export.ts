@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { log } from '../../common/logger.js';
 import type { AuditView, ExportFormat } from '../audit.dto.js';
+import { JSON_HEAD, JSON_TAIL } from '../export-check.js';
 
 const TYPES: Record<ExportFormat, string> = {
   json: 'application/json; charset=utf-8',
@@ -52,7 +53,7 @@ export function csvCell(value: unknown): string {
 /** The text of an export, piece by piece. */
 async function* written(format: ExportFormat, pieces: AsyncGenerator<AuditView[]>): AsyncGenerator<string> {
   if (format === 'csv') yield `${CSV.map(([name]) => name).join(',')}\r\n`;
-  if (format === 'json') yield '{"code":0,"data":[';
+  if (format === 'json') yield JSON_HEAD;
   let first = true;
   for await (const entries of pieces) {
     if (format === 'csv') {
@@ -64,7 +65,7 @@ async function* written(format: ExportFormat, pieces: AsyncGenerator<AuditView[]
     }
     first = false;
   }
-  if (format === 'json') yield '\n],"msg":"success"}\n';
+  if (format === 'json') yield `\n${JSON_TAIL}\n`;
 }
 
 /**
