@@ -16,7 +16,7 @@ import { ProviderError } from '../providers/errors.js';
 import type { TunnelApi } from '../providers/tunnels.js';
 import { Cnames } from './cnames.service.js';
 import { hostnamesOf } from './ingress.js';
-import { rulesOf, type TunnelRow, TunnelRows, tunnelState, wordsOf } from './tunnel-rows.js';
+import { leftOf, rulesOf, type TunnelRow, TunnelRows, tunnelState, wordsOf } from './tunnel-rows.js';
 
 /** ms between looks for what was begun and not ended */
 const EVERY_MS = 15_000;
@@ -199,7 +199,8 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     const { remote_account: owner, tunnel_id, target, account_id, dns_managed } = row;
     if (tunnel_id === null || target === null) return;
     const remote = await api.find(owner, tunnel_id);
-    const { ingress, version } = remote ? rulesOf(row, await api.config(owner, tunnel_id)) : row;
+    const rules = remote ? rulesOf(row, await api.config(owner, tunnel_id)) : row;
+    const { ingress, version } = rules;
     // to one that is gone nothing leads; the rules stay until it is deleted here, for the CNAMEs that they name
     const hostnames = remote && dns_managed ? hostnamesOf(ingress) : [];
     const touched = row.unsettled ?? [];
@@ -211,7 +212,9 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     const free = this.cnames.free(places, await this.cnames.conflicts(places, target));
     // what is refused for good is told with the tunnel, which is free again
     const refused = await this.cnames.makeWhereTaken('system', free, target, comment);
-    const others = row.unmanaged.filter(([hostname]) => hostnames.includes(hostname) && !touched.includes(hostname));
+    const others = rules.unmanaged.filter(
+      ([hostname, why]) => (why === 'left' || hostnames.includes(hostname)) && !touched.includes(hostname),
+    );
     const after: TunnelRow = {
       ...row,
       name: remote?.name ?? row.name,
@@ -255,7 +258,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
 
   private async removeCnames(row: TunnelRow, actor: Actor): Promise<void> {
     if (row.target === null) return;
-    const kept = row.dns_managed ? hostnamesOf(row.ingress) : [];
+    const kept = row.dns_managed ? [...hostnamesOf(row.ingress), ...leftOf(row)] : [];
     const hostnames = [...new Set([...kept, ...(row.unsettled ?? [])])];
     const places = await this.cnames.find(row.account_id, hostnames);
     await this.cnames.remove(actor, places, row.target, `tunnel ${row.name}`);

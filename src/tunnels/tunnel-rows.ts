@@ -4,10 +4,10 @@ import { errors } from '../common/errors.js';
 import { Db, type SqlValue } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import type { RemoteRule } from '../providers/tunnels.js';
-import { heldRules, shownRule } from './ingress.js';
+import { fits, heldRules, hostnamesOf, shownRule } from './ingress.js';
 import type { TunnelQuery, TunnelView } from './tunnel.dto.js';
 import type { Tunnel } from './tunnel.entity.js';
-import { unmanagedView } from './unmanaged.js';
+import { unmanagedView, type Without } from './unmanaged.js';
 
 /** A stored tunnel. */
 export type TunnelRow = Omit<Tunnel, 'account'>;
@@ -46,11 +46,31 @@ export const wordsOf = (error: unknown): string =>
  * The rules that count, by what the provider shows. Where it shows none any more, of a tunnel that had some, those that
  * are known stay: nobody else knows the hostnames whose CNAMEs go with them.
  */
-export const rulesOf = (
-  { ingress, version }: Pick<TunnelRow, 'ingress' | 'version'>,
+export function rulesOf(
+  row: Pick<TunnelRow, 'ingress' | 'version' | 'unmanaged' | 'dns_managed'>,
   shown: { ingress: RemoteRule[]; version: number },
-) =>
-  shown.version === 0 && version ? { ingress, version } : { ingress: heldRules(shown.ingress), version: shown.version };
+): Pick<TunnelRow, 'ingress' | 'version' | 'unmanaged'> {
+  const { ingress, version, unmanaged } = row;
+  if (shown.version === 0 && version) return { ingress, version, unmanaged };
+  const held = heldRules(shown.ingress);
+  return { ingress: held, version: shown.version, unmanaged: leftBehind(row, hostnamesOf(held)) };
+}
+
+/** Hostnames whose rules somebody else took away: their CNAMEs stay until the next change here. */
+export const leftOf = ({ unmanaged }: Pick<TunnelRow, 'unmanaged'>): string[] =>
+  unmanaged.filter(([, why]) => why === 'left').map(([hostname]) => hostname);
+
+/** What is unmanaged when the rules are those of `hostnames`. */
+function leftBehind(
+  { ingress, unmanaged, dns_managed }: Pick<TunnelRow, 'ingress' | 'unmanaged' | 'dns_managed'>,
+  hostnames: readonly string[],
+): Without[] {
+  const rest = unmanaged.filter(([hostname, why]) => hostnames.includes(hostname) !== (why === 'left'));
+  const known = new Set(unmanaged.map(([hostname]) => hostname));
+  const gone = hostnamesOf(ingress).filter((hostname) => !hostnames.includes(hostname) && !known.has(hostname));
+  const all = [...rest, ...(dns_managed ? gone : []).map((hostname): Without => [hostname, 'left'])];
+  return fits(all) ? all : rest;
+}
 
 /** The table of tunnels. Nothing here talks to a provider. */
 @Injectable()

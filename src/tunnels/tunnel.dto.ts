@@ -139,7 +139,7 @@ export class TunnelView {
   /** of the configuration: raised with every change, by whomever; null: not known */
   version!: number | null;
   dns_managed!: boolean;
-  /** hostnames without a CNAME of ours, and why */
+  /** hostnames without a CNAME of ours, or with one that no rule names any more, and why */
   unmanaged!: Unmanaged[];
   /** why the provider could not be asked last, or what was begun not be ended */
   last_error!: string | null;

@@ -12,7 +12,7 @@ import { fits, hostnamesOf, MAX_BYTES, readIngress } from './ingress.js';
 import { LOCK_WAIT_MS, Settling, targetOf, tunnelLock } from './settling.service.js';
 import { Sightings } from './sightings.service.js';
 import type { TunnelPatch, TunnelQuery, TunnelToken, TunnelView } from './tunnel.dto.js';
-import { nameTaken, rulesOf, type TunnelRow, TunnelRows, tunnelState, tunnelView } from './tunnel-rows.js';
+import { leftOf, nameTaken, rulesOf, type TunnelRow, TunnelRows, tunnelState, tunnelView } from './tunnel-rows.js';
 
 /**
  * Tunnels of accounts. What is begun at a provider is stored before, so that it is undone or ended where it is cut off
@@ -74,7 +74,7 @@ export class TunnelsService {
     const expected = patch.version ?? row.version;
     const api = (await this.connections.of(account_id)).provider.tunnels;
     const rules = !same(ingress, row.ingress);
-    const before = row.dns_managed ? hostnamesOf(row.ingress) : [];
+    const before = row.dns_managed ? [...hostnamesOf(row.ingress), ...leftOf(row)] : [];
     const hostnames = dns_managed ? hostnamesOf(ingress) : [];
     const removed = dns_managed ? before.filter((hostname) => !hostnames.includes(hostname)) : [];
     const idle = !rules && name === row.name && dns_managed === row.dns_managed;

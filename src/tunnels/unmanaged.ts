@@ -4,13 +4,14 @@ import type { Unmanaged } from './tunnel.dto.js';
 type Why =
   | ['none']
   | ['unmade']
+  | ['left']
   | ['gone', labels: number]
   | ['foreign', labels: number]
   | ['has', type: string, id: number];
 
 /**
- * A hostname without a CNAME of ours, and why, as it is stored: so short that all of a tunnel take no more room than
- * its rules, which are bounded.
+ * A hostname that has rules and no CNAME of ours, or the other way round, and why, as it is stored: so short that all
+ * of a tunnel take no more room than its rules, which are bounded.
  */
 export type Without = [hostname: string, ...why: Why];
 
@@ -27,6 +28,8 @@ function reasonOf(hostname: string, why: Why): string {
       return 'no domain of this account here has it';
     case 'unmade':
       return 'no CNAME to it is known here; saving the tunnel makes it';
+    case 'left':
+      return 'somebody else took its rules away; its CNAME is kept, and goes with the next change here';
     case 'gone':
       return `the provider no longer has the zone ${zone(why[1])}`;
     case 'foreign':

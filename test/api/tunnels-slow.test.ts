@@ -102,4 +102,32 @@ describe('a provider that is slow while what failed is undone', () => {
     done(await admin.put(path, { ingress: rules('full') }));
     assert.ok(cnames().includes('full'));
   });
+
+  it('CNAMEs whose rules somebody else took away are told, and go with the next change or the tunnel', async () => {
+    for (const action of ['change', 'delete'] as const) {
+      const body = { account_id: account, name: `left-${action}`, ingress: rules('kept', 'left') };
+      const { id, tunnel_id } = made(await admin.post('/api/tunnels', body));
+      const path = `/api/tunnels/${id}` as const;
+      const kept = cloudflare.tunnels.kept.find((one) => one.id === tunnel_id);
+      assert.ok(kept?.config);
+      const theirs = (...hosts: string[]) => {
+        kept.config = { ingress: [...rules(...hosts), { service: 'http_status:404' }] };
+        kept.version++;
+      };
+      const unmanaged = async () => done(await admin.get(path)).unmanaged.map(({ hostname }) => hostname);
+      theirs('kept');
+      assert.deepEqual(await unmanaged(), [`left.${ZONE}`]);
+      theirs('kept', 'left');
+      assert.deepEqual(await unmanaged(), []);
+      theirs('kept');
+      assert.deepEqual(await unmanaged(), [`left.${ZONE}`]);
+      assert.ok(cnames().includes('left'), 'it may come back');
+      if (action === 'change') {
+        assert.deepEqual(done(await admin.put(path, { name: 'renamed' })).unmanaged, []);
+        assert.deepEqual([cnames().includes('left'), cnames().includes('kept')], [false, true]);
+      }
+      done(await admin.delete(path));
+      assert.deepEqual([cnames().includes('left'), cnames().includes('kept')], [false, false]);
+    }
+  });
 });
