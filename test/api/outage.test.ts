@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import { isDatabaseDown } from '../../src/database/db.js';
 import { freePort } from '../support/bind.js';
 import { openDatabase } from '../support/database.js';
 import { databases, freshDatabase } from '../support/databases.js';
@@ -145,6 +146,29 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(done(await server.call('GET', '/health/live')), { status: 'ok' });
       gate.thaw();
       await isBack();
+    });
+
+    it('has no connection left for us: 503 as long as that is so', async () => {
+      const few = `few_${database.name}`.slice(-60);
+      const { db, close } = await openDatabase(database.url, '');
+      const limit =
+        kind === 'postgresql'
+          ? [`CREATE ROLE ${few} LOGIN CONNECTION LIMIT 0`]
+          : [`CREATE USER ${few} WITH MAX_USER_CONNECTIONS 1`, `GRANT ALL ON ${database.name}.* TO ${few}`];
+      for (const statement of limit) await db.run(statement);
+      const url = new URL(database.url);
+      Object.assign(url, { username: few, password: '' });
+      const open: (() => Promise<void>)[] = [];
+      let error: unknown;
+      try {
+        for (let i = 0; i < 2; i++) open.push((await openDatabase(url.href, '')).close);
+      } catch (reason) {
+        error = reason;
+      }
+      for (const end of open) await end();
+      await db.run(`DROP ${kind === 'postgresql' ? 'ROLE' : 'USER'} ${few}`);
+      await close();
+      assert.ok(isDatabaseDown(error), String(error));
     });
 
     it('lets a statement that takes too long end with 503, and goes on', async () => {
