@@ -58,8 +58,14 @@ const RETRY = new Set(['40P01', '40001', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD', STA
 const TRIES = 5;
 
 /** Away, ending, or without a connection for us: 53300 is PostgreSQL's, the limit of a user MariaDB's. */
-const DOWN =
-  /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENOTFOUND|EAI_AGAIN|08|57P0|53300|PROTOCOL_|ER_SERVER_SHUTDOWN|ER_CON_COUNT|ER_CONNECTION_KILLED|ER_USER_LIMIT_REACHED|ER_TOO_MANY_USER_CONNECTIONS)/;
+const DOWN = new RegExp(
+  `^(${[
+    ...['ECONN', 'EPIPE', 'ETIMEDOUT', 'EHOST', 'ENOTFOUND', 'EAI_AGAIN'],
+    ...['08', '57P0', '53300'],
+    ...['PROTOCOL_', 'ER_SERVER_SHUTDOWN', 'ER_CON_COUNT', 'ER_CONNECTION_KILLED'],
+    ...['ER_USER_LIMIT_REACHED', 'ER_TOO_MANY_USER_CONNECTIONS'],
+  ].join('|')})`,
+);
 
 /** The driver's own error behind TypeORM's. */
 const driverError = (error: unknown) =>
