@@ -1,3 +1,4 @@
+import { timeMs } from '../common/clock.js';
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /** Zones by the names that registries write. */
@@ -24,7 +25,7 @@ export function momentOf({ y, m, d, t, z }: Parts, zone = 'Z'): string | null {
   if (offset === null || (t !== undefined && !/^\d\d?:\d\d(:\d\d)?$/.test(t))) return null;
   const two = (value: number | string) => String(value).padStart(2, '0');
   const at = Date.parse(`${y}-${two(month)}-${two(day)}T${two(hour)}:${minute}:${second}${offset}`);
-  const last = new Date().getUTCFullYear() + MOST_YEARS;
+  const last = new Date(timeMs()).getUTCFullYear() + MOST_YEARS;
   return Number.isNaN(at) || year < FIRST_YEAR || year > last ? null : new Date(at).toISOString();
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { now } from '../common/clock.js';
+import { now, timeMs } from '../common/clock.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { storable } from '../outbound/outbound-error.js';
 import { MAX_WAIT_MS, RegistrySilence } from './answers.js';
@@ -38,7 +38,7 @@ export class RegistryServers {
     for (;;) {
       signal.throwIfAborted();
       const row = await this.row(server);
-      const wait = row ? Date.parse(row.next_at) - Date.now() : 0;
+      const wait = row ? Date.parse(row.next_at) - timeMs() : 0;
       if (row?.state && wait > 0)
         throw new RegistrySilence(row.state, `${row.reason}; asked again from ${row.next_at} on`, wait);
       // an end of the wait is seen above

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { now } from '../common/clock.js';
+import { now, timeMs } from '../common/clock.js';
 import { dayOf } from '../common/zone.js';
 import { Db } from '../database/db.js';
 import { toUnicode } from '../dns/names.js';
@@ -107,7 +107,7 @@ export class Reminders implements OnModuleInit {
  * @param most nothing is due before so many days
  */
 function reached(end: string, days: readonly number[], most = Number.POSITIVE_INFINITY): number | null {
-  const left = (Date.parse(end) - Date.now()) / DAY_MS;
+  const left = (Date.parse(end) - timeMs()) / DAY_MS;
   const due = days.filter((day) => left <= day);
   return due.length && left <= most ? Math.min(...due) : null;
 }
@@ -116,6 +116,6 @@ function reached(end: string, days: readonly number[], most = Number.POSITIVE_IN
 function inWords(end: string, zone: string): string {
   const day = dayOf(Date.parse(end), zone);
   if (end <= now()) return `has ended on ${day}`;
-  const days = (Date.parse(day) - Date.parse(dayOf(Date.now(), zone))) / DAY_MS;
+  const days = (Date.parse(day) - Date.parse(dayOf(timeMs(), zone))) / DAY_MS;
   return `ends ${['today', 'tomorrow'][days] ?? `in ${days} days`}, on ${day}`;
 }

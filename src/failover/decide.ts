@@ -1,3 +1,4 @@
+import { timeMs } from '../common/clock.js';
 /** What a rule decides by, as pure functions. */
 
 export type Side = 'primary' | 'backup';
@@ -142,7 +143,7 @@ const HOUR_MS = 3_600_000;
 
 /** The switches of the last hour. */
 export const lastHour = (recent: readonly string[]): string[] =>
-  recent.filter((at) => Date.parse(at) > Date.now() - HOUR_MS);
+  recent.filter((at) => Date.parse(at) > timeMs() - HOUR_MS);
 
 /** Until when a rule may not switch by itself, since it did so too often; null: it may. */
 export function limitedUntil(recent: readonly string[], most: number): string | null {

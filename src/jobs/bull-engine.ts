@@ -1,6 +1,6 @@
 import type { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { within } from '../common/clock.js';
+import { timeMs, within } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import type { RedisLink } from '../redis/redis-link.js';
 import type { Engine } from './engine.js';
@@ -66,7 +66,7 @@ export class BullEngine implements Engine {
     if (this.planned.size >= MAX_PLANNED) this.planned.clear();
     this.planned.set(id, at);
     const time = Date.parse(at);
-    const delay = Math.max(0, time - Date.now());
+    const delay = Math.max(0, time - timeMs());
     // what is not planned is found in the database
     this.line.queue.add('due', { id }, { jobId: `${id}-${time}`, delay }).catch(() => this.planned.delete(id));
   }

@@ -1,4 +1,4 @@
-import { now } from '../common/clock.js';
+import { now, timeMs } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { HOLDINGS, newHolding } from '../database/process-name.js';
@@ -260,8 +260,8 @@ export class JobRuns {
   /** The next tick of a scheduled job, in step with the one that was due; those that were missed are left out. */
   private tick({ name, state, next_at }: DueRow): string {
     const every = this.jobs.scheduled.get(name)?.everyMs ?? HOUR_MS;
-    const from = state === 'waiting' ? Date.parse(next_at) : Date.now();
-    const missed = Math.max(0, Math.floor((Date.now() - from) / every));
-    return now(from + (missed + 1) * every - Date.now());
+    const from = state === 'waiting' ? Math.min(Date.parse(next_at), timeMs()) : timeMs();
+    const missed = Math.max(0, Math.floor((timeMs() - from) / every));
+    return now(from + (missed + 1) * every - timeMs());
   }
 }

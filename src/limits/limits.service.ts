@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
+import { now, timeMs } from '../common/clock.js';
 import { sha256 } from '../common/hash.js';
 import { Db, isDuplicate } from '../database/db.js';
 
@@ -164,4 +164,4 @@ export class LimitsService {
 }
 
 const secondsUntil = (time: string | null): number =>
-  time ? Math.max(0, Math.ceil((Date.parse(time) - Date.now()) / 1000)) : 0;
+  time ? Math.max(0, Math.ceil((Date.parse(time) - timeMs()) / 1000)) : 0;

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { request } from 'undici';
+import { timeMs } from '../common/clock.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { outboundAgent } from '../outbound/agent.js';
@@ -47,7 +48,7 @@ export class Hooks implements OnApplicationShutdown {
 
   /** @param channel with its secrets in plain text. @throws ChannelError */
   async send(channel: StoredChannel, message: Message, limitMs: number): Promise<void> {
-    const { url, headers, body } = outgoing(channel, message, Date.now());
+    const { url, headers, body } = outgoing(channel, message, timeMs());
     const { outboundDeny, outboundAllow } = this.config;
     let answer: Awaited<ReturnType<typeof request>>;
     let text: string;

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { now, sleep } from '../common/clock.js';
+import { now, sleep, timeMs } from '../common/clock.js';
 import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
@@ -131,7 +131,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
       const { language, timezone, values } = this.open(row);
       const secret = SECRET.includes(row.template);
       expiry = Date.parse(row.created_at) + (secret ? Number(values.minutes) * MINUTE : LIFE_MS);
-      if (Date.now() >= expiry) throw new MailError('Too late: what it says is not valid any more', true);
+      if (timeMs() >= expiry) throw new MailError('Too late: what it says is not valid any more', true);
       if (!smtp.host) throw new MailError('No super administrator has confirmed a mail server', false);
       const { site_name } = await this.settings.read('general');
       const filled = values as unknown as Templates[TemplateName];
@@ -154,7 +154,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   /** Waits for the next try, or gives up. */
   private async failed(row: Row, { message, permanent }: MailError, expiry: number): Promise<void> {
     const delay = DELAYS[row.tries - 1];
-    const over = permanent || delay === undefined || Date.now() + delay >= expiry;
+    const over = permanent || delay === undefined || timeMs() + delay >= expiry;
     const { id, template, tries } = row;
     const details = { mail: id, template, tries, err: message };
     if (over) log().error(details, 'a mail could not be sent');

@@ -1,3 +1,4 @@
+import { timeMs } from '../common/clock.js';
 import { AppError, CODES } from '../common/errors.js';
 import type { RemoteRecord } from '../dns/record.js';
 
@@ -66,6 +67,13 @@ export class OutboundError extends AppError {
   applied(mayHave: boolean): this {
     this.mayHaveApplied = mayHave;
     return Object.assign(this, { data: { ...this.data, applied: mayHave ? 'unknown' : 'no' } });
+  }
+
+  /** Says when to try again. @param at ms of `timeMs()` */
+  retryAt(at: number): this {
+    const seconds = Math.max(1, Math.ceil((at - timeMs()) / 1000));
+    const data = { ...this.data, retry_at: new Date(at).toISOString() };
+    return Object.assign(this, { data, retryAfterSeconds: seconds });
   }
 
   /** Says whether it may still be carried out later. */

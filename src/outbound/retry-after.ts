@@ -1,8 +1,9 @@
+import { timeMs } from '../common/clock.js';
 /** ms that a `Retry-After` header asks for: seconds or an HTTP date; undefined: it asks for nothing. */
 export function retryAfter(header: string | string[] | undefined): number | undefined {
   const text = Array.isArray(header) ? header[0] : header;
   if (!text) return undefined;
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  return Number.isNaN(date) ? undefined : Math.max(0, date - timeMs());
 }

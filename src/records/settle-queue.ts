@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { timeMs } from '../common/clock.js';
 import { log } from '../common/logger.js';
 
 /** domains of one account that are asked about at once */
@@ -14,7 +15,7 @@ export interface ToSettle {
 }
 
 /**
- * What came of one look: `done`; `again` at this time of `Date.now()`, when the next look can tell more; `failed`, or
+ * What came of one look: `done`; `again` at this time of `timeMs()`, when the next look can tell more; `failed`, or
  * `down` when nothing of the account can be asked.
  */
 export type Looked = 'done' | 'failed' | 'down' | { again: number };
@@ -80,7 +81,7 @@ export class SettleQueue {
   }
 
   private isPaused(id: number, accountId: number): boolean {
-    return Math.max(this.domains.get(id)?.until ?? 0, this.accounts.get(accountId)?.until ?? 0) > Date.now();
+    return Math.max(this.domains.get(id)?.until ?? 0, this.accounts.get(accountId)?.until ?? 0) > timeMs();
   }
 
   private async one(id: number, accountId: number): Promise<void> {
@@ -100,7 +101,7 @@ export class SettleQueue {
         this.wakeAt(looked.again);
       }
     } finally {
-      if (this.busy.get(id)) this.wakeAt(Date.now());
+      if (this.busy.get(id)) this.wakeAt(timeMs());
       this.busy.delete(id);
     }
   }
@@ -113,7 +114,7 @@ export class SettleQueue {
       this.wakesAt = Number.POSITIVE_INFINITY;
       this.wake();
     };
-    this.timer = setTimeout(run, Math.max(0, time - Date.now())).unref();
+    this.timer = setTimeout(run, Math.max(0, time - timeMs())).unref();
   }
 
   private queueOf(accountId: number): PQueue {
@@ -136,7 +137,7 @@ export class SettleQueue {
 function pause(pauses: Map<number, Pause>, id: number): void {
   const was = pauses.get(id);
   // two of an account that fail at once count as one
-  if (was && was.until > Date.now()) return;
+  if (was && was.until > timeMs()) return;
   const fails = (was?.fails ?? 0) + 1;
-  pauses.set(id, { fails, until: Date.now() + Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** (fails - 1)) });
+  pauses.set(id, { fails, until: timeMs() + Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** (fails - 1)) });
 }

@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, Role, signedIn } from '../common/access.js';
 import { inCidrs, parseCidr } from '../common/cidr.js';
+import { timeMs } from '../common/clock.js';
 import { errors, type FieldError, fieldError } from '../common/errors.js';
 import { same } from '../common/read-only.js';
 import { dayOf, dayStart } from '../common/zone.js';
@@ -90,7 +91,7 @@ export class SettingsService {
     const { retention_days: days } = await this.read('audit-rules');
     if (days === null) return null;
     const { timezone } = await this.read('general');
-    return new Date(dayStart(dayOf(Date.now(), timezone), timezone, -days)).toISOString();
+    return new Date(dayStart(dayOf(timeMs(), timezone), timezone, -days)).toISOString();
   }
 
   /** A section as its route answers it. */

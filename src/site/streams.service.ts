@@ -2,6 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Response } from 'express';
 import { ApiTokenStrategy, bearer, isApiToken, JwtStrategy } from '../auth/guard/strategies.js';
 import { type Principal, Role, signedIn, type ZoneRequest } from '../common/access.js';
+import { timeMs } from '../common/clock.js';
 import { AppError, errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
@@ -168,7 +169,7 @@ export class Streams implements OnModuleDestroy {
       this.joining = this.joining.filter((other) => other !== stream);
     }
     const events = await this.events.after(this.last, EVENTS);
-    if (!events.length && Date.now() < this.judged + JUDGE_MS) return;
+    if (!events.length && timeMs() < this.judged + JUDGE_MS) return;
     // what is not told by a failure of the database is told at the next look, to some a second time
     const groups = new Map<string, Stream[]>();
     for (const stream of this.joined) groups.set(stream.key, [...(groups.get(stream.key) ?? []), stream]);
@@ -179,7 +180,7 @@ export class Streams implements OnModuleDestroy {
       for (let streams = waiting.shift(); streams; streams = waiting.shift()) await this.serve(streams, events, texts);
     });
     await Promise.all(some);
-    this.judged = Date.now();
+    this.judged = timeMs();
     this.last = events.at(-1)?.id ?? this.last;
     if (events.length === EVENTS) this.woken = true;
   }
@@ -218,7 +219,7 @@ export class Streams implements OnModuleDestroy {
       text = await found;
     }
     for (const stream of streams) {
-      if (!me || Date.now() >= stream.until) this.end(stream);
+      if (!me || timeMs() >= stream.until) this.end(stream);
       else this.write(stream, text);
     }
   }

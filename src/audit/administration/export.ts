@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import { timeMs } from '../../common/clock.js';
 import { log } from '../../common/logger.js';
 import type { AuditView, ExportFormat } from '../audit.dto.js';
 import { JSON_HEAD, JSON_TAIL } from '../export-check.js';
@@ -82,7 +83,7 @@ export async function sendExport(
     if (!ahead.done) yield ahead.value;
     yield* pieces;
   }
-  const day = new Date().toISOString().slice(0, 10);
+  const day = new Date(timeMs()).toISOString().slice(0, 10);
   response.setHeader('Content-Type', TYPES[format]);
   response.setHeader('Content-Disposition', `attachment; filename="audit-${day}.${format}"`);
   try {

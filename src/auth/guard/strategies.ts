@@ -5,7 +5,7 @@ import { Strategy as CustomStrategy } from 'passport-custom';
 import { Strategy as JwtStrategyBase, type SecretOrKeyProvider } from 'passport-jwt';
 import type { Principal, ZoneRequest } from '../../common/access.js';
 import { networkOf } from '../../common/cidr.js';
-import { now } from '../../common/clock.js';
+import { now, timeMs } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { sha256 } from '../../common/hash.js';
 import { Db } from '../../database/db.js';
@@ -62,7 +62,11 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
     });
   }
 
-  validate(request: ZoneRequest, { sid, sub }: { sub?: string; sid?: string }): Promise<Principal | null> {
+  async validate(
+    request: ZoneRequest,
+    { sid, sub, exp }: { sub?: string; sid?: string; exp?: number },
+  ): Promise<Principal | null> {
+    if (!exp || exp * 1000 <= timeMs()) return null;
     return this.judge(sid, sub, request.caller.ip, true);
   }
 

@@ -4,7 +4,7 @@ import QRCode from 'qrcode';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
 import { type Caller, signedIn } from '../../common/access.js';
-import { now } from '../../common/clock.js';
+import { now, timeMs } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { randomHex, sha256 } from '../../common/hash.js';
 import { SECRET_BOX } from '../../config/config.module.js';
@@ -211,7 +211,7 @@ export class SecondFactorService {
     const token = code.replace(/\s/g, '');
     if (!/^\d{6}$/.test(token)) return null; // otplib throws on another length
     const secret = this.box.decrypt(sealed, CONTEXT);
-    const result = await verify({ secret, token, epochTolerance: STEP_S });
+    const result = await verify({ secret, token, epoch: Math.floor(timeMs() / 1000), epochTolerance: STEP_S });
     return result.valid && 'timeStep' in result ? result.timeStep : null;
   }
 

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import type { EntityManager } from 'typeorm';
-import { now } from '../../common/clock.js';
+import { now, timeMs } from '../../common/clock.js';
 import { SECRET_BOX } from '../../config/config.module.js';
 import type { SecretBox } from '../../config/secret-box.js';
 import { MAX_TOKEN_MINUTES } from '../../settings/settings.dto.js';
@@ -79,9 +79,9 @@ export class SigningKey {
     await this.load();
     const secret = this.keys[0]?.key;
     if (!secret) throw new Error('no signing secret yet');
-    const seconds = Math.min(minutes * 60, Math.floor((Date.parse(expires_at) - Date.now()) / 1000));
+    const seconds = Math.min(minutes * 60, Math.floor((Date.parse(expires_at) - timeMs()) / 1000));
     return this.jwt.signAsync(
-      { sid },
+      { sid, iat: Math.floor(timeMs() / 1000) },
       { subject: String(userId), algorithm: 'HS256', expiresIn: Math.max(1, seconds), privateKey: secret },
     );
   }

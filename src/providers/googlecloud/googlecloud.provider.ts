@@ -1,3 +1,4 @@
+import { timeMs } from '../../common/clock.js';
 import { fullName, toAscii } from '../../dns/names.js';
 import { errorHooks, ProviderError, type VendorError } from '../errors.js';
 import { keyFile } from '../key-file.js';
@@ -28,7 +29,7 @@ const KINDS = {
 export const connect: Connect = ({ service_account = '', project: other, endpoint }, context) => {
   const { key, texts } = keyFile(service_account, 'service account', ['client_email']);
   const { client_email: iss, project_id: project = '' } = texts;
-  const assertion = (iat = Math.floor(Date.now() / 1000)) =>
+  const assertion = (iat = Math.floor(timeMs() / 1000)) =>
     rs256({ iss, scope: SCOPE, aud: `${TOKENS}/token`, iat, exp: iat + HOUR }, key);
   const form = () => ({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: assertion() });
   // with another endpoint the token comes from there as well

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import PQueue from 'p-queue';
+import { timeMs } from '../../common/clock.js';
 import {
   CLASS,
   decode,
@@ -122,7 +123,7 @@ export class DnsClient {
       const { signed, mac } = sign(
         toWire(() => encode(id, opcode, question, sections)),
         this.key,
-        Math.floor(Date.now() / 1000),
+        Math.floor(timeMs() / 1000),
       );
       if (signed.length > MAX_MESSAGE_BYTES) {
         throw new ProviderError('rejected', 'The record sets are larger than one DNS message can hold (65 535 bytes)');

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timeMs } from '../../common/clock.js';
 import { CLASS, encodeRecord, type Message, TYPE } from '../../dns/wire.js';
 import { nameToWire, readName, slice } from '../../dns/wire-rdata.js';
 import { ProviderError } from '../errors.js';
@@ -139,7 +140,7 @@ export class TsigVerifier {
   constructor(
     private readonly key: TsigKey,
     private mac: Buffer,
-    private readonly now: () => number = () => Math.floor(Date.now() / 1000),
+    private readonly now: () => number = () => Math.floor(timeMs() / 1000),
   ) {}
 
   /**

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { timeMs } from '../../common/clock.js';
 import type { OutgoingRequest } from '../http.js';
 import { canonicalHeaders, canonicalQuery, hash, hmac } from './canonical.js';
 
@@ -16,7 +17,7 @@ export interface AlibabaKey {
 export function signAcs3(
   request: OutgoingRequest,
   key: AlibabaKey,
-  now = new Date(),
+  now = new Date(timeMs()),
   nonce: string = randomUUID(),
 ): OutgoingRequest {
   const { method, url, body = '' } = request;

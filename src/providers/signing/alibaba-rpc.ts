@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { timeMs } from '../../common/clock.js';
 import type { OutgoingRequest } from '../http.js';
 import type { AlibabaKey } from './acs3.js';
 import { canonicalQuery, encoded } from './canonical.js';
@@ -11,7 +12,7 @@ import { canonicalQuery, encoded } from './canonical.js';
 export function signAlibabaRpc(
   request: OutgoingRequest,
   key: AlibabaKey,
-  now = new Date(),
+  now = new Date(timeMs()),
   nonce: string = randomUUID(),
 ): OutgoingRequest {
   const all: Record<string, string> = {

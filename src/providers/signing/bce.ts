@@ -1,3 +1,4 @@
+import { timeMs } from '../../common/clock.js';
 import type { OutgoingRequest } from '../http.js';
 import { canonicalHeaders, canonicalPath, canonicalQuery, encoded, hmac } from './canonical.js';
 
@@ -31,7 +32,7 @@ export function bceAuthorization(
 }
 
 /** A request with the headers of bce-auth-v1. */
-export function signBce(request: OutgoingRequest, key: BceKey, now = new Date()): OutgoingRequest {
+export function signBce(request: OutgoingRequest, key: BceKey, now = new Date(timeMs())): OutgoingRequest {
   const timestamp = now.toISOString().replace(/\.\d{3}/, '');
   const headers = { ...request.headers, 'x-bce-date': timestamp };
   const all = { ...request, headers: { ...headers, host: request.url.host } };

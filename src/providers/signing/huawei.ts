@@ -1,3 +1,4 @@
+import { timeMs } from '../../common/clock.js';
 import { errorHooks } from '../errors.js';
 import type { OutgoingRequest } from '../http.js';
 import { canonicalHeaders, canonicalPath, canonicalQuery, compactTime, hash, hmac } from './canonical.js';
@@ -15,7 +16,7 @@ export interface HuaweiKey {
  * its SDK computes). Unlike that of AWS the key is the secret itself, and the path that is signed ends with a slash.
  * @param now the date in the signature: a request older than 15 minutes is refused
  */
-export function signHuawei(request: OutgoingRequest, key: HuaweiKey, now = new Date()): OutgoingRequest {
+export function signHuawei(request: OutgoingRequest, key: HuaweiKey, now = new Date(timeMs())): OutgoingRequest {
   const { method, url, body = '' } = request;
   const date = compactTime(now);
   const headers: Record<string, string> = { ...request.headers, 'x-sdk-date': date };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { timeMs } from '../../common/clock.js';
 import { errorHooks } from '../errors.js';
 import type { OutgoingRequest } from '../http.js';
 import { canonicalHeaders, canonicalPath, canonicalQuery, compactTime, hash, hmac } from './canonical.js';
@@ -21,7 +22,7 @@ const SIGNED = new Set(['content-type', 'host', 'x-jdcloud-date', 'x-jdcloud-non
 export function signJdcloud2(
   request: OutgoingRequest,
   key: Jdcloud2Key,
-  now = new Date(),
+  now = new Date(timeMs()),
   nonce: string = randomUUID(),
 ): OutgoingRequest {
   const { method, url, body = '' } = request;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { timeMs } from '../../common/clock.js';
 import { cutShort } from '../errors.js';
 import type { OutgoingRequest } from '../http.js';
 
@@ -30,12 +31,12 @@ export function ovhSigner(key: OvhKey, time: () => Promise<number>) {
   const clock = { ahead: 0, until: 0 };
   return {
     async beforeRequest(request: OutgoingRequest) {
-      if (clock.until > Date.now()) return request;
+      if (clock.until > timeMs()) return request;
       const seconds = await time();
       if (!Number.isInteger(seconds)) throw cutShort('time');
-      Object.assign(clock, { ahead: seconds * 1000 - Date.now(), until: Date.now() + CLOCK_MS });
+      Object.assign(clock, { ahead: seconds * 1000 - timeMs(), until: timeMs() + CLOCK_MS });
       return request;
     },
-    sign: (request: OutgoingRequest) => signOvh(request, key, Math.floor((Date.now() + clock.ahead) / 1000)),
+    sign: (request: OutgoingRequest) => signOvh(request, key, Math.floor((timeMs() + clock.ahead) / 1000)),
   };
 }

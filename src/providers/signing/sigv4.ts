@@ -1,3 +1,4 @@
+import { timeMs } from '../../common/clock.js';
 import type { OutgoingRequest } from '../http.js';
 import { canonicalPath, canonicalQuery, compactTime, hash, hmac } from './canonical.js';
 
@@ -18,7 +19,7 @@ const UNSIGNED = new Set(['accept', 'user-agent']);
  * A request with the headers of AWS Signature Version 4 (checked with the published suite of `aws-c-auth`).
  * @param now the date in the signature: a request older than 5 minutes is refused
  */
-export function signV4(request: OutgoingRequest, key: SigV4Key, now = new Date()): OutgoingRequest {
+export function signV4(request: OutgoingRequest, key: SigV4Key, now = new Date(timeMs())): OutgoingRequest {
   const { method, url, body = '' } = request;
   const date = compactTime(now);
   const scope = `${date.slice(0, 8)}/${key.region}/${key.service}/aws4_request`;

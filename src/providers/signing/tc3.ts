@@ -1,3 +1,4 @@
+import { timeMs } from '../../common/clock.js';
 import type { OutgoingRequest } from '../http.js';
 import { hash, hmac } from './canonical.js';
 
@@ -18,7 +19,7 @@ export interface Tc3Key {
 export function signTc3(
   request: OutgoingRequest,
   { secretId, secretKey, service }: Tc3Key,
-  now = new Date(),
+  now = new Date(timeMs()),
   names: readonly string[] = ['content-type', 'host'],
 ): OutgoingRequest {
   const { method, url, body = '' } = request;

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { timeMs } from '../../common/clock.js';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** A one-time code of six digits (RFC 6238, SHA-1, half a minute) of a secret in base 32, as apps are given it. */
-export function totpOf(secret: string, now = Date.now()): string {
+export function totpOf(secret: string, now = timeMs()): string {
   const bits = [...secret.toUpperCase().replace(/[\s=-]/g, '')]
     .map((c) => ALPHABET.indexOf(c).toString(2).padStart(5, '0'))
     .join('');

@@ -1,3 +1,4 @@
+import { timeMs } from '../../common/clock.js';
 import { errorHooks } from '../errors.js';
 import type { OutgoingRequest } from '../http.js';
 import { canonicalHeaders, canonicalPath, canonicalQuery, compactTime, hash, hmac } from './canonical.js';
@@ -15,7 +16,11 @@ export interface VolcengineKey {
  * its SDK computes). Of a body the hash is a header of its own.
  * @param now the date in the signature
  */
-export function signVolcengine(request: OutgoingRequest, key: VolcengineKey, now = new Date()): OutgoingRequest {
+export function signVolcengine(
+  request: OutgoingRequest,
+  key: VolcengineKey,
+  now = new Date(timeMs()),
+): OutgoingRequest {
   const { method, url, body } = request;
   const date = compactTime(now);
   const scope = `${date.slice(0, 8)}/${key.region}/${key.service}/request`;

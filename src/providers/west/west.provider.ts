@@ -1,3 +1,4 @@
+import { timeMs } from '../../common/clock.js';
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { cutShort, errorHooks, needed } from '../errors.js';
 import { parameters } from '../http-body.js';
@@ -31,7 +32,7 @@ export const connect: Connect = ({ username = '', api_password = '' }, context) 
   const http = context.http.extend({
     charset: 'gb18030',
     // all calls have fields of their own
-    sign: (r) => ({ ...r, body: `${r.body}&${parameters(westToken(username, api_password, Date.now()))}` }),
+    sign: (r) => ({ ...r, body: `${r.body}&${parameters(westToken(username, api_password, timeMs()))}` }),
     ...errorHooks(errorOf, { auth: [/^(token|username)|密码|身份/] }),
   });
   const call = async <T>(act: string, form: Record<string, string | number>, reads = false): Promise<T | undefined> => {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { timeMs } from '../../common/clock.js';
 import { fullName, toAscii } from '../../dns/names.js';
 import { txtPresentation } from '../../dns/text.js';
 import { asProviderError, cutShort, errorHooks, orNull, ProviderError, type VendorError } from '../errors.js';
@@ -116,7 +117,7 @@ function signedBy(json: string): () => object {
   const { key, texts } = keyFile(json, 'authorized key', ['id', 'service_account_id']);
   const { id: kid, service_account_id: iss } = texts;
   const claims = (iat: number) => ({ iss, aud: TOKENS, iat, exp: iat + HOUR });
-  return () => ({ jwt: ps256(claims(Math.floor(Date.now() / 1000)), key, { kid }) });
+  return () => ({ jwt: ps256(claims(Math.floor(timeMs() / 1000)), key, { kid }) });
 }
 
 /** Texts are kept as they were sent, with quotes or without (recorded 2022). */

@@ -1,3 +1,4 @@
+import { timeMs } from '../../common/clock.js';
 import { InvalidRecord } from '../../common/errors.js';
 import { zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
@@ -87,7 +88,7 @@ class Zonefile implements DnsProvider, RrsetVerbs {
     const now = was.map((set) => setIn(owners, zone.name, set.host, set.type));
     if (JSON.stringify(now) !== JSON.stringify(was)) return false;
     const lineEnd = file.text.includes('\r\n') ? '\r\n' : '\n';
-    const edited = replaceSetsIn(entries, zone.name, sets, lineEnd, new Date());
+    const edited = replaceSetsIn(entries, zone.name, sets, lineEnd, new Date(timeMs()));
     if (!this.files.write(zone.name, printEntries(edited, lineEnd), file)) return false;
     await this.reload(zone.name);
     return true;
@@ -96,7 +97,7 @@ class Zonefile implements DnsProvider, RrsetVerbs {
   /** The NS is a placeholder that every checker accepts, since an account of files knows no server's name. */
   async createZone(name: string): Promise<RemoteZone> {
     if (!isZoneName(name)) throw new ProviderError('rejected', `"${name}" is not a zone name`);
-    const serial = nextSerial(1980010100, Number(new Date().toISOString().slice(0, 10).replaceAll('-', '')));
+    const serial = nextSerial(1980010100, Number(new Date(timeMs()).toISOString().slice(0, 10).replaceAll('-', '')));
     const content = [
       `$ORIGIN ${name}.`,
       `$TTL ${DEFAULT_TTL}`,
