@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { allPools } from '../common/fair-pool.js';
 
 /** The metrics of this process. Their labels have few values, all of them known in advance. */
 export const registry = new Registry();
@@ -43,6 +44,37 @@ for (const [name, { help, label }] of Object.entries(GAUGES)) {
     },
   });
 }
+
+new Gauge({
+  name: 'zoneward_pool_in_use',
+  help: 'places of the pools that users share which are taken in this process',
+  labelNames: ['pool'],
+  registers,
+  collect() {
+    for (const [pool, { inUse }] of allPools()) this.set({ pool }, inUse);
+  },
+});
+
+new Gauge({
+  name: 'zoneward_pool_waiting',
+  help: 'who waits for a place of a pool',
+  labelNames: ['pool'],
+  registers,
+  collect() {
+    for (const [pool, { waiting }] of allPools()) this.set({ pool }, waiting);
+  },
+});
+
+new Counter({
+  name: 'zoneward_pool_refused_total',
+  help: 'who was refused since a pool and its line of who waits were full',
+  labelNames: ['pool'],
+  registers,
+  collect() {
+    this.reset();
+    for (const [pool, { refused }] of allPools()) this.inc({ pool }, refused);
+  },
+});
 
 export const requestSeconds = new Histogram({
   name: 'zoneward_http_request_duration_seconds',

@@ -1,0 +1,323 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { performance } from 'node:perf_hooks';
+import { errors } from './errors.js';
+import { type Bounds, POOLS, type PoolName } from './pools.js';
+
+/** Whose places are taken: the id of a user, or what stands for one; null: nobody's. */
+export type Owner = number | string | null;
+
+/** Who wants a place, and for what. */
+export interface Share {
+  /** left out: the user of the work that this is part of */
+  user?: Owner;
+  /** a domain, an account, a server; left out: the pool has no targets */
+  target?: string | number;
+}
+
+/** Somebody who waits for a place. */
+interface Waiter {
+  user: Owner;
+  target: string;
+  begin: () => void;
+}
+
+/** What one user has in a pool. */
+interface Own {
+  inUse: number;
+  waiting: number;
+  /** who waits, by target, in turn */
+  lines: Map<string, Set<Waiter>>;
+  /** places that are taken, by target */
+  at: Map<string, number>;
+}
+
+/** What is under way at one target. */
+interface At {
+  inUse: number;
+  /** when the last ones began, in ms of `performance.now()`, where their number is bounded */
+  begun: number[];
+}
+
+const nothing = (): Own => ({ inUse: 0, waiting: 0, lines: new Map(), at: new Map() });
+
+/** of work that has no target */
+const NONE = '';
+const WINDOW_MS = 1000;
+/** for whom the work that is under way is done */
+const workingFor = new AsyncLocalStorage<Owner>();
+const known = new Map<string, FairPool>();
+
+/** The pools of this process by their names. */
+export const allPools = (): ReadonlyMap<string, FairPool> => known;
+
+/**
+ * Places for work that goes on at once, shared by users: bounded of each user, at each target and in all. Who waits is
+ * served in turns over users, and over the targets within a user, not in order of arrival.
+ */
+export class FairPool {
+  private inUseNow = 0;
+  private waitingNow = 0;
+  private refusedYet = 0;
+  private readonly owns = new Map<Owner, Own>();
+  /** those who wait: who was served goes to the end */
+  private readonly turns = new Map<Owner, Own>();
+  private readonly targets = new Map<string, At>();
+  private idle: (() => void)[] = [];
+  private alarm: NodeJS.Timeout | undefined;
+  /** when the alarm goes off, in ms of `performance.now()` */
+  private alarmAt = 0;
+  /** what ends the waits that a signal ends: one listener for all of them */
+  private readonly leaving = new WeakMap<AbortSignal, Set<() => void>>();
+
+  constructor(
+    readonly name: PoolName,
+    private readonly bounds: Bounds = POOLS[name],
+  ) {
+    known.set(name, this);
+  }
+
+  get inUse(): number {
+    return this.inUseNow;
+  }
+
+  get waiting(): number {
+    return this.waitingNow;
+  }
+
+  /** how many were refused since the start */
+  get refused(): number {
+    return this.refusedYet;
+  }
+
+  /**
+   * Does a piece of work when there is a place for it.
+   * @param signal ends the wait for a place
+   * @throws AppError 429001 when too many wait; the signal's reason; what the work throws
+   */
+  async run<T>(share: Share, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const waiter = this.waiterOf(share);
+    await this.place(waiter, signal);
+    try {
+      return await workingFor.run(waiter.user, work);
+    } finally {
+      this.release(waiter);
+    }
+  }
+
+  /** Takes a place at once. @returns what gives it back; null: there is none, and that counts as refused */
+  take(share: Share): (() => void) | null {
+    const waiter = this.waiterOf(share);
+    const own = this.owns.get(waiter.user) ?? nothing();
+    if (!this.hasPlace(own, waiter.target)) {
+      this.refusedYet++;
+      return null;
+    }
+    this.begin(waiter, own);
+    let given = false;
+    return () => {
+      if (!given) this.release(waiter);
+      given = true;
+    };
+  }
+
+  /** As `take`. @throws AppError 429001 when there is no place */
+  takeOrRefuse(share: Share): () => void {
+    const release = this.take(share);
+    if (!release) throw this.refusal();
+    return release;
+  }
+
+  /** Whether nobody may come in now, not even to wait. */
+  isFull(share: Share): boolean {
+    const { user, target } = this.waiterOf(share);
+    const own = this.owns.get(user) ?? nothing();
+    const { waiting, waitingOfUser } = this.bounds;
+    return !this.hasPlace(own, target) && (this.waitingNow >= waiting || own.waiting >= waitingOfUser);
+  }
+
+  /** When nothing is under way, and nobody waits. */
+  async onIdle(): Promise<void> {
+    if (this.inUseNow + this.waitingNow) await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  /** What who is refused is told. */
+  refusal(): Error {
+    return errors.tooMany(this.bounds.words, this.bounds.seconds);
+  }
+
+  private waiterOf({ user = workingFor.getStore() ?? null, target = NONE }: Share): Waiter {
+    return { user, target: String(target), begin: () => undefined };
+  }
+
+  private place(waiter: Waiter, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      let leaves: Set<() => void> | undefined;
+      const { user, target } = waiter;
+      const own = this.ownOf(user);
+      const leave = () => {
+        this.unline(waiter, own);
+        this.forget(user, own);
+        this.tellIdle();
+        reject(signal?.reason);
+      };
+      waiter.begin = () => {
+        leaves?.delete(leave);
+        resolve();
+      };
+      const line = own.lines.get(target) ?? new Set();
+      line.add(waiter);
+      own.lines.set(target, line);
+      own.waiting++;
+      this.waitingNow++;
+      this.turns.set(user, own);
+      this.serve();
+      if (!line.has(waiter)) return;
+      const { waiting, waitingOfUser } = this.bounds;
+      if (this.waitingNow > waiting || own.waiting > waitingOfUser) {
+        this.refusedYet++;
+        this.unline(waiter, own);
+        this.forget(user, own);
+        reject(this.refusal());
+        return;
+      }
+      if (signal) leaves = this.leavesOf(signal).add(leave);
+    });
+  }
+
+  private leavesOf(signal: AbortSignal): Set<() => void> {
+    const known = this.leaving.get(signal);
+    if (known) return known;
+    const leaves = new Set<() => void>();
+    this.leaving.set(signal, leaves);
+    const all = () => {
+      for (const leave of leaves) leave();
+    };
+    signal.addEventListener('abort', all, { once: true });
+    return leaves;
+  }
+
+  /** Gives free places to who waits, a turn each. */
+  private serve(): void {
+    for (let next = this.next(); next; next = this.next()) {
+      const { waiter, own } = next;
+      this.unline(waiter, own);
+      // others of this user, and of this target, have their turns before
+      if (own.waiting) {
+        this.turns.delete(waiter.user);
+        this.turns.set(waiter.user, own);
+      }
+      const line = own.lines.get(waiter.target);
+      if (line) {
+        own.lines.delete(waiter.target);
+        own.lines.set(waiter.target, line);
+      }
+      this.begin(waiter, own);
+      waiter.begin();
+    }
+  }
+
+  private next(): { waiter: Waiter; own: Own } | null {
+    if (this.inUseNow >= this.bounds.all) return null;
+    for (const own of this.turns.values()) {
+      if (own.inUse >= this.bounds.user) continue;
+      for (const [target, line] of own.lines) {
+        const [waiter] = line;
+        if (waiter && this.isFree(own, target)) return { waiter, own };
+      }
+    }
+    return null;
+  }
+
+  private hasPlace(own: Own, target: string): boolean {
+    return this.inUseNow < this.bounds.all && own.inUse < this.bounds.user && this.isFree(own, target);
+  }
+
+  private isFree(own: Own, target: string): boolean {
+    const { target: most, userAtTarget = most, perSecond } = this.bounds;
+    const at = this.targets.get(target);
+    if (!at || target === NONE) return true;
+    if (at.inUse >= most || (own.at.get(target) ?? 0) >= userAtTarget) return false;
+    const [first] = at.begun;
+    if (perSecond === undefined || first === undefined || at.begun.length < perSecond) return true;
+    const over = first + WINDOW_MS;
+    if (over <= performance.now()) return true;
+    this.wakeAt(over);
+    return false;
+  }
+
+  /** Who waits for a second to pass is served then, whichever target's is over first. */
+  private wakeAt(at: number): void {
+    if (this.alarm && this.alarmAt <= at) return;
+    clearTimeout(this.alarm);
+    this.alarmAt = at;
+    const ring = () => {
+      this.alarm = undefined;
+      this.serve();
+    };
+    this.alarm = setTimeout(ring, Math.ceil(at - performance.now())).unref();
+  }
+
+  private begin({ user, target }: Waiter, own: Own): void {
+    const at = this.targets.get(target) ?? { inUse: 0, begun: [] };
+    this.targets.set(target, at);
+    this.owns.set(user, own);
+    at.inUse++;
+    own.inUse++;
+    own.at.set(target, (own.at.get(target) ?? 0) + 1);
+    this.inUseNow++;
+    const { perSecond } = this.bounds;
+    if (perSecond === undefined) return;
+    at.begun.push(performance.now());
+    if (at.begun.length > perSecond) at.begun.shift();
+  }
+
+  private release({ user, target }: Waiter): void {
+    const own = this.owns.get(user) as Own;
+    const at = this.targets.get(target) as At;
+    const left = (own.at.get(target) as number) - 1;
+    if (left) own.at.set(target, left);
+    else own.at.delete(target);
+    own.inUse--;
+    at.inUse--;
+    this.inUseNow--;
+    this.forget(user, own);
+    if (!at.inUse) this.forgetTarget(target, at);
+    this.serve();
+    this.tellIdle();
+  }
+
+  private ownOf(user: Owner): Own {
+    const own = this.owns.get(user) ?? nothing();
+    this.owns.set(user, own);
+    return own;
+  }
+
+  private unline(waiter: Waiter, own: Own): void {
+    const line = own.lines.get(waiter.target) as Set<Waiter>;
+    line.delete(waiter);
+    if (!line.size) own.lines.delete(waiter.target);
+    own.waiting--;
+    this.waitingNow--;
+    if (!own.waiting) this.turns.delete(waiter.user);
+  }
+
+  private forget(user: Owner, own: Own): void {
+    if (!own.inUse && !own.waiting) this.owns.delete(user);
+  }
+
+  /** A target whose beginnings are counted is known until they are past. */
+  private forgetTarget(target: string, at: At): void {
+    const last = at.begun.at(-1);
+    if (last === undefined) this.targets.delete(target);
+    else
+      setTimeout(() => {
+        if (!at.inUse && at.begun.at(-1) === last) this.targets.delete(target);
+      }, WINDOW_MS).unref();
+  }
+
+  private tellIdle(): void {
+    if (this.inUseNow + this.waitingNow) return;
+    for (const resolve of this.idle.splice(0)) resolve();
+  }
+}

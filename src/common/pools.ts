@@ -1,0 +1,81 @@
+import { availableParallelism } from 'node:os';
+
+/** How many places a pool has, and for whom. */
+export interface Bounds {
+  /** work under way at once in this process */
+  all: number;
+  /** of these, of one user: about half at most, so that nobody takes the places of all others */
+  user: number;
+  /** of these, at one target: a domain, an account, a server */
+  target: number;
+  /** of these, of one user, where several users have the same target; left out: all of the target's */
+  userAtTarget?: number;
+  /** pieces of work that begin at one target within a second; left out: any number */
+  perSecond?: number;
+  /** who may wait for a place, of all and of one user; the next one is refused */
+  waiting: number;
+  waitingOfUser: number;
+  /** what who is refused is told, and in how many seconds to come again */
+  words: string;
+  seconds: number;
+}
+
+/** For work that a process brings up by itself: it waits, and its list has an end of its own. */
+const PATIENT = { waiting: Number.POSITIVE_INFINITY, waitingOfUser: Number.POSITIVE_INFINITY, words: '', seconds: 0 };
+/** Nobody waits: there is a place at once, or none. */
+const AT_ONCE = { waiting: 0, waitingOfUser: 0 };
+
+// hashing runs on libuv's threads; one core is left for everything else
+const CORES = Math.max(1, availableParallelism() - 1);
+const LOGINS = 'Too many logins at this moment; try again in a few seconds';
+
+/** All pools that users share. The table in docs/architecture.md is compared with these by a test. */
+export const POOLS = {
+  'failover checks': { all: 1000, user: 400, target: 20, userAtTarget: 10, perSecond: 25, ...PATIENT },
+  'failover checks for nodes': { all: 2000, user: 1000, target: 20, perSecond: 25, ...PATIENT },
+  'failover switches': { all: 200, user: 80, target: 4, ...PATIENT },
+  'zone health': {
+    ...{ all: 40, user: 10, target: 10, waiting: 40, waitingOfUser: 10 },
+    ...{ words: 'Too many domains are being looked at', seconds: 5 },
+  },
+  'delegation watch': { all: 16, user: 6, target: 1, ...PATIENT },
+  publication: {
+    ...{ all: 200, user: 100, target: 100, userAtTarget: 50, ...AT_ONCE },
+    ...{ words: 'Too many requests wait for changes to be published', seconds: 5 },
+  },
+  'publication questions': { all: 160, user: 80, target: 40, userAtTarget: 20, ...PATIENT },
+  'DNS questions': { all: 200, user: 100, target: 40, userAtTarget: 20, ...PATIENT },
+  'certificate looks': { all: 24, user: 8, target: 3, ...PATIENT },
+  'registry look-ups': { all: 16, user: 6, target: 2, userAtTarget: 1, ...PATIENT },
+  'registry look-ups now': {
+    ...{ all: 20, user: 6, target: 4, userAtTarget: 2, waiting: 60, waitingOfUser: 6 },
+    ...{ words: 'Too many registrations are being asked about', seconds: 10 },
+  },
+  jobs: { all: 100, user: 40, target: 1, ...AT_ONCE, words: '', seconds: 0 },
+  synchronisations: { all: 64, user: 32, target: 4, ...PATIENT },
+  settling: { all: 64, user: 32, target: 2, ...PATIENT },
+  'resumed lists': { all: 32, user: 16, target: 1, ...PATIENT },
+  'tunnel looks': { all: 16, user: 8, target: 1, ...PATIENT },
+  'tunnel settling': { all: 16, user: 8, target: 2, ...PATIENT },
+  'event streams': {
+    ...{ all: 1000, user: 10, target: 10, ...AT_ONCE },
+    ...{ words: 'There are too many streams', seconds: 60 },
+  },
+  downloads: {
+    ...{ all: 20, user: 4, target: 4, ...AT_ONCE },
+    ...{ words: 'Too many exports and downloads are under way', seconds: 10 },
+  },
+  'requests that wait': { all: 400, user: 40, target: 20, ...AT_ONCE, words: '', seconds: 0 },
+  'password hashes': {
+    ...{ all: CORES, user: Math.ceil(CORES / 2), target: CORES, waiting: 32, waitingOfUser: 16 },
+    ...{ words: LOGINS, seconds: 2 },
+  },
+  'password hashes of strangers': {
+    ...{ all: Math.ceil(CORES / 2), user: Math.ceil(CORES / 2), target: CORES, waiting: 5, waitingOfUser: 3 },
+    ...{ words: LOGINS, seconds: 2 },
+  },
+  mails: { all: 4, user: 2, target: 4, ...AT_ONCE, words: '', seconds: 0 },
+  notices: { all: 32, user: 1, target: 1, ...PATIENT },
+} as const satisfies Record<string, Bounds>;
+
+export type PoolName = keyof typeof POOLS;
