@@ -1,3 +1,4 @@
+import { now } from './clock.js';
 /**
  * What is wrong with a field, for programs: a client translates by it. The list is part of the API; add to it, never
  * change a meaning.
@@ -107,6 +108,9 @@ export const CODES = {
 } as const;
 export type ErrorKind = keyof typeof CODES;
 
+/** seconds after which a request whose time was over may be tried again, where nothing says better */
+export const SOON_S = 5;
+
 function make(kind: ErrorKind, message: string, data?: unknown, retryAfterSeconds?: number): AppError {
   return new AppError(CODES[kind].status, CODES[kind].code, message, data, retryAfterSeconds);
 }
@@ -145,6 +149,11 @@ export const errors = {
   tooMany: (message: string, retryAfterSeconds: number) => make('tooMany', message, undefined, retryAfterSeconds),
   /** What this machine could not do, in words that its operator may see: 500001. */
   failed: (message: string) => make('internal', message),
+  /** The time of the request was over before anything was asked of the provider: 500002. */
+  overdue: (message: string) => {
+    const data = { provider: null, kind: 'unavailable', retryable: true, applied: 'no', retry_at: now(SOON_S * 1000) };
+    return make('provider', message, data, SOON_S);
+  },
   unsupported: (message: string) => make('unsupported', message),
   notReady: (message: string, retryAfterSeconds?: number) => make('notReady', message, undefined, retryAfterSeconds),
 };
