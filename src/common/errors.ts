@@ -1,4 +1,5 @@
 import { now } from './clock.js';
+
 /**
  * What is wrong with a field, for programs: a client translates by it. The list is part of the API; add to it, never
  * change a meaning.

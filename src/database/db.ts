@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, QueryFailedError } from 'typeorm';
 import { sleep } from '../common/clock.js';
 import { traced } from '../traces/traces.js';
 import { AppDataSource } from './app-data-source.js';
@@ -124,8 +124,10 @@ export function mayGoWell(error: unknown): boolean {
   return RETRY.has(code ?? '') || /database is locked/.test(message ?? '');
 }
 
-/** Whether SQLite has a number for us that JavaScript cannot hold: one that nobody wrote through the service. */
-export const isTooLarge = (error: unknown): boolean => driverError(error).code === 'ERR_OUT_OF_RANGE';
+/** Whether an error is one of the database, of a statement or of its connection. */
+export const isFromDriver = (error: unknown): boolean =>
+  error instanceof QueryFailedError ||
+  /^([0-9A-Z]{5}|ER_[A-Z_]+|ERR_SQLITE_ERROR)$/.test(String(driverError(error)?.code ?? ''));
 
 /** Whether an error is the violation of a unique index. */
 export function isDuplicate(error: unknown): boolean {

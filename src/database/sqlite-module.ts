@@ -12,6 +12,7 @@ interface Database {
 interface Statement {
   all(...values: unknown[]): unknown[];
   run(...values: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  setReadBigInts(on: boolean): void;
   /** these two from Node 22.16 on */
   columns?(): { name: string }[];
   setReturnArrays?(on: boolean): void;

@@ -1,10 +1,13 @@
 import { closeSync, openSync } from 'node:fs';
 import type { DataSource, QueryRunner } from 'typeorm';
+import { PIECE_MS, turn } from '../common/turns.js';
 import { ownerOnly } from '../config/choice-file.js';
 import { sqlite } from './sqlite-module.js';
 
 /** ms that a statement waits while another process writes */
 const BUSY_MS = 5000;
+/** of pages: the indices of a large zone are written all over, and fewer are read and written twice */
+const CACHE_KIB = 65_536;
 
 /**
  * Ends a statement, outside of a transaction, whose effect need not survive a power cut: it does not wait for the disk.
@@ -13,14 +16,29 @@ const BUSY_MS = 5000;
 export const BRIEF = ' /* brief */';
 
 /** Node before 22.16 does not tell whether a statement answers rows. */
-const READS = /^\s*(SELECT|PRAGMA|WITH|EXPLAIN|VALUES)\b|\sRETURNING id$/i;
+const READS_ONLY = /^\s*(SELECT|PRAGMA|WITH|EXPLAIN|VALUES)\b/i;
+const READS = new RegExp(`${READS_ONLY.source}|\\sRETURNING id$`, 'i');
+
+/** Whether a statement answered an integer that a JavaScript number cannot hold. */
+const isTooLarge = (error: unknown): boolean =>
+  /too large to be represented as a JavaScript number/.test((error as Error).message);
+
+/** A row, or its cells, with the integers that a number cannot hold as text, as the other databases' drivers answer. */
+function withTexts(row: unknown): unknown {
+  const cell = (value: unknown) => {
+    if (typeof value !== 'bigint') return value;
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  };
+  if (Array.isArray(row)) return row.map(cell);
+  return Object.fromEntries(Object.entries(row as object).map(([name, value]) => [name, cell(value)]));
+}
 
 /** SQLite for TypeORM without a compiler: `node:sqlite` or its backport, in the shape of better-sqlite3. */
 export function sqliteDriver(path: string, { DatabaseSync } = sqlite()) {
   if (path !== ':memory:') makePrivate(path);
   // kept by the closures below: a database that is collected closes under its statements
   const db = new DatabaseSync(path);
-  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
   const prepare = (sql: string) => {
     const statement = db.prepare(sql);
     const lasting = (...values: unknown[]) => statement.run(...values);
@@ -33,15 +51,29 @@ export function sqliteDriver(path: string, { DatabaseSync } = sqlite()) {
       }
     };
     const run = sql.endsWith(BRIEF) ? brief : lasting;
+    const cells = (values: unknown[]): unknown[] => {
+      try {
+        return statement.all(...values);
+      } catch (error) {
+        // what writes is not done twice
+        if (!READS_ONLY.test(sql) || !isTooLarge(error)) throw error;
+        statement.setReadBigInts(true);
+        try {
+          return statement.all(...values).map(withTexts);
+        } finally {
+          statement.setReadBigInts(false);
+        }
+      }
+    };
     const names = statement.columns?.().map((column) => column.name);
     if (!names) {
-      const all = (...values: unknown[]) => statement.all(...values).map((row) => ({ ...(row as object) }));
+      const all = (...values: unknown[]) => cells(values).map((row) => ({ ...(row as object) }));
       return { reader: READS.test(sql), run, all };
     }
     // rows cross from native code as arrays a third faster than as objects
     statement.setReturnArrays?.(names.length > 0);
     const all = (...values: unknown[]) =>
-      (statement.all(...values) as unknown[][]).map((cells) => {
+      (cells(values) as unknown[][]).map((cells) => {
         const row: Record<string, unknown> = {};
         for (let i = 0; i < names.length; i++) row[names[i] as string] = cells[i];
         return row;
@@ -104,11 +136,14 @@ export function gate(dataSource: DataSource): void {
     // one statement cache for all runners, else every request would prepare its statements again
     stmtCache = statements;
     private mine = false;
+    /** when everybody else had a turn */
+    private turned = 0;
 
     async startTransaction(level?: unknown) {
       if (!this.mine) {
         await take();
         this.mine = true;
+        this.turned = performance.now();
       }
       try {
         await super.startTransaction(level);
@@ -140,9 +175,18 @@ export function gate(dataSource: DataSource): void {
     }
 
     async query(...args: unknown[]) {
-      if (this.mine) return super.query(...args);
-      const turn = take();
-      if (turn) await turn;
+      if (this.mine) {
+        // statements here are done at once, and thousands of them would follow each other without a turn between them
+        // while the schema changes nobody else is served, and another process waits for the lock that this one has
+        const { migrating } = dataSource as { migrating?: boolean };
+        if (!migrating && performance.now() - this.turned > PIECE_MS) {
+          await turn(true);
+          this.turned = performance.now();
+        }
+        return super.query(...args);
+      }
+      const mine = take();
+      if (mine) await mine;
       try {
         return await super.query(...args);
       } finally {
