@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { configureLogger, log } from './common/logger.js';
 import { StartRefused } from './common/start-refused.js';
@@ -8,6 +9,19 @@ import { createApp } from './create-app.js';
 import { DatabaseService } from './database/database.service.js';
 import { InitService } from './init/init.service.js';
 import { UsersService } from './users/users.service.js';
+
+/** files and connections that the service may have open at once: its pools together, and room for clients */
+const OPEN_FILES = 8192;
+
+/** How many files this process may have open; Infinity where nobody tells. */
+function openFilesLimit(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft ? Number(soft) : Number.POSITIVE_INFINITY;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
 
 async function main(): Promise<void> {
   const config = parseConfig(readEnvironment(process.cwd()));
@@ -24,6 +38,9 @@ async function main(): Promise<void> {
   if (presetProblem) throw presetProblem;
   // one that is refused says why in one line, and no more
   log().info({ version: VERSION, node: process.version, pid: process.pid, config: shownConfig(config) }, 'starting');
+  for (const { name, meant } of config.misspelt) log().warn({ name, meant }, 'a variable that nobody reads is set');
+  const files = openFilesLimit();
+  if (files < OPEN_FILES) log().warn({ files, needed: OPEN_FILES }, 'few files may be open (ulimit -n)');
   // before the logger takes its leave
   process.prependOnceListener('exit', (code) => log().info({ version: VERSION, code }, 'stopped'));
   await app.listen(config.port, config.host);

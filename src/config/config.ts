@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Cidr, parseCidr } from '../common/cidr.js';
+import { misspelt } from './misspelt.js';
 
 /**
  * Where the data lives: preset by `DATABASE_URL`, or chosen in the setup flow and kept in `database.json` of the data
@@ -65,6 +66,8 @@ export interface Config {
   traces: Readonly<
     Record<'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME', string>
   > | null;
+  /** variables that nobody reads, and which of ours each may be meant to be */
+  misspelt: { name: string; meant: string }[];
   /** what tells when registrations end */
   expiry: {
     /** whether registries may be asked at all */
@@ -123,8 +126,10 @@ export function readEnvironment(directory: string): Record<string, string | unde
 /** @throws ConfigError naming every variable with a wrong value */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = [];
+  const known = new Set(['ADMIN_PASSWORD']);
   /** Empty means: not set. */
   const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
+    known.add(name);
     const value = env[name]?.trim();
     if (!value) return fallback;
     try {
@@ -233,6 +238,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
     }),
     providerTimeoutMs: read('PROVIDER_TIMEOUT_MS', 10_000, whole(100, 120_000)),
     unclearAfterMs: read('UNCLEAR_AFTER_MS', 60_000, whole(0, 3_600_000)),
+    misspelt: [],
     zoneFiles: {
       root: resolve(dataDir, read('ZONEFILE_DIR', 'zones', text)),
       reloadCommand: read<string | null>('ZONEFILE_RELOAD_COMMAND', null, text),
@@ -282,6 +288,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       ),
     },
   };
+  config.misspelt = misspelt(Object.keys(env), [...known]);
   if (config.checkers.length && !config.checkerSecret) problems.push('CHECKERS need CHECKER_SECRET, the same at all');
   if (problems.length) throw new ConfigError(`Wrong configuration:\n  ${problems.join('\n  ')}`);
   return config;

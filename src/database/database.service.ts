@@ -8,6 +8,7 @@ import { CONFIG } from '../config/config.module.js';
 import { Events } from '../events/events.js';
 import { provide } from '../metrics/metrics.js';
 import { AppDataSource } from './app-data-source.js';
+import { failureWords } from './failure-words.js';
 import { SealedValues } from './sealed-values.js';
 
 const RETRY_MS = 2000;
@@ -23,6 +24,8 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   private stopped = false;
   private accepted = false;
   private mayLack = false;
+  /** why the database cannot be opened, in words that say nothing of it; null: it can, or nobody has tried */
+  trouble: string | null = null;
   /** what ends the process when a database that was down at the start turns out to be one to refuse */
   whenRefused: () => void = () => undefined;
 
@@ -66,7 +69,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
       await this.openOnce(this.choice);
     } catch (error) {
       if (error instanceof StartRefused) throw error;
-      log().error({ err: (error as Error).message }, 'the database cannot be opened; trying again');
+      log().error({ err: (error as Error).message, why: this.trouble }, 'the database cannot be opened; trying again');
       this.retry();
     }
   }
@@ -97,7 +100,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
           this.whenRefused();
           return;
         }
-        log().warn({ err: error.message }, 'the database is still down');
+        log().warn({ err: error.message, why: this.trouble }, 'the database is still down');
         this.retry();
       });
     }, RETRY_MS);
@@ -108,7 +111,13 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     this.opening ??= this.openAndPrepare(choice).finally(() => {
       this.opening = null;
     });
-    await this.opening;
+    try {
+      await this.opening;
+      this.trouble = null;
+    } catch (error) {
+      this.trouble = failureWords(error);
+      throw error;
+    }
   }
 
   private async openAndPrepare(choice: DatabaseChoice): Promise<void> {

@@ -43,7 +43,10 @@ export class HealthController {
   @Fails('notReady')
   async ready(): Promise<Health> {
     if (!this.database.configured) return { status: 'setup' };
-    if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
+    if (!this.database.open) {
+      const { trouble } = this.database;
+      throw errors.notReady(`The database is down${trouble ? ` (${trouble})` : ''}; trying again`, 5);
+    }
     // one look for all who ask: at a server that does not answer each would hold a connection
     this.look ??= this.state().finally(() => {
       this.look = null;

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import type { Cidr } from '../common/cidr.js';
 import type { DatabaseChoice } from '../config/config.js';
 import { toOptions } from '../database/app-data-source.js';
+import { failureWords } from '../database/failure-words.js';
 import { resolveAllAllowed } from '../outbound/guard.js';
 import type { DatabaseInput, TestResult } from './init.dto.js';
 
@@ -17,30 +18,6 @@ export function choiceOf(input: DatabaseInput, dataDir: string): DatabaseChoice 
   if (!server) throw new Error('validation lets no body without its server through');
   const { host, port, database, user, password, ssl } = server;
   return { type: input.type, host, port, database, user, password, ssl: ssl ?? false };
-}
-
-// Class of a connection failure; driver texts may hold hosts, users and file names.
-const WORDS: [RegExp, string][] = [
-  [/ENOTFOUND|EAI_AGAIN|cannot be resolved/, 'The host name is not known'],
-  [/outbound rules/, 'Connections to this address are not allowed (outbound rules)'],
-  [/ECONNREFUSED/, 'Nothing listens at this host and port'],
-  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i, 'The server cannot be reached'],
-  [
-    /28P01|28000|ER_ACCESS_DENIED|ER_DBACCESS_DENIED|password/i,
-    'User name or password is wrong, or the user may not use this database',
-  ],
-  [/3D000|ER_BAD_DB_ERROR/, 'The database does not exist'],
-  [/SSL|TLS|certificate/i, 'The TLS connection failed'],
-  [/42501|ER_TABLEACCESS_DENIED|permission denied/i, 'The user lacks rights in this database'],
-  [/SQLITE_CANTOPEN|unable to open|EACCES|EROFS/i, 'The file cannot be opened in the data directory'],
-  [/SQLITE_NOTADB|not a database/i, 'The file is not an SQLite database'],
-];
-
-/** A connection failure in plain words, without the driver's text. */
-export function failureWords(error: unknown): string {
-  const e = error as { code?: string; message?: string; driverError?: { code?: string } };
-  const text = `${e.code ?? ''} ${e.driverError?.code ?? ''} ${e.message ?? ''}`;
-  return WORDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'The connection failed';
 }
 
 /**

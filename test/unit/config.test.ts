@@ -137,6 +137,7 @@ describe('configuration', () => {
       checkerSecret: null,
       checkReferences: [],
       slowMs: 2000,
+      misspelt: [],
       metrics: { on: false, port: null, token: null },
       traces: null,
       expiry: {
@@ -240,4 +241,26 @@ describe('database.json', () => {
       assert.throws(() => readChoice(folder), { message: new RegExp(`^${said}; .*DATABASE_URL$`) }, text);
     }
   });
+});
+
+it('names variables that look as if one of ours was meant', () => {
+  const env = {
+    DATABSE_URL: 'sqlite:a.db',
+    DATABASE_URLS: '',
+    OUTBOUND_ALOW: '',
+    METRICS: 'off',
+    HOST: '::',
+    HOSTNAME: 'a',
+    PATH: '',
+  };
+  const { misspelt } = parseConfig(env);
+  assert.deepEqual(misspelt, [
+    { name: 'DATABSE_URL', meant: 'DATABASE_URL' },
+    { name: 'DATABASE_URLS', meant: 'DATABASE_URL' },
+    { name: 'OUTBOUND_ALOW', meant: 'OUTBOUND_ALLOW' },
+  ]);
+  // what many machines have
+  const common =
+    'HOME USER SHELL LANG TERM PWD OLDPWD LOGNAME NODE_ENV NODE_OPTIONS HTTP_PROXY HTTPS_PROXY NO_PROXY TZ';
+  assert.deepEqual(parseConfig(Object.fromEntries(common.split(' ').map((name) => [name, '']))).misspelt, []);
 });
