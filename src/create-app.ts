@@ -12,6 +12,7 @@ import { nestLogger } from './common/logger.js';
 import { VERSION } from './common/version.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
+import { DatabaseService } from './database/database.service.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { options } from './http/methods.js';
 import { observed } from './http/observed.js';
@@ -68,7 +69,7 @@ export async function createApp(config: Config): Promise<NestExpressApplication>
   if (config.metrics.on || config.metrics.port) measureProcess(VERSION);
   await app.init();
   // Nest answers what lies below /api; elsewhere Express would answer with HTML
-  const filter = new ErrorFilter(app.get(FailedChanges));
+  const filter = new ErrorFilter(app.get(FailedChanges), app.get(DatabaseService));
   const answer = (error: unknown, request: Request, response: Response) =>
     void filter.catch(error, new ExecutionContextHost([request, response]));
   front.use((request: Request, response: Response) => answer(new NotFoundException(), request, response));

@@ -1,5 +1,6 @@
+import { hostname } from 'node:os';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { within } from '../common/clock.js';
+import { clockOffsetMs, isClockOff, sleep, within } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import { StartRefused } from '../common/start-refused.js';
 import { readChoice, writeChoice } from '../config/choice-file.js';
@@ -8,10 +9,15 @@ import { CONFIG } from '../config/config.module.js';
 import { Events } from '../events/events.js';
 import { provide } from '../metrics/metrics.js';
 import { AppDataSource } from './app-data-source.js';
+import { DatabaseClock } from './clock.js';
+import { isDatabaseDown, isDatabaseSlow } from './db.js';
 import { failureWords } from './failure-words.js';
+import { whyUnfit } from './schema-watch.js';
 import { SealedValues } from './sealed-values.js';
 
 const RETRY_MS = 2000;
+/** ms between two looks at the clock of the database, and at what became of its schema */
+const LOOK_MS = 3000;
 /** ms that the end of the process waits for the database */
 const STOP_WAIT_MS = 3000;
 
@@ -24,6 +30,15 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
   private stopped = false;
   private accepted = false;
   private mayLack = false;
+  private readonly clock: DatabaseClock;
+  private watching = false;
+  private clockTold = false;
+  /** why this program does not fit to the schema any more; null: it does */
+  unfit: string | null = null;
+  /** what is done before anybody is told that the database is open */
+  readonly beforeOpened: (() => Promise<void>)[] = [];
+  /** what else is looked at every few seconds */
+  readonly looks: (() => Promise<void>)[] = [];
   /** why the database cannot be opened, in words that say nothing of it; null: it can, or nobody has tried */
   trouble: string | null = null;
   /** what ends the process when a database that was down at the start turns out to be one to refuse */
@@ -34,7 +49,9 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     private readonly source: AppDataSource,
     private readonly events: Events,
     private readonly sealed: SealedValues,
-  ) {}
+  ) {
+    this.clock = new DatabaseClock(source);
+  }
 
   /** A database was named, by the environment or by the setup flow; it may be down. */
   get configured(): boolean {
@@ -48,6 +65,7 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     provide('zoneward_database_connections', () => this.source.connections());
+    provide('zoneward_clock_offset_seconds', () => ({ database: clockOffsetMs() / 1000 }));
     const embedded: DatabaseChoice = { type: 'sqlite', path: `${this.config.dataDir}/zoneward.db` };
     this.choice = this.config.database ?? readChoice(this.config.dataDir);
     if (!this.choice && this.config.admin) {
@@ -125,12 +143,54 @@ export class DatabaseService implements OnModuleInit, OnApplicationShutdown {
     await this.source.open(choice, (fields, words) => log().info(fields, words));
     try {
       if (!this.mayLack) await this.sealed.check();
+      this.unfit = null;
+      await this.clock.begin();
+      for (const task of this.beforeOpened) await task();
       this.accepted = true;
     } catch (error) {
       await this.source.destroy();
       throw error;
     }
     log().info({ type: this.source.options.type }, 'database open, schema up to date');
+    if (!this.watching) void this.watch();
     await this.events.emit('database.opened');
+  }
+
+  private async watch(): Promise<void> {
+    this.watching = true;
+    while (!this.stopped) {
+      await this.look();
+      await sleep(LOOK_MS, true);
+    }
+  }
+
+  /** Looks whether the schema is still the one of this program, and what time it is. */
+  async look(): Promise<void> {
+    if (!this.open || this.stopped) return;
+    try {
+      const why = await whyUnfit(this.source);
+      if (why && why !== this.unfit) log().error(why);
+      if (!why && this.unfit) log().info('the schema of the database is the one of this program again');
+      this.unfit = why;
+      await this.clock.look();
+      if (!why) for (const task of this.looks) await task();
+    } catch (error) {
+      // one that is away says nothing new
+      if (!isDatabaseDown(error) && !isDatabaseSlow(error) && !this.stopped)
+        log().warn({ err: (error as Error).message }, 'the database could not be looked at');
+    }
+    await this.tellClock();
+  }
+
+  private async tellClock(): Promise<void> {
+    if (isClockOff() === this.clockTold) return;
+    this.clockTold = !this.clockTold;
+    const offset_seconds = Math.round(clockOffsetMs()) / 1000;
+    const which = { offset_seconds, replica: hostname() };
+    if (!this.clockTold) return log().info(which, 'the clock of this machine is right again');
+    log().error(which, 'the clock of this machine is off from that of the database: it takes no jobs');
+    const way = offset_seconds > 0 ? 'ahead of' : 'behind';
+    const text = `The clock of ${which.replica} is ${Math.abs(offset_seconds)} s ${way} that of the database; it takes no jobs`;
+    await this.events.emit('notice', { event: 'clock.off', text, details: which });
   }
 }

@@ -17,6 +17,7 @@ export const NOTICE_EVENTS = [
   'failover.failed',
   'delegation.changed',
   'delegation.broken',
+  'clock.off',
 ] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 

@@ -4,7 +4,8 @@ import { FailedChanges } from '../audit/failed-changes.service.js';
 import type { ZoneRequest } from '../common/access.js';
 import { AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
-import { isDatabaseDown, isDatabaseSlow, pointsNowhere, whyUnwritable } from '../database/db.js';
+import { DatabaseService } from '../database/database.service.js';
+import { isDatabaseDown, isDatabaseSlow, isFromDriver, pointsNowhere, whyUnwritable } from '../database/db.js';
 import { methodsOf } from './methods.js';
 
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
@@ -43,12 +44,22 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
-  constructor(private readonly failedChanges: FailedChanges) {}
+  constructor(
+    private readonly failedChanges: FailedChanges,
+    private readonly database: DatabaseService,
+  ) {}
+
+  /** A statement that failed since another version has changed the schema, which the regular look has not seen yet. */
+  private async ofSchema(error: unknown): Promise<AppError | null> {
+    if (!isFromDriver(error)) return null;
+    await this.database.look();
+    return this.database.unfit ? errors.notReady(this.database.unfit, 30) : null;
+  }
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<ZoneRequest>();
     const response = host.switchToHttp().getResponse<Response>();
-    const shown = publicError(error, request);
+    const shown = publicError(error, request) ?? (await this.ofSchema(error));
     const answer = shown ?? INTERNAL;
     const { requestId } = request.caller;
     const { method, originalUrl } = request;

@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { SigningKey } from '../auth/sessions/signing-key.js';
 import { Access, Fails } from '../common/access.js';
-import { within } from '../common/clock.js';
+import { clockOffsetMs, isClockOff, within } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
@@ -47,6 +47,7 @@ export class HealthController {
       const { trouble } = this.database;
       throw errors.notReady(`The database is down${trouble ? ` (${trouble})` : ''}; trying again`, 5);
     }
+    if (this.database.unfit) throw errors.notReady(this.database.unfit, 30);
     // one look for all who ask: at a server that does not answer each would hold a connection
     this.look ??= this.state().finally(() => {
       this.look = null;
@@ -70,6 +71,10 @@ export class HealthController {
       throw errors.notReady('The secret that signs logins cannot be decrypted; the log says why', 60);
     });
     const { state } = this.redis;
-    return state === 'none' ? { status: 'ok' } : { status: 'ok', redis: state };
+    return {
+      status: 'ok',
+      ...(state !== 'none' && { redis: state }),
+      ...(isClockOff() && { clock_offset_seconds: Math.round(clockOffsetMs()) / 1000 }),
+    };
   }
 }

@@ -3,4 +3,9 @@ export class Health {
   status!: 'ok' | 'setup';
   /** of `ready`, where Redis is used; the service works without it, too */
   redis?: 'up' | 'away';
+  /**
+   * of `ready`, where the clock of this machine is off by more than 5 s: by how many seconds it is ahead of that of the
+   * database. All that processes share goes by the database's; this one takes no jobs while others can
+   */
+  clock_offset_seconds?: number;
 }

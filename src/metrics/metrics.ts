@@ -22,6 +22,10 @@ const GAUGES = {
   zoneward_domains: { help: 'domains by how long ago their cache followed the provider', label: 'synced' },
   zoneward_cached_records: { help: 'cached records by how long ago they were compared', label: 'synced' },
   zoneward_failover_rules: { help: 'rules of failover by what they serve, and those on hold', label: 'state' },
+  zoneward_clock_offset_seconds: {
+    help: 'seconds by which the clock of this machine is ahead of that of the database, which all processes go by',
+    label: 'from',
+  },
   zoneward_event_streams: { help: 'who listens to events at this process', label: 'kind' },
 } as const;
 

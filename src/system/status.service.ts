@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
+import { clockOffsetMs } from '../common/clock.js';
 import { VERSION } from '../common/version.js';
 import { Db } from '../database/db.js';
 import { kindOfSource } from '../database/dump/dump.js';
@@ -48,6 +49,7 @@ export class StatusService {
       memory: { rss, heap_used, heap_total },
       redis: this.redis.state,
       jobs: await this.jobs.count(),
+      clock_offset_seconds: Math.round(clockOffsetMs()) / 1000,
     };
   }
 

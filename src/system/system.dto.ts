@@ -76,6 +76,8 @@ export class SystemStatus {
   redis!: 'none' | 'up' | 'away';
   /** number of jobs by their state; `failing`: those that come again and again whose last run failed */
   jobs!: Record<string, number>;
+  /** seconds by which the clock of this machine is ahead of that of the database, which all processes go by */
+  clock_offset_seconds!: number;
 }
 
 export class TableRows {

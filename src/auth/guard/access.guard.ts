@@ -19,6 +19,7 @@ import { UsersService } from '../../users/users.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import { bearer, isApiToken } from './strategies.js';
 
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const NO_SECOND_FACTOR = 'Your role must show a second factor: set one up, or sign in again with the one that you have';
 
 /** Passport throws our own words instead of its own. */
@@ -62,6 +63,7 @@ export class AccessGuard implements CanActivate {
     request.auditAction = this.reflector.getAllAndOverride<string | undefined>(AUDITED, targets);
     if (rule?.beforeSetup) return true;
     await this.assertReady();
+    if (!READS.has(request.method)) this.assertMayChange();
     if (!rule) throw errors.forbidden('This route does not declare who may call it');
     if (rule.public) return true;
 
@@ -92,6 +94,12 @@ export class AccessGuard implements CanActivate {
       throw errors.notReady('Not initialised yet: open the setup page, or POST /api/init/database');
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
     if (!(await this.users.someExist())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
+  }
+
+  /** @throws AppError 503001 on a schema that is not ours any more */
+  private assertMayChange(): void {
+    const { unfit } = this.database;
+    if (unfit) throw errors.notReady(unfit, 30);
   }
 
   private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {
