@@ -5,13 +5,16 @@ import { StartRefused } from '../common/start-refused.js';
 import type { DatabaseChoice } from '../config/config.js';
 import { lockMigrations, type Tell } from './migration-lock.js';
 import { MIGRATIONS } from './migrations/index.js';
+import { Pulse } from './pulse.js';
 import { gate, sqliteDriver } from './sqlite.js';
 import {
   limitMysql,
+  limitPool,
   limitPostgres,
   type MysqlPool,
   mysqlLimit,
   type PostgresClient,
+  type PostgresPool,
   postgresLimit,
 } from './time-limits.js';
 
@@ -114,6 +117,7 @@ export class AppDataSource extends DataSource {
    */
   prepares = true;
   private migrated = false;
+  private pulse = new Pulse('', 0, false);
   /** a migration runs, which may take any time */
   private migrating = false;
 
@@ -140,7 +144,8 @@ export class AppDataSource extends DataSource {
     await this.initialize();
     const { type } = this.options;
     if (type === 'mysql' || type === 'mariadb')
-      limitMysql(this.pool() as MysqlPool, this.limitMs, () => this.migrating, type === 'mariadb');
+      limitMysql(this.pool() as MysqlPool, this.limitMs, () => this.migrating, type === 'mariadb', this.pulse);
+    if (type === 'postgres') limitPool(this.pool() as unknown as PostgresPool, this.pulse);
     try {
       await this.migrate(tell);
       this.migrated = true;
@@ -152,8 +157,10 @@ export class AppDataSource extends DataSource {
 
   /** Takes the choice's options and driver without connecting (TypeORM's command line connects by itself). */
   async prepare(choice: DatabaseChoice): Promise<void> {
+    this.pulse.stop();
+    if (choice.type !== 'sqlite') this.pulse = new Pulse(choice.host, choice.port, choice.type === 'postgresql');
     const options = toOptions(choice, this.schema, await flavourOf(choice), async (client) => {
-      limitPostgres(client as unknown as PostgresClient, this.limitMs, () => this.migrating);
+      limitPostgres(client as unknown as PostgresClient, this.limitMs, () => this.migrating, this.pulse);
       await tuned(client);
       await client.query(postgresLimit(this.limitMs));
     });

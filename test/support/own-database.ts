@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +18,9 @@ export interface OwnServer {
   user: { uid: number; gid: number };
   /** where its files are */
   data: string;
+  /** Stops all of its processes where they stand, and lets them go on. */
+  freeze(): void;
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -94,12 +97,20 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   });
   const exited = new Promise((done) => child.once('exit', done));
   const stop = async () => {
+    // one that is frozen does not end
+    if (child.exitCode === null) signal('SIGCONT');
     // at once; PostgreSQL ends its other processes
     child.kill(kind === 'mysql' ? 'SIGKILL' : 'SIGQUIT');
     await exited;
     rmSync(folder, { recursive: true, force: true });
   };
-  const own: OwnServer = { url: url(port), query: (sql) => query(url(port), sql), user: owner, data, stop };
+  const signal = (name: NodeJS.Signals) => {
+    const { pid } = child as { pid: number };
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean);
+    for (const one of [pid, ...children.map(Number)]) process.kill(one, name);
+  };
+  const still = { freeze: () => signal('SIGSTOP'), thaw: () => signal('SIGCONT') };
+  const own: OwnServer = { url: url(port), query: (sql) => query(url(port), sql), user: owner, data, ...still, stop };
   for (let attempt = 0; ; attempt++) {
     try {
       await own.query('SELECT 1');

@@ -78,9 +78,10 @@ export interface TcpProxy {
   port: number;
   /**
    * what becomes of a DNS message of a client: `before` breaks the connection at once, `after` when the server has
-   * answered; a number: the server gets it after so many ms, whether the client still waits or not
+   * answered; a number: the server gets it after so many ms, whether the client still waits or not; `broken`: the same,
+   * and the connection breaks at once
    */
-  fault: (message: { update: boolean }) => 'pass' | 'before' | 'after' | number;
+  fault: (message: { update: boolean }) => 'pass' | 'before' | 'after' | number | { broken: number };
   stop(): Promise<void>;
 }
 
@@ -107,10 +108,11 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
         client.destroy();
         return;
       }
-      if (typeof fate === 'number') {
+      if (typeof fate !== 'string') {
         held = true;
         upstream.once('data', () => upstream.destroy());
-        setTimeout(() => upstream.write(first), fate);
+        setTimeout(() => upstream.write(first), typeof fate === 'number' ? fate : fate.broken);
+        if (typeof fate === 'object') client.destroy();
         return;
       }
       upstream.write(first);
