@@ -17,6 +17,7 @@ import { DomainsModule } from './domains/domains.module.js';
 import { ENTITIES } from './entities.js';
 import { ExpiryModule } from './expiry/expiry.module.js';
 import { FailoverModule } from './failover/failover.module.js';
+import { DeadlineInterceptor } from './http/deadline.interceptor.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
@@ -83,10 +84,11 @@ import { UsersModule } from './users/users.module.js';
   controllers: [HealthController],
   providers: [
     { provide: APP_PIPE, useFactory: validationPipe },
-    // answers pass them the other way round: an answer is audited (@Audited), waited for, then located, then wrapped
+    // answers pass them the other way round: audited (@Audited), in time, waited for, then located, then wrapped
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
     { provide: APP_INTERCEPTOR, useClass: PreferInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: DeadlineInterceptor },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })

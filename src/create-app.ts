@@ -13,6 +13,7 @@ import { VERSION } from './common/version.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseService } from './database/database.service.js';
+import { deadlines } from './http/deadline.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { options } from './http/methods.js';
 import { observed } from './http/observed.js';
@@ -40,6 +41,7 @@ export async function createApp(config: Config): Promise<NestExpressApplication>
   app.disable('etag');
   app.set('query parser', 'simple');
   app.use(requestContext(config));
+  app.use(deadlines(config.requestDeadlineMs));
   app.use(observed(config));
   app.use(apiHeaders);
   app.use(compression({ threshold: COMPRESSED_FROM }));

@@ -46,6 +46,8 @@ export interface Config {
   outboundDeny: Cidr[];
   logLevel: string;
   providerTimeoutMs: number;
+  /** ms in which a request is answered that waits for locks or providers */
+  requestDeadlineMs: number;
   /** ms in which a provider may still apply what it was sent, whatever became of the answer */
   unclearAfterMs: number;
   zoneFiles: { root: string; reloadCommand: string | null };
@@ -237,6 +239,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       return value;
     }),
     providerTimeoutMs: read('PROVIDER_TIMEOUT_MS', 10_000, whole(100, 120_000)),
+    requestDeadlineMs: read('REQUEST_DEADLINE_MS', 50_000, whole(1000, 50_000)),
     unclearAfterMs: read('UNCLEAR_AFTER_MS', 60_000, whole(0, 3_600_000)),
     misspelt: [],
     zoneFiles: {

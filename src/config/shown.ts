@@ -24,6 +24,7 @@ export function shownConfig(config: Config): Record<string, unknown> {
     outboundDeny: texts(config.outboundDeny),
     logLevel,
     providerTimeoutMs: config.providerTimeoutMs,
+    requestDeadlineMs: config.requestDeadlineMs,
     unclearAfterMs: config.unclearAfterMs,
     checkers: config.checkers,
     checkReferences: config.checkReferences,

@@ -33,6 +33,8 @@ export interface OutboundFailure {
   retryable: boolean;
   /** `no`: it is certain that nothing was changed there; `unknown`: ask what it holds */
   applied: 'no' | 'unknown';
+  /** when to try again, where that is known; `Retry-After` says it, too */
+  retry_at?: string;
 }
 
 /** A call to somebody else was refused or failed: HTTP 500, code 500002, the other side's own words. */

@@ -56,6 +56,11 @@ const data = {
     provider: { type: ['string', 'null'], description: 'of 500002: kind of the provider, such as `powerdns`' },
     kind: { type: 'string', enum: Object.keys(PROVIDER_KINDS), description: `of 500002: ${meanings(PROVIDER_KINDS)}` },
     retryable: { type: 'boolean', description: 'of 500002: whether the same request may succeed later' },
+    retry_at: {
+      type: 'string',
+      format: 'date-time',
+      description: 'of 500002: when to try again, where that is known; `Retry-After` says it, too',
+    },
     applied: {
       type: 'string',
       enum: ['no', 'unknown'],
@@ -82,7 +87,7 @@ const errorSchema = {
 
 export const FAILURE_SCHEMAS = { Error: errorSchema, FieldError: fieldErrorSchema };
 
-/** Statuses whose answer says when to come again. */
+/** Statuses whose answer says when to come again; 500002 does, where it is known. */
 const WAITING = [423, 429, 503];
 
 /** Named answers of the failures that operations can have; the same kinds are the same answer. */
@@ -108,7 +113,7 @@ export class Failures {
       headers: headers(
         'X-Request-Id',
         ...RATE_HEADERS,
-        ...(WAITING.includes(status) ? (['Retry-After'] as const) : []),
+        ...(WAITING.includes(status) || kinds.includes('provider') ? (['Retry-After'] as const) : []),
       ),
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     };

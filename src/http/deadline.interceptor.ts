@@ -1,0 +1,52 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { catchError, Observable, race } from 'rxjs';
+import { FAILS } from '../common/access.js';
+import { timeMs } from '../common/clock.js';
+import { Deadline, LEAST_MS, requestDeadline, underDeadline } from '../common/deadline.js';
+import { type ErrorKind, SOON_S } from '../common/errors.js';
+import { OutboundError } from '../outbound/outbound-error.js';
+
+/** The time of a request begins when it arrives; what goes on behind its answer is not bound by it. */
+export function deadlines(ms: number) {
+  return (_request: Request, response: Response, next: NextFunction): void => {
+    const deadline = new Deadline(ms);
+    // of one whose client went away nothing is begun later than for one that waits
+    response.once('finish', () => deadline.lift());
+    underDeadline(deadline, next);
+  };
+}
+
+/**
+ * A request that asks a provider is answered when its time is over, whatever still runs: that goes on to its end behind
+ * the answer, under its locks. A failure for lack of time says when to try again.
+ */
+@Injectable()
+export class DeadlineInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const kinds = Reflect.getMetadata(FAILS, context.getHandler()) as ErrorKind[] | undefined;
+    const deadline = requestDeadline();
+    if (!kinds?.includes('provider') || !Number.isFinite(deadline.answer)) return next.handle();
+    const reading = context.switchToHttp().getRequest<Request>().method === 'GET';
+    return race(next.handle(), overdue(deadline, reading)).pipe(
+      catchError((error: unknown) => {
+        const late =
+          performance.now() >= deadline.work - LEAST_MS && error instanceof OutboundError && error.data.retryable;
+        throw late && !error.data.retry_at ? error.retryAt(timeMs() + SOON_S * 1000) : error;
+      }),
+    );
+  }
+}
+
+/** Fails when it is time to answer, unless what goes on has got a limit of its own. */
+const overdue = (deadline: Deadline, reading: boolean): Observable<never> =>
+  new Observable((waiting) => {
+    const end = () => {
+      if (Number.isFinite(deadline.answer)) waiting.error(new OutboundError('unavailable', OVERDUE, !reading));
+    };
+    const timer = setTimeout(end, deadline.answer - performance.now());
+    return () => clearTimeout(timer);
+  });
+
+const OVERDUE =
+  'The provider took all the time that there was, and may still be at it; read again before you repeat it';
