@@ -1,25 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now, sleep } from '../common/clock.js';
-import { errors } from '../common/errors.js';
+import { hasJumped, MAX_CLOCK_OFFSET_MS, now, sleep } from '../common/clock.js';
+import { requestDeadline } from '../common/deadline.js';
+import { AppError, CODES, errors } from '../common/errors.js';
 import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
+import { DatabaseClock } from './clock.js';
 import { Db, isDuplicate, marks } from './db.js';
 import { Lines } from './lines.js';
-import { HOLDINGS, isGone, newHolding } from './process-name.js';
+import { HOLDINGS, isGone, newHolding, PROCESS } from './process-name.js';
 import { BRIEF } from './sqlite.js';
 
-export { PROCESS } from './process-name.js';
+export { isHolding, PROCESS } from './process-name.js';
 
 /** ms after which the lease of a process that stopped renewing it is free */
 const LIFE_MS = 30_000;
 const RENEW_MS = 10_000;
+/** ms before its end that a lease counts as over for whoever has it: what is begun then has to get out */
+const MARGIN_MS = 5_000;
 /** ms between two looks at locks that another process has: the first, and the longest */
 const LOOK_MS = 20;
 const MAX_LOOK_MS = 100;
 
 /** What whoever holds locks can ask. */
 export interface Held {
+  /** the name of this very holding in the rows of its locks */
+  owner: string;
+  /**
+   * ms of `performance.now()` until which the locks are ours by the last renewal that the database has confirmed,
+   * counted from before it was sent, by whichever clock of the machine has gone further. A process that was paused, or
+   * lost its database, must not begin anything elsewhere after that.
+   */
+  heldUntil(): number;
   /**
    * In the transaction that commits what was done under the locks: whether they are still ours. They stay so until the
    * transaction ends. Best its first statement: then whoever waits for it has no rows that others want.
@@ -34,8 +46,12 @@ export interface Held {
 }
 
 /** Locks were lost while they were held: somebody else may have acted meanwhile, and nothing may be committed. */
-export class LeaseLost extends Error {}
-const LOST = 'the locks were lost while they were held';
+export class LeaseLost extends AppError {
+  constructor() {
+    const { status, code } = CODES.notReady;
+    super(status, code, 'The locks were lost while they were held, and nothing was stored; try again', undefined, 1);
+  }
+}
 
 /** How locks stand to others. */
 export interface HoldOptions {
@@ -44,6 +60,15 @@ export interface HoldOptions {
   /** the one name is a whole: waits for whoever holds a part of it */
   whole?: boolean;
 }
+
+/** A moment by both clocks of a machine: the monotonic one stands still while it sleeps, the other one can be set. */
+interface Moment {
+  mono: number;
+  wall: number;
+}
+const moment = (): Moment => ({ mono: performance.now(), wall: Date.now() });
+const later = ({ mono, wall }: Moment, ms: number): Moment => ({ mono: mono + ms, wall: wall + ms });
+const at = (time: number): Moment => ({ mono: time, wall: time });
 
 /** One call of `hold`. */
 interface Holding {
@@ -54,6 +79,8 @@ interface Holding {
   /** hash of the whole that they are parts of */
   scope: string | null;
   whole: boolean;
+  /** see `Held.heldUntil` */
+  until: Moment;
 }
 
 interface Row {
@@ -62,8 +89,20 @@ interface Row {
   expires_at: string;
 }
 
-const isFree = (row: Row): boolean => row.expires_at <= now() || isGone(row.owner);
-const taken = () => errors.conflict('Somebody else is changing this right now; try again');
+/** What is held by whoever asks for no lock at all. */
+const NOTHING: Held = {
+  owner: PROCESS,
+  heldUntil: () => Number.POSITIVE_INFINITY,
+  confirm: async () => {},
+  release: async () => {},
+};
+
+/** One that lasts longer than locks do was taken by a wrong clock. */
+const isFree = (row: Row): boolean =>
+  row.expires_at <= now() || row.expires_at > now(LIFE_MS + MAX_CLOCK_OFFSET_MS) || isGone(row.owner);
+const TAKEN = 'Somebody else is changing this right now; try again';
+/** @param until when who waited went away: with the time of its request, or before */
+const taken = (until: number) => (until >= requestDeadline().work ? errors.overdue(TAKEN) : errors.conflict(TAKEN));
 
 /**
  * Locks shared by all replicas, kept in the database: `leases` rows. They guard what is done at a provider (read,
@@ -84,7 +123,7 @@ export class Leases {
   /**
    * Runs `work` while holding all the names; waits for them in one order, so that two callers never wait for each
    * other. Whoever holds a part or a whole must not ask for the other inside.
-   * @throws AppError 409001 when a name stays taken longer than `waitMs`
+   * @throws AppError 409001 when a name stays taken longer than `waitMs`, 500002 when the request's time ends before
    */
   async hold<T>(
     names: readonly string[],
@@ -92,17 +131,17 @@ export class Leases {
     work: (held: Held) => Promise<T>,
     { within, whole = false }: HoldOptions = {},
   ): Promise<T> {
-    const until = Date.now() + waitMs;
+    const until = Math.min(performance.now() + waitMs, requestDeadline().work);
     const keys = [...new Set(names.map(sha256))].sort();
-    if (!keys.length) return work({ confirm: async () => {}, release: async () => {} });
+    if (!keys.length) return work(NOTHING);
     const entered: string[] = [];
     try {
       for (const key of keys) {
-        if (!(await this.lines.enter(key, until))) throw taken();
+        if (!(await this.lines.enter(key, until))) throw taken(until);
         entered.push(key);
       }
       return await this.holding(
-        { owner: newHolding(), keys, scope: within ? sha256(within) : null, whole },
+        { owner: newHolding(), keys, scope: within ? sha256(within) : null, whole, until: at(0) },
         until,
         work,
       );
@@ -123,26 +162,35 @@ export class Leases {
     return rows.some((row) => !isFree(row));
   }
 
+  /** Whether this very holding still has a lock, of a process that is alive. */
+  async isHolding(owner: string): Promise<boolean> {
+    const rows = await this.db.rows<Row>('SELECT name, owner, expires_at FROM leases WHERE owner = ?', [owner]);
+    return rows.some((row) => !isFree(row));
+  }
+
   private async holding<T>(holding: Holding, until: number, work: (held: Held) => Promise<T>): Promise<T> {
     // a database that is down now will be asked again before the lease ends
     const timer = setInterval(() => void this.renew(holding).catch(() => undefined), RENEW_MS).unref();
     const confirm = async (manager: EntityManager) => {
       // an update, since it locks the rows on every kind of database
-      if (!(await this.renew(holding, manager))) throw new LeaseLost(LOST);
+      if (!(await this.renew(holding, manager))) throw new LeaseLost();
     };
     let released = false;
     const release = async (manager: EntityManager) => {
       const ours = `DELETE FROM leases WHERE owner = ? AND expires_at > ? AND name IN (${marks(holding.keys.length)})`;
       const gone = await this.db.run(ours, [holding.owner, now(), ...holding.keys], manager);
-      if (gone !== holding.keys.length) throw new LeaseLost(LOST);
+      if (gone !== holding.keys.length) throw new LeaseLost();
       this.db.afterCommit(manager, () => {
         released = true;
       });
     };
     try {
       await this.take(holding, until);
-      return await work({ confirm, release });
+      const heldUntil = () => Math.min(holding.until.mono, performance.now() + holding.until.wall - Date.now());
+      return await work({ owner: holding.owner, heldUntil, confirm, release });
     } finally {
+      // what was begun under the locks and goes on behind them is under none
+      holding.until = at(Number.POSITIVE_INFINITY);
       clearInterval(timer);
       if (!released)
         await this.giveBack(holding).catch((err) =>
@@ -154,6 +202,9 @@ export class Leases {
 
   private async take(holding: Holding, until: number): Promise<void> {
     const { keys, scope, whole } = holding;
+    // what the database would take for over would be taken away at once
+    if (hasJumped()) await new DatabaseClock(this.db.source).look();
+    let begun = at(0);
     // those before it are ours: who waits for a name has none that comes after it, so nobody waits in a circle
     let next = 0;
     // the first time without a look, since nearly always all is free
@@ -164,8 +215,10 @@ export class Leases {
         next = 0;
       }
       const more = keys.slice(next, way ? next + free : next);
+      if (!next) begun = moment();
       if (more.length && (await this.insert(holding, more))) next += more.length;
       if (next === keys.length && !(await this.opposed(holding))) {
+        if (!looks) holding.until = later(begun, LIFE_MS - MARGIN_MS);
         // what was taken before a long wait may be lost again
         if (!looks || (await this.renew(holding))) return;
         await this.giveBack(holding);
@@ -225,13 +278,22 @@ export class Leases {
   }
 
   /** @returns whether all of them were still ours; one that has expired is not */
-  private async renew({ owner, keys }: Holding, manager?: EntityManager): Promise<boolean> {
+  private async renew(holding: Holding, manager?: EntityManager): Promise<boolean> {
+    const { owner, keys } = holding;
+    const begun = moment();
     const renewed = await this.db.run(
       `UPDATE leases SET expires_at = ? WHERE owner = ? AND expires_at > ? AND name IN (${marks(keys.length)})`,
       [now(LIFE_MS), owner, now(), ...keys],
       manager,
     );
-    return renewed === keys.length;
+    const ours = renewed === keys.length;
+    if (!ours) holding.until = at(Number.NEGATIVE_INFINITY);
+    else
+      this.db.afterCommit(manager, () => {
+        const until = later(begun, LIFE_MS - MARGIN_MS);
+        if (until.mono > holding.until.mono) holding.until = until;
+      });
+    return ours;
   }
 
   private async giveBack({ owner, keys }: Holding): Promise<void> {
@@ -239,14 +301,14 @@ export class Leases {
     await this.db.run(sql, [...keys, owner]);
   }
 
-  /** @throws AppError 409001 when it is `until` */
+  /** @throws AppError 409001 or 500002 when it is `until` */
   private async pause(looks: number, until: number, scope: string | null): Promise<void> {
-    const left = until - Date.now();
-    if (left <= 0) throw taken();
+    const left = until - performance.now();
+    if (left <= 0) throw taken(until);
     // a whole that this process holds, or wants, is waited for here
     if (scope && this.lines.has(scope)) {
       if (await this.lines.enter(scope, until)) this.lines.leave(scope);
-      else throw taken();
+      else throw taken(until);
       return;
     }
     const most = Math.min(LOOK_MS * looks, MAX_LOOK_MS);

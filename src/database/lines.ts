@@ -3,7 +3,7 @@ export class Lines {
   /** of each name that somebody is at: those behind him */
   private readonly behind = new Map<string, (() => void)[]>();
 
-  /** Waits until all before have left. @returns false when it is `until` (ms, as `Date.now()`) before that */
+  /** Waits until all before have left. @returns false when it is `until` (ms, as `performance.now()`) before that */
   enter(name: string, until: number): Promise<boolean> {
     const line = this.behind.get(name);
     if (!line) {
@@ -20,7 +20,7 @@ export class Lines {
           line.splice(line.indexOf(turn), 1);
           resolve(false);
         },
-        Math.max(0, until - Date.now()),
+        Math.max(0, until - performance.now()),
       );
       line.push(turn);
     });

@@ -27,6 +27,9 @@ export const PROCESS = `${MACHINE}/${process.pid}/${randomHex(4)}`;
 /** What this process has under way, by owner: its name and a nonce. */
 export const HOLDINGS = new Set<string>();
 
+/** Whether it names a holding, not a process. */
+export const isHolding = (owner: string): boolean => owner.split('/').length === 6;
+
 /** The name of something that this process has under way until it is taken out of `HOLDINGS`. */
 export function newHolding(): string {
   const owner = `${PROCESS}/${randomHex(4)}`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, it, jest } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
+import { hasJumped, keepTime, now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { type Held, LeaseLost, Leases, PROCESS } from '../../src/database/leases.js';
 import { databases } from '../support/databases.js';
@@ -70,7 +70,7 @@ for (const { kind, skip } of databases()) {
     });
 
     it('of another machine are waited for until they expire', async () => {
-      await plant(db, 'e', ELSEWHERE, 60_000);
+      await plant(db, 'e', ELSEWHERE, 20_000);
       assert.equal(await leases.isHeld(['e']), true);
       await assert.rejects(leases.hold(['e'], 100, never), TAKEN);
       await db.run('UPDATE leases SET expires_at = ? WHERE owner = ?', [now(150), ELSEWHERE]);
@@ -78,16 +78,41 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(await owners(), []);
     });
 
+    it('that last longer than locks do were taken by a wrong clock, and are free', async () => {
+      await plant(db, 'w', ELSEWHERE, 3_600_000);
+      assert.equal(await leases.isHeld(['w']), false);
+      assert.equal(await leases.hold(['w'], 100, async () => 'taken'), 'taken');
+    });
+
+    it('are over for who held them when the machine has slept, and the time is asked for before the next ones', async () => {
+      const real = Date.now;
+      keepTime(real());
+      try {
+        await leases.hold(['s'], 1000, async ({ heldUntil }) => {
+          assert.ok(heldUntil() > performance.now());
+          // the monotonic clock stands still meanwhile
+          Date.now = () => real() + 60_000;
+          assert.ok(heldUntil() <= performance.now());
+        });
+        assert.equal(hasJumped(), true);
+        await leases.hold(['s'], 1000, async ({ heldUntil }) => assert.ok(heldUntil() > performance.now()));
+        assert.equal(hasJumped(), false);
+      } finally {
+        Date.now = real;
+        keepTime(null);
+      }
+    });
+
     it('of a process of this machine that is gone are taken at once', async () => {
-      await plant(db, 'd', `${MACHINE}/${NOBODY}/00000000/00000000`, 60_000);
+      await plant(db, 'd', `${MACHINE}/${NOBODY}/00000000/00000000`, 20_000);
       // and of one that had our pid before us
-      await plant(db, 'b', `${MACHINE}/${process.pid}/00000000/00000000`, 60_000);
+      await plant(db, 'b', `${MACHINE}/${process.pid}/00000000/00000000`, 20_000);
       assert.equal(await leases.isHeld(['d', 'b']), false);
       assert.equal(await leases.hold(['a', 'b', 'c', 'd'], 0, async () => 'taken'), 'taken');
     });
 
     it('of a process of this machine that lives are not', async () => {
-      await plant(db, 'l', `${MACHINE}/${process.ppid}/00000000/00000000`, 60_000);
+      await plant(db, 'l', `${MACHINE}/${process.ppid}/00000000/00000000`, 20_000);
       assert.equal(await leases.isHeld(['l']), true);
       await assert.rejects(leases.hold(['l'], 50, never), TAKEN);
     });
@@ -96,7 +121,7 @@ for (const { kind, skip } of databases()) {
       const twin = `${HOST}/${NAMESPACE}/0123456789abcdef/${NOBODY}/00000000/00000000`;
       const older = `${HOST}/${NAMESPACE}/${NOBODY}/00000000`;
       for (const [i, owner] of [twin, older].entries()) {
-        await plant(db, `t${i}`, owner, 60_000);
+        await plant(db, `t${i}`, owner, 20_000);
         assert.equal(await leases.isHeld([`t${i}`]), true, owner);
         await assert.rejects(leases.hold([`t${i}`], 50, never), TAKEN);
       }
@@ -185,7 +210,7 @@ for (const { kind, skip } of databases()) {
             const was = now(ms);
             await db.run('UPDATE leases SET expires_at = ?', [was]);
             renew();
-            const until = Date.now() + patienceMs;
+            const until = performance.now() + patienceMs;
             while ((await ends()) === was && Date.now() < until) await sleep(20);
             return (await ends()) !== was;
           };
@@ -227,7 +252,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(await cost(() => leases.hold(['m'], 0, async () => {}, { within: 'z' })), 3);
       assert.equal(await cost(() => leases.hold(many, 0, async () => {}, { within: 'z' })), 3);
       assert.equal(await cost(() => leases.hold([], 0, async () => {})), 0);
-      await plant(db, 'm30', `${MACHINE}/${NOBODY}/00000000/00000000`, 60_000);
+      await plant(db, 'm30', `${MACHINE}/${NOBODY}/00000000/00000000`, 20_000);
       assert.equal(await cost(() => leases.hold(many, 0, async () => {}, { within: 'z' })), 7);
     });
   });
