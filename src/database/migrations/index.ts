@@ -21,6 +21,12 @@ import { Expiry1764060000000 } from './1764060000000-expiry.js';
 import { JobsAsked1764062000000 } from './1764062000000-jobs-asked.js';
 import { Tunnels1764070000000 } from './1764070000000-tunnels.js';
 import { Delegations1764080000000 } from './1764080000000-delegations.js';
+import { SharedZones1764100000000 } from './1764100000000-shared-zones.js';
+import { PausedLists1764115000000 } from './1764115000000-paused-lists.js';
+import { AccountPauses1764120000000 } from './1764120000000-account-pauses.js';
+import { Makers1764130000000 } from './1764130000000-makers.js';
+import { Installation1764140000000 } from './1764140000000-installation.js';
+import { ConfirmedLists1764150000000 } from './1764150000000-confirmed-lists.js';
 
 /** In order; the class name's number is the order TypeORM checks. */
 export const MIGRATIONS = [
@@ -47,4 +53,10 @@ export const MIGRATIONS = [
   JobsAsked1764062000000,
   Tunnels1764070000000,
   Delegations1764080000000,
+  SharedZones1764100000000,
+  PausedLists1764115000000,
+  AccountPauses1764120000000,
+  Makers1764130000000,
+  Installation1764140000000,
+  ConfirmedLists1764150000000,
 ];
