@@ -40,6 +40,7 @@ import { SettingsService } from './settings/settings.service.js';
 import { BackupsService } from './system/backups.service.js';
 import { KeysService, type KeyUse } from './system/keys.service.js';
 import { LoginsService } from './system/logins.service.js';
+import { PauseService } from './system/pause.service.js';
 import { SystemModule } from './system/system.module.js';
 import { hashPassword } from './users/passwords.js';
 import { UsersModule } from './users/users.module.js';
@@ -61,6 +62,8 @@ const USAGE = `Administration of this installation, for who holds the machine. R
   npm run admin -- backup                      writes a backup into DATA_DIR/backups
   npm run admin -- restore <file> [--force]    puts a backup into the database of this configuration, of any kind; the service
                                                must not run. With --force what the database holds is lost
+  npm run admin -- resume                      lets a restored or copied database work: jobs run, and providers are written
+                                               to; until then it is paused. Its original must not run any more
   npm run admin -- keys                        which key the secrets in the database are encrypted with
   npm run admin -- rotate-key                  encrypts them with a new one, while the service runs
   npm run admin -- drop-unreadable [--yes]     lists the secrets whose key was lost; with --yes drops them, to be entered anew
@@ -94,6 +97,7 @@ const NAMELESS = [
   'reset-security',
   'audit-accept',
   'backup',
+  'resume',
   'keys',
   'drop-unreadable',
   'rotate-key',
@@ -135,6 +139,7 @@ async function restoreFrom(config: Config, [file, option, ...rest]: string[]): P
   const missing = header.keys.filter((id) => !here.includes(id));
   const words = [
     `${rows} rows of ${header.created_at} (version ${header.version}, ${header.database}) are in the database.`,
+    'It is paused: no jobs run, no failover, and nothing is written to providers until `npm run admin -- resume`.',
     'Everybody signs in again; what was revoked after that moment is valid again: look through API tokens and users.',
   ];
   if (missing.length)
@@ -219,6 +224,10 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
       backup: async () => {
         const { file, size, sha256 } = await app.get(BackupsService).create('system');
         return `${join(config.dataDir, 'backups', file)}\n${size} bytes, SHA-256 ${sha256}`;
+      },
+      resume: async () => {
+        await app.get(PauseService).resume('system');
+        return 'It is not paused any more: jobs run, and providers are written to.';
       },
       keys: async () => keyTable(await app.get(KeysService).list()),
       'drop-unreadable': () => app.get(KeysService).dropUnreadable(username === '--yes'),

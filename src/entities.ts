@@ -6,6 +6,7 @@ import { Passkey } from './auth/passkeys/passkey.entity.js';
 import { RecoveryCode, SecondFactor } from './auth/second-factor/second-factor.entity.js';
 import { Challenge } from './auth/sessions/challenge.entity.js';
 import { Session } from './auth/sessions/session.entity.js';
+import { InstallationRow } from './database/installation.entity.js';
 import { Lease } from './database/lease.entity.js';
 import { KnownDelegation } from './delegation/delegation.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
@@ -50,6 +51,7 @@ export const ENTITIES = [
   Failover,
   FailoverRule,
   Lease,
+  InstallationRow,
   JobRow,
   Setting,
   AuditChain,

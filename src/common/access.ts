@@ -97,6 +97,8 @@ export interface AccessRule {
   noTokens?: true;
   /** API tokens that are narrowed to domains may come here, too: the list shows theirs only */
   narrowed?: true;
+  /** only takes away, and calls no provider: may be done in a copy that is paused */
+  inCopy?: true;
 }
 
 export const ACCESS = 'zoneward:access';

@@ -6,6 +6,7 @@ import { EventsModule } from '../events/events.module.js';
 import { AppDataSource } from './app-data-source.js';
 import { DatabaseService } from './database.service.js';
 import { Db } from './db.js';
+import { Installation } from './installation.js';
 import { Leases } from './leases.js';
 import { SealedValues } from './sealed-values.js';
 
@@ -39,8 +40,17 @@ export class DatabaseModule {
         Leases,
         SealedValues,
         DatabaseService,
+        Installation,
       ],
-      exports: [AppDataSource, Db, Leases, SealedValues, DatabaseService, ...repositories.map((r) => r.provide)],
+      exports: [
+        AppDataSource,
+        Db,
+        Leases,
+        SealedValues,
+        DatabaseService,
+        Installation,
+        ...repositories.map((r) => r.provide),
+      ],
     };
   }
 }

@@ -40,4 +40,6 @@ export class JobRow {
   @Utc() created_at!: string;
   @Utc({ nullable: true }) started_at!: string | null;
   @Utc({ nullable: true }) ended_at!: string | null;
+  /** since when it has stopped, once that was told; null: it goes on */
+  @Utc({ nullable: true }) stopped_at!: string | null;
 }

@@ -5,6 +5,7 @@ import { clockOffsetMs } from '../common/clock.js';
 import { VERSION } from '../common/version.js';
 import { Db } from '../database/db.js';
 import { kindOfSource } from '../database/dump/dump.js';
+import { Installation } from '../database/installation.js';
 import { JobReader } from '../jobs/job-reader.service.js';
 import { RedisLink } from '../redis/redis-link.js';
 import { SettingsService } from '../settings/settings.service.js';
@@ -34,6 +35,7 @@ export class StatusService {
     private readonly settings: SettingsService,
     private readonly jobs: JobReader,
     private readonly redis: RedisLink,
+    private readonly installation: Installation,
   ) {}
 
   async status(): Promise<SystemStatus> {
@@ -49,6 +51,7 @@ export class StatusService {
       memory: { rss, heap_used, heap_total },
       redis: this.redis.state,
       jobs: await this.jobs.count(),
+      paused: this.installation.paused,
       clock_offset_seconds: Math.round(clockOffsetMs()) / 1000,
     };
   }

@@ -3,8 +3,9 @@ import { ApiTags } from '@nestjs/swagger';
 import { Audited } from '../audit/audited.js';
 import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
 import { LoginsService } from './logins.service.js';
+import { PauseService } from './pause.service.js';
 import { StatusService } from './status.service.js';
-import { DatabaseStatus, LoginStats, SystemStatus, UnlockInput, UnlockResult } from './system.dto.js';
+import { DatabaseStatus, LoginStats, Resumed, SystemStatus, UnlockInput, UnlockResult } from './system.dto.js';
 
 @ApiTags('System')
 @Controller('system')
@@ -12,6 +13,7 @@ export class SystemController {
   constructor(
     private readonly logins: LoginsService,
     private readonly system: StatusService,
+    private readonly pauses: PauseService,
   ) {}
 
   /** The process that answers, and its database. */
@@ -26,6 +28,19 @@ export class SystemController {
   @Access({ role: Role.Super })
   database(): Promise<DatabaseStatus> {
     return this.system.database();
+  }
+
+  /**
+   * Lets a database that was restored or copied work: jobs run, and providers are written to. Its original must not do
+   * the same any more. 409001 when it is not paused.
+   */
+  @Post('resume')
+  @HttpCode(200)
+  @Access({ role: Role.Super, noTokens: true })
+  @Fails('conflict')
+  @Audited('system.resume')
+  resume(@Me() me: Caller): Promise<Resumed> {
+    return this.pauses.resume(me);
   }
 
   /**

@@ -58,6 +58,16 @@ export class MemoryUse {
   heap_total!: number;
 }
 
+export class SystemPause {
+  since!: string;
+  reason!: string;
+}
+
+export class Resumed {
+  /** always true: a failure is a failure */
+  resumed!: boolean;
+}
+
 export class SystemStatus {
   /** of this program */
   version!: string;
@@ -76,6 +86,8 @@ export class SystemStatus {
   redis!: 'none' | 'up' | 'away';
   /** number of jobs by their state; `failing`: those that come again and again whose last run failed */
   jobs!: Record<string, number>;
+  /** of a database that was restored or copied: no jobs run, and providers are not written to; null: it works */
+  paused!: SystemPause | null;
   /** seconds by which the clock of this machine is ahead of that of the database, which all processes go by */
   clock_offset_seconds!: number;
 }

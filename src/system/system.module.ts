@@ -7,13 +7,14 @@ import { JobsController } from './jobs.controller.js';
 import { JobsService } from './jobs.service.js';
 import { KeysService } from './keys.service.js';
 import { LoginsService } from './logins.service.js';
+import { PauseService } from './pause.service.js';
 import { StatusService } from './status.service.js';
 import { SystemController } from './system.controller.js';
 
 @Module({
   imports: [LimitsModule, RedisModule],
   controllers: [SystemController, JobsController, BackupsController],
-  providers: [LoginsService, JobsService, StatusService, BackupsService, KeysService],
-  exports: [LoginsService, BackupsService, KeysService],
+  providers: [LoginsService, JobsService, StatusService, BackupsService, KeysService, PauseService],
+  exports: [LoginsService, BackupsService, KeysService, PauseService],
 })
 export class SystemModule {}

@@ -33,6 +33,8 @@ for (const { kind, skip } of databases()) {
         replica: hostname(),
         redis: 'none',
         jobs: rest.jobs,
+        paused: null,
+        clock_offset_seconds: rest.clock_offset_seconds,
       });
       assert.ok(Number.isInteger(uptime) && memory.rss > memory.heap_used && memory.heap_used > 0);
       assert.equal(database.type, kind);

@@ -1,4 +1,5 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import {
@@ -14,12 +15,16 @@ import {
 import { errors } from '../../common/errors.js';
 import { positiveId } from '../../common/validation.js';
 import { DatabaseService } from '../../database/database.service.js';
+import { Installation } from '../../database/installation.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';
 import { UsersService } from '../../users/users.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import { bearer, isApiToken } from './strategies.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** controllers whose routes write to providers, by their paths */
+const AT_PROVIDERS = /^(accounts|domains|tunnels)\b/;
+
 const NO_SECOND_FACTOR = 'Your role must show a second factor: set one up, or sign in again with the one that you have';
 
 /** Passport throws our own words instead of its own. */
@@ -54,6 +59,7 @@ export class AccessGuard implements CanActivate {
     private readonly users: UsersService,
     private readonly policy: DomainPolicy,
     private readonly key: SigningKey,
+    private readonly installation: Installation,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -63,7 +69,7 @@ export class AccessGuard implements CanActivate {
     request.auditAction = this.reflector.getAllAndOverride<string | undefined>(AUDITED, targets);
     if (rule?.beforeSetup) return true;
     await this.assertReady();
-    if (!READS.has(request.method)) this.assertMayChange();
+    if (!READS.has(request.method)) this.assertMayChange(context.getClass(), rule);
     if (!rule) throw errors.forbidden('This route does not declare who may call it');
     if (rule.public) return true;
 
@@ -96,10 +102,12 @@ export class AccessGuard implements CanActivate {
     if (!(await this.users.someExist())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
   }
 
-  /** @throws AppError 503001 on a schema that is not ours any more */
-  private assertMayChange(): void {
+  /** @throws AppError 503001 on a schema that is not ours any more; in a copy, where the route writes to providers */
+  private assertMayChange(controller: object, rule: AccessRule | undefined): void {
     const { unfit } = this.database;
     if (unfit) throw errors.notReady(unfit, 30);
+    if (rule?.inCopy) return;
+    if (AT_PROVIDERS.test(String(Reflect.getMetadata(PATH_METADATA, controller)))) this.installation.assertWorks();
   }
 
   private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {

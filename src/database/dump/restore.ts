@@ -1,7 +1,9 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { QueryRunner } from 'typeorm';
+import { now } from '../../common/clock.js';
 import type { DatabaseChoice } from '../../config/config.js';
 import { type AppDataSource, HALF_RESTORED, unknownMigrations } from '../app-data-source.js';
+import { pausedByRestore } from '../installation.js';
 import { sqlite } from '../sqlite-module.js';
 import { type DatabaseKind, kindOfSource } from './dump.js';
 import {
@@ -20,7 +22,7 @@ import { endings } from './tables.js';
 const ROWS = 200;
 const VALUES = 10_000;
 const CHARACTERS = 1_000_000;
-/** ms: a service that runs has begun a job since then */
+/** ms: a service that runs has begun a job since then, or looked whether it is paused still */
 const AT_WORK_MS = 5000;
 
 export interface Restored {
@@ -132,9 +134,12 @@ async function assertMayReplace(source: AppDataSource, runner: QueryRunner, forc
   for (const name of [...names, 'migrations', HALF_RESTORED]) if (await runner.hasTable(name)) tables.push(name);
   if (tables.includes('jobs')) {
     // a service begins jobs all the time
-    const since = new Date(Date.now() - AT_WORK_MS).toISOString();
+    const since = now(-AT_WORK_MS);
     const begun = await runner.query(`SELECT id FROM jobs WHERE started_at > '${since}' LIMIT 1`);
-    if (begun.length)
+    const paused = tables.includes('installation')
+      ? await runner.query(`SELECT one FROM installation WHERE seen_at > '${since}'`)
+      : [];
+    if (begun.length || paused.length)
       throw new DumpError('A service works on this database, or did a moment ago; stop it first. Nothing was changed');
   }
   let empty = !tables.includes(HALF_RESTORED);
@@ -165,8 +170,9 @@ async function fill(
   source: AppDataSource,
   runner: QueryRunner,
   file: string,
-  { header: { migrations, tables }, trailer }: { header: DumpHeader; trailer: DumpTrailer },
+  { header, trailer }: { header: DumpHeader; trailer: DumpTrailer },
 ): Promise<void> {
+  const { migrations, tables } = header;
   const kind = kindOfSource(source);
   const whole = kind === 'postgresql';
   if (whole) await runner.startTransaction();
@@ -182,6 +188,7 @@ async function fill(
     for (const { name } of tables) await goOnBehind(runner, kind, name, trailer.last_ids[name]);
     await source.migrateWith(runner, () => undefined);
     for (const statement of endings(source.entityMetadatas)) await runner.query(statement);
+    await runner.query(pausedByRestore(header));
     if (kind === 'mysql') await runner.query(`DROP TABLE ${HALF_RESTORED}`);
     // the file is going to have another name, and a log would not
     if (kind === 'sqlite') await runner.query('PRAGMA journal_mode = DELETE');

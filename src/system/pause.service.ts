@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { type Actor, AuditService } from '../audit/audit.service.js';
+import { errors } from '../common/errors.js';
+import { Installation } from '../database/installation.js';
+import type { Resumed } from './system.dto.js';
+
+/** The pause in which a copy of a database begins, as administrators end it. */
+@Injectable()
+export class PauseService {
+  constructor(
+    private readonly installation: Installation,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** @throws AppError 409001 when it is not paused */
+  async resume(actor: Actor): Promise<Resumed> {
+    const paused = await this.installation.resume();
+    if (!paused) throw errors.conflict('It is not paused');
+    await this.audit.append(actor, { action: 'system.resume', before: { paused }, after: { paused: null } });
+    return { resumed: true };
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { openDatabase } from '../support/database.js';
+import { databases } from '../support/databases.js';
+import { noPowerdns } from '../support/powerdns.js';
+import { type Answer, type Client, isStopped, ServerProcess, startProcess } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { openIntents } from '../support/tables.js';
+import { made, startWorld, until, type World } from '../support/world.js';
+
+/** ms that a write may come late; the stopped process sleeps for longer */
+const UNCLEAR_AFTER_MS = '700';
+/** ms that the other process is given while one is stopped, which may have the lock of what the other one needs */
+const PATIENCE_MS = 1_000;
+/** longer than any lock is waited for */
+const ANSWERED_MS = 90_000;
+const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
+/** more steps than a change has; the test ends where the road does */
+const MOST = 150;
+
+const within = <T>(work: Promise<T>, ms: number): Promise<T | null> => Promise.race([work, sleep(ms, null)]);
+
+for (const { kind, skip } of databases()) {
+  describeUnless(skip || noPowerdns)(`a process that is paused on the road of a change, on ${kind}`, () => {
+    let world: World;
+    let paused: ServerProcess;
+    let file: string;
+    let expire: () => Promise<unknown>;
+    let wake: NodeJS.Timeout | undefined;
+    let close: () => Promise<void>;
+
+    beforeAll(async () => {
+      world = await startWorld(kind, { UNCLEAR_AFTER_MS }, 'lmdb', startProcess);
+      const { dataDir } = world.server;
+      file = join(dataDir, 'kill-at');
+      const env = { NODE_OPTIONS: `--import=${PRELOADED}`, KILL_AT_FILE: file };
+      paused = await ServerProcess.start({ DATABASE_URL: world.databaseUrl, UNCLEAR_AFTER_MS, ...env }, dataDir);
+      const database = await openDatabase(world.databaseUrl, dataDir);
+      close = database.close;
+      // the paused process may have the one write lock: nobody waits for that here
+      if (kind === 'sqlite') await database.db.rows('PRAGMA busy_timeout = 20');
+      // as time does, which the test does not wait for
+      expire = () =>
+        database.db.run(`UPDATE leases SET expires_at = '2020-01-01T00:00:00.000Z' WHERE owner LIKE ?`, [
+          `%/${paused.pid}/%`,
+        ]);
+    });
+    afterAll(async () => {
+      clearInterval(wake);
+      await paused?.kill();
+      await close?.();
+      await world?.stop();
+    });
+
+    const add = (client: Client, host: string, last: number): Promise<Answer> =>
+      client.post(world.records, { host, type: 'A', value: `192.0.2.${last}` });
+
+    it('takes nothing away that another process has acknowledged meanwhile, at whichever step', async () => {
+      const said: { host: string; step: number; answers: Answer[] }[] = [];
+      for (let step = 1; step <= MOST; step++) {
+        const host = `s${step}`;
+        made(await add(world.admin, host, 1));
+        writeFileSync(file, `pause ${step}`);
+        let over = false;
+        const first = add(paused.as(world.token), host, 2).finally(() => {
+          over = true;
+        });
+        await until('it is stopped, or done', async () => over || isStopped(paused.pid));
+        if (!isStopped(paused.pid)) {
+          writeFileSync(file, 'never 0');
+          // a step of something else may stop it before it has read that
+          wake = setInterval(() => isStopped(paused.pid) && process.kill(paused.pid, 'SIGCONT'), 50);
+          assert.equal((await first).status, 201);
+          break;
+        }
+        await Promise.race([expire().catch(() => undefined), sleep(PATIENCE_MS)]);
+        const second = add(world.admin, host, 3);
+        await Promise.race([second, sleep(PATIENCE_MS)]);
+        process.kill(paused.pid, 'SIGCONT');
+        const answers = await within(Promise.all([first, second]), ANSWERED_MS);
+        assert.ok(answers, `no answer at step ${step}:\n${paused.log.slice(-3000)}`);
+        said.push({ host, step, answers });
+      }
+      assert.ok(said.length > 10, `the road has more than ${said.length} steps`);
+      assert.ok(said.length < MOST, 'the road has an end');
+      await until('every change has an end', async () => (await openIntents(world)) === 0);
+      await world.agree();
+      const { rrsets } = await world.pdns.zone(world.zone);
+      for (const { host, step, answers } of said) {
+        const set = rrsets.find(({ name }) => name === `${host}.${world.zone}.`)?.records.map(({ content }) => content);
+        for (const [i, { status, code, msg, data }] of answers.entries()) {
+          const there = set?.includes(`192.0.2.${i + 2}`);
+          const words = `step ${step}, ${i ? 'the other' : 'the paused'} process: ${status} ${code} ${msg}`;
+          assert.notEqual(code, 500001, words);
+          if (status === 201) assert.ok(there, `${words}, and it is lost`);
+          else if ((data as { applied?: string } | null)?.applied !== 'unknown')
+            assert.ok(!there, `${words}, and it is there`);
+        }
+      }
+      const taken = said.filter(({ answers }) => answers[1]?.status === 201).length;
+      assert.ok(taken > said.length / 2, `the other process had its way at ${taken} of ${said.length} steps`);
+    }, 900_000);
+  });
+}
