@@ -55,6 +55,8 @@ export interface Config {
   backup: { everyHours: number; keep: number };
   /** ms; a request or a call of a provider that takes longer is logged as a warning */
   slowMs: number;
+  /** ms that requests are taken for after SIGTERM, while `/health/ready` is red */
+  drainMs: number;
   /**
    * base URLs of other nodes that check the targets of failover rules, too, and the key of what they tell each other
    */
@@ -271,6 +273,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       }),
     ),
     slowMs: read('SLOW_REQUEST_MS', 2000, whole(1, 3_600_000)),
+    drainMs: read('DRAIN_MS', 5000, whole(0, 300_000)),
     metrics,
     traces: endpoint === null ? null : { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...traces },
     expiry: {

@@ -29,6 +29,7 @@ export function shownConfig(config: Config): Record<string, unknown> {
     checkers: config.checkers,
     checkReferences: config.checkReferences,
     slowMs: config.slowMs,
+    drainMs: config.drainMs,
     zoneFiles: zoneFiles.root,
     metrics: { on: metrics.on, port: metrics.port },
     traces: config.traces?.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,

@@ -1,12 +1,15 @@
 import { Controller, Get } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { ApiTags } from '@nestjs/swagger';
 import { SigningKey } from '../auth/sessions/signing-key.js';
 import { Access, Fails } from '../common/access.js';
 import { clockOffsetMs, isClockOff, within } from '../common/clock.js';
 import { errors } from '../common/errors.js';
+import type { FastExpressAdapter } from '../common/express-adapter.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db, isDatabaseDown } from '../database/db.js';
+import { Installation } from '../database/installation.js';
 import { RedisLink } from '../redis/redis-link.js';
 import { UsersService } from '../users/users.service.js';
 import { Health } from './health.dto.js';
@@ -26,6 +29,8 @@ export class HealthController {
     private readonly users: UsersService,
     private readonly key: SigningKey,
     private readonly redis: RedisLink,
+    private readonly adapters: HttpAdapterHost<FastExpressAdapter>,
+    private readonly installation: Installation,
   ) {}
 
   /** The process answers. */
@@ -36,12 +41,15 @@ export class HealthController {
 
   /**
    * The service can work: its database answers, and its key fits to what was encrypted there. Also ready while it waits
-   * for the setup flow, and while Redis is away, which `redis` says. 503001 when the database is down, or does not
-   * answer within seconds.
+   * for the setup flow, while Redis is away, which `redis` says, and while a copy of a database waits for
+   * `POST /api/system/resume`, which `paused` says. 503001 when the database is down, does not answer within seconds,
+   * or has the schema of another version of this program, and once the service was told to end (SIGTERM): it takes
+   * requests for a while still.
    */
   @Get('ready')
   @Fails('notReady')
   async ready(): Promise<Health> {
+    if (this.adapters.httpAdapter.draining) throw errors.notReady('The service is ending; ask another replica', 5);
     if (!this.database.configured) return { status: 'setup' };
     if (!this.database.open) {
       const { trouble } = this.database;
@@ -71,9 +79,11 @@ export class HealthController {
       throw errors.notReady('The secret that signs logins cannot be decrypted; the log says why', 60);
     });
     const { state } = this.redis;
+    const { paused } = this.installation;
     return {
       status: 'ok',
       ...(state !== 'none' && { redis: state }),
+      ...(paused && { paused }),
       ...(isClockOff() && { clock_offset_seconds: Math.round(clockOffsetMs()) / 1000 }),
     };
   }

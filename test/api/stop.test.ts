@@ -27,7 +27,7 @@ function run(
 ): { child: ChildProcess; until(text: RegExp): Promise<string> } {
   const child = spawn('npm', ['run', '--silent', script], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, HOST: '127.0.0.1', PORT: '0', ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, HOST: '127.0.0.1', PORT: '0', DRAIN_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

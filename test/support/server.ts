@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,6 +60,15 @@ function declaredFailures(document: unknown): DeclaredFailures[] {
         ),
       })),
     );
+}
+
+/** Whether a process is stopped, as by SIGSTOP. */
+export function isStopped(pid: number): boolean {
+  try {
+    return /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 const newDataDir = () => mkdtempSync(join(tmpdir(), 'zoneward-test-'));
@@ -138,8 +147,8 @@ const running = new Map<string, INestApplication>();
 /** The application that runs in this process on a data directory, if any. */
 export const applicationOf = (dataDir: string): INestApplication | undefined => running.get(dataDir);
 
-/** Providers of tests apply nothing late, and no registry is asked, but where just that is tested. */
-const AT_ONCE = { UNCLEAR_AFTER_MS: '0', EXPIRY_LOOKUPS: 'off' };
+/** Providers of tests apply nothing late, no registry is asked, and nobody drains, but where just that is tested. */
+const AT_ONCE = { UNCLEAR_AFTER_MS: '0', EXPIRY_LOOKUPS: 'off', DRAIN_MS: '0' };
 
 /** The service in the test's own process. */
 export class LocalServer extends Server {
@@ -205,11 +214,17 @@ export class ServerProcess extends Server {
   /**
    * Starts `node dist/src/main.js` with this environment and nothing of the caller's that it would see, and waits until
    * it listens.
+   * @param through a program and its arguments that become it
    */
-  static async start(env: Record<string, string> = {}, dataDir = newDataDir()): Promise<ServerProcess> {
+  static async start(
+    env: Record<string, string> = {},
+    dataDir = newDataDir(),
+    through: readonly string[] = [],
+  ): Promise<ServerProcess> {
     const { PATH, NODE_COMPILE_CACHE = '' } = process.env;
     const own = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...AT_ONCE };
-    const child = spawn(process.execPath, [ENTRY], {
+    const [program = '', ...more] = [...through, process.execPath, ENTRY];
+    const child = spawn(program, more, {
       cwd: dataDir,
       env: { PATH, NODE_COMPILE_CACHE, ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -294,5 +309,9 @@ export const startService = (kind: Kind, env: Record<string, string> = {}): Prom
   initialised(LocalServer, kind, env);
 
 /** The same as a process of its own. */
-export const startProcess = (kind: Kind, env: Record<string, string> = {}): Promise<Service<ServerProcess>> =>
-  initialised(ServerProcess, kind, env);
+export const startProcess = (
+  kind: Kind,
+  env: Record<string, string> = {},
+  through: readonly string[] = [],
+): Promise<Service<ServerProcess>> =>
+  initialised({ start: (own, dataDir) => ServerProcess.start(own, dataDir, through) }, kind, env);

@@ -20,6 +20,11 @@ const READS: Record<string, Record<string, string>> = {
       'who could read what goes, also with an account, in the transaction of its removal; domains stand on accounts',
     domain_permissions: 'the same',
   },
+  'accounts/in-flight.ts': {
+    domains: 'what keeps a domain from going, in the transaction of its removal; domains stand on accounts',
+    change_sets: 'the same',
+    record_changes: 'the same',
+  },
   'auth/guard/strategies.ts': {
     sessions: 'a session, its user and the settings are one statement for each request',
     users: 'the same',
@@ -34,7 +39,9 @@ const READS: Record<string, Record<string, string>> = {
     passkeys: 'the same; that room stands on this one',
     identities: 'the same; that room stands on this one',
   },
+  'database/installation.ts': { jobs: 'whether somebody works on this database; jobs stand on it' },
   'delegation/known.service.ts': { domains: 'the names of those that are due, also of such that were never looked at' },
+  'domains/domain-owners.service.ts': { users: 'the role of the owner, with the domain in one statement' },
   'domains/domain-filter.ts': { dns_accounts: 'a list of domains is narrowed to a provider' },
   'domains/domain-policy.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
@@ -45,9 +52,16 @@ const READS: Record<string, Record<string, string>> = {
     dns_accounts: 'a domain and its account are one row of every answer',
     team_members: 'who may use an account, with the account, in one statement',
   },
+  'domains/permissions.service.ts': { teams: 'rights on a domain are listed and searched by the names of the teams' },
+  'domains/shared-zones.service.ts': {
+    dns_accounts: 'domains are one zone where their accounts are of one server; that is one statement for each change',
+  },
   'expiry/certificates.service.ts': {
     domains: 'which domains ask for it, with their hosts, in one statement',
     dns_records: 'the hosts with addresses, of all such domains in one statement',
+  },
+  'failover/rule-store.ts': {
+    domains: 'whose places the checks of a rule take, and who made those without a maker, of many in one statement',
   },
   'records/read-anew.service.ts': { domains: 'all of them, with the number of their records' },
   'records/changes/unclear.ts': { domains: 'the account of what is to be settled; sets outlive their domains' },
@@ -61,6 +75,7 @@ const READS: Record<string, Record<string, string>> = {
     teams: 'the same',
     team_members: 'the same',
   },
+  'tokens/makers.service.ts': { users: 'a maker as it is now; and the addresses of those who are told' },
   'tokens/token-access.ts': {
     users: 'a token, its creator and the settings are one statement for each request',
     passkeys: 'the same',
