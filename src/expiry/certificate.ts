@@ -1,5 +1,6 @@
-import { checkServerIdentity, connect, type PeerCertificate } from 'node:tls';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { storable } from '../outbound/outbound-error.js';
+import { tlsTo } from '../outbound/sockets.js';
 
 const LIMIT_MS = 10_000;
 
@@ -18,7 +19,7 @@ export interface Seen {
  */
 export function certificateOf(host: string, address: string, port: number): Promise<Seen> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: address, port, servername: host, rejectUnauthorized: false });
+    const socket = tlsTo(address, port, { servername: host, rejectUnauthorized: false });
     const fail = (error: Error) => {
       clearTimeout(timer);
       socket.destroy();

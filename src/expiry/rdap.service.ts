@@ -1,8 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { request } from 'undici';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
-import { outboundAgent } from '../outbound/agent.js';
+import { outboundAgent, request } from '../outbound/agent.js';
 import { readBody } from '../outbound/body.js';
 import { assertUrlAllowed } from '../outbound/guard.js';
 import { retryAfter } from '../outbound/retry-after.js';

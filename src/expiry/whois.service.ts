@@ -1,8 +1,8 @@
-import { connect } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { resolveAllowed } from '../outbound/guard.js';
+import { tcpTo } from '../outbound/sockets.js';
 import { RegistrySilence } from './answers.js';
 import { tldOf } from './registrable.js';
 import { RegistryServers } from './registry-servers.service.js';
@@ -90,7 +90,7 @@ function lineTo(host: string, port: number, line: string, patience: AbortSignal)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const socket = connect({ host, port });
+    const socket = tcpTo(host, port);
     const end = (error: Error) => {
       socket.destroy();
       reject(error);

@@ -1,9 +1,8 @@
-import { Resolver } from 'node:dns/promises';
-import { request as httpRequest, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import { connect, isIP } from 'node:net';
 import type { Cidr } from '../common/cidr.js';
 import { resolveAllowed } from '../outbound/guard.js';
+import { byDns } from '../outbound/lookup.js';
+import { httpsTo, httpTo, tcpTo } from '../outbound/sockets.js';
 import type { Probing, Verdict } from './decide.js';
 
 /** What is checked: an address or a name, as whoever asks for `name` would reach it. */
@@ -54,25 +53,6 @@ export async function probe(target: Subject, deny: readonly Cidr[], allow: reado
   }
 }
 
-/**
- * The addresses of a name, as whoever follows a CNAME finds them: by DNS alone. `lookup` would take one of the few
- * threads that every call by name needs, for as long as the servers of the name let it wait.
- */
-async function byDns(host: string, signal: AbortSignal): Promise<string[]> {
-  if (/(^|\.)localhost\.?$/i.test(host)) return ['127.0.0.1', '::1'];
-  const resolver = new Resolver();
-  const cancel = () => resolver.cancel();
-  signal.addEventListener('abort', cancel, { once: true });
-  try {
-    const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-    if (!addresses.length) throw new Error('no address');
-    return addresses;
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
-}
-
 const REASONS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -87,7 +67,7 @@ export function connected(host: string, port: number, signal: AbortSignal): Prom
   return new Promise((resolve, reject) => {
     // one that is over already is not told again
     signal.throwIfAborted();
-    const socket = connect({ host, port });
+    const socket = tcpTo(host, port);
     const end = (done: () => void) => {
       signal.removeEventListener('abort', abort);
       socket.destroy();
@@ -104,20 +84,19 @@ export function connected(host: string, port: number, signal: AbortSignal): Prom
 function answered(address: string, { name, check }: Subject, signal: AbortSignal): Promise<void> {
   const { kind, port, path, expect_status, expect_body, verify_tls } = check;
   const standard = port === (kind === 'https' ? 443 : 80);
-  const options: RequestOptions = {
-    host: address,
+  const options = {
     port,
     path: path ?? '/',
     // a connection of its own: one that is kept says nothing of who asks next
-    agent: false,
+    agent: false as const,
     signal,
     headers: { host: standard ? name : `${name}:${port}`, 'user-agent': 'zoneward', connection: 'close' },
   };
   return new Promise((resolve, reject) => {
     const request =
       kind === 'https'
-        ? httpsRequest({ ...options, servername: isIP(name) ? '' : name, rejectUnauthorized: verify_tls })
-        : httpRequest(options);
+        ? httpsTo(address, { ...options, servername: isIP(name) ? '' : name, rejectUnauthorized: verify_tls })
+        : httpTo(address, options);
     request.once('error', reject);
     request.once('response', (response) => {
       const status = response.statusCode ?? 0;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher, request as requestBy } from 'undici';
 import type { Cidr } from '../common/cidr.js';
-import { resolveAllowed } from './guard.js';
+import { resolveAllAllowed } from './guard.js';
 
 /**
  * A keep-alive agent that connects only to addresses that it has checked itself. Redirects are never followed.
@@ -21,12 +21,22 @@ export function outboundAgent(
       // net.connect asks `lookup` for names only; addresses in URLs are checked by `assertUrlAllowed`
       lookup: (hostname, options, callback) => {
         const answer = callback as (error: Error | null, address?: unknown, family?: number) => void;
-        resolveAllowed(hostname, deny, allow).then(
-          (address) =>
-            options.all ? answer(null, [{ address, family: isIP(address) }]) : answer(null, address, isIP(address)),
+        resolveAllAllowed(hostname, deny, allow).then(
+          (addresses) => {
+            const all = addresses.map((address) => ({ address, family: isIP(address) }));
+            return options.all ? answer(null, all) : answer(null, all[0]?.address, all[0]?.family);
+          },
           (error: Error) => answer(Object.assign(new Error(error.message), { code: 'EOUTBOUND' })),
         );
       },
     },
   });
 }
+
+type RequestOptions = NonNullable<Parameters<typeof requestBy<null>>[1]>;
+
+/** A call over HTTP by such an agent: without one, undici looks names up by itself, and asks no rule. */
+export const request = (
+  url: string | URL,
+  options: Omit<RequestOptions, 'dispatcher'> & { dispatcher: Dispatcher },
+): Promise<Dispatcher.ResponseData> => requestBy(url, options);

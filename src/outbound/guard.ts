@@ -1,7 +1,7 @@
-import { lookup as dnsLookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Cidr, inCidrs, parseCidr } from '../common/cidr.js';
+import { bySystem } from './lookup.js';
 import { OutboundError } from './outbound-error.js';
 
 const NEVER = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast']);
@@ -85,19 +85,29 @@ export const resolveAllowed = async (
 
 /** The addresses of a name. @throws Error where it has none */
 type Find = (name: string) => Promise<string[]>;
-const bySystem: Find = async (name) => (await dnsLookup(name, { all: true })).map(({ address }) => address);
+/** What administrators configured may be a name within a search domain, as services of a cluster are. */
+const bySearching: Find = (name) => bySystem(name, true);
 
-/** All of them, at least one. @param find left out: the resolver of the machine @throws OutboundError as above */
+/** The address that a host is, also in the old forms (`127.1`, `0x7f000001`) that some programs read; null: a name. */
+function addressIn(host: string): string | null {
+  if (isIP(host)) return host;
+  const url = `http://${host}`;
+  const read = /^[\da-fx.]+$/i.test(host) && URL.canParse(url) ? new URL(url).hostname : '';
+  return isIPv4(read) ? read : null;
+}
+
+/** All of them, at least one. @param find left out: as programs of this machine do @throws OutboundError as above */
 export async function resolveAllAllowed(
   host: string,
   deny: readonly Cidr[],
   allow?: readonly Cidr[],
-  find = bySystem,
+  find = bySearching,
 ): Promise<string[]> {
   const bare = host.replace(/^\[|\]$/g, '');
+  const written = addressIn(bare);
   let addresses: string[];
   try {
-    addresses = isIP(bare) ? [bare] : await find(bare);
+    addresses = written ? [written] : await find(bare);
   } catch {
     throw new OutboundError('unavailable', `The host name ${host} cannot be resolved`, false);
   }

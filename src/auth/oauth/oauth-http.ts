@@ -1,10 +1,9 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { CustomFetch } from 'openid-client';
-import { request } from 'undici';
 import { type Cidr, inCidrs, parseCidr } from '../../common/cidr.js';
 import type { Config } from '../../config/config.js';
 import { CONFIG } from '../../config/config.module.js';
-import { outboundAgent } from '../../outbound/agent.js';
+import { outboundAgent, request } from '../../outbound/agent.js';
 import { readBody } from '../../outbound/body.js';
 import { assertUrlAllowed } from '../../outbound/guard.js';
 import { OutboundError } from '../../outbound/outbound-error.js';
