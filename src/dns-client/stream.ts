@@ -8,10 +8,16 @@ export class TooLate extends Error {}
 export async function* framed(socket: Duplex, timeoutMs: number): AsyncGenerator<Buffer> {
   const arm = () => setTimeout(() => socket.destroy(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
   let timer = arm();
-  let pending = Buffer.alloc(0);
+  // put together when there is enough of them: a message may come octet by octet
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let wanted = 2;
   try {
     for await (const chunk of socket) {
-      pending = Buffer.concat([pending, chunk as Buffer]);
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size < wanted) continue;
+      let pending = Buffer.concat(chunks, size);
       while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
         const end = 2 + pending.readUInt16BE(0);
         clearTimeout(timer);
@@ -19,6 +25,9 @@ export async function* framed(socket: Duplex, timeoutMs: number): AsyncGenerator
         timer = arm();
         pending = pending.subarray(end);
       }
+      chunks = [pending];
+      size = pending.length;
+      wanted = size < 2 ? 2 : 2 + pending.readUInt16BE(0);
     }
   } finally {
     clearTimeout(timer);

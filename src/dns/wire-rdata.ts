@@ -54,14 +54,14 @@ export function nameToWire(name: string): Buffer {
 
 const SPECIAL = new Set(Buffer.from('."\\;()@$'));
 
-const labelText = (bytes: Buffer): string => {
-  let out = '';
-  for (const b of bytes) {
-    if (b <= 0x20 || b >= 0x7f) out += `\\${String(b).padStart(3, '0')}`;
-    else out += (SPECIAL.has(b) ? '\\' : '') + String.fromCharCode(b);
-  }
-  return out;
-};
+/** Octets of a label in presentation form. */
+const IN_LABEL = Array.from({ length: 256 }, (_, octet) => {
+  if (octet <= 0x20 || octet >= 0x7f) return `\\${String(octet).padStart(3, '0')}`;
+  return (SPECIAL.has(octet) ? '\\' : '') + String.fromCharCode(octet);
+});
+
+/** Told of octets before they are written out, by whoever bounds them. @throws RangeError */
+export type Spend = (octets: number) => void;
 
 /** Octets of `message` from `start` to `end`. @throws RangeError when the message ends before */
 export function slice(message: Buffer, start: number, end: number): Buffer {
@@ -77,7 +77,7 @@ const MOST_POINTERS = 127;
  * where the next field starts. Pointers must lead backwards, so that a hostile message cannot make a loop, and are few,
  * so that thousands of records cannot each follow thousands of them. @throws RangeError
  */
-export function readName(message: Buffer, offset: number): { name: string; end: number } {
+export function readName(message: Buffer, offset: number, spend?: Spend): { name: string; end: number } {
   let name = '';
   let end = -1;
   let at = offset;
@@ -88,12 +88,16 @@ export function readName(message: Buffer, offset: number): { name: string; end: 
     if (size < 64) {
       length += size + 1;
       if (length > 254) throw new RangeError('a name is too long');
-      name += `${labelText(slice(message, at + 1, at + 1 + size))}.`;
-      at += size + 1;
+      const next = at + 1 + size;
+      if (next > message.length) throw new RangeError('the message ends too early');
+      spend?.(size + 1);
+      for (at += 1; at < next; at++) name += IN_LABEL[message[at] as number];
+      name += '.';
     } else {
       const target = message.readUInt16BE(at) - 0xc000;
       if (target < 0 || target >= before) throw new RangeError('a name points nowhere');
       if (++pointers > MOST_POINTERS) throw new RangeError('a name has too many pointers');
+      spend?.(2);
       if (end < 0) end = at + 2;
       before = target;
       at = target;
@@ -101,12 +105,27 @@ export function readName(message: Buffer, offset: number): { name: string; end: 
   }
 }
 
+/** Where the field behind the name at `offset` begins. @throws RangeError */
+export function skipName(message: Buffer, offset: number): number {
+  for (let at = offset; ; ) {
+    const size = message.readUInt8(at);
+    if (size === 0) return at + 1;
+    if (size >= 0xc0) return at + 2;
+    if (size >= 64) throw new RangeError('a name points nowhere');
+    at += size + 1;
+    if (at - offset > 254) throw new RangeError('a name is too long');
+  }
+}
+
+/** octets as which each type of a bitmap counts */
+const TYPE_OCTETS = 8;
+
 /**
  * Rdata of a message in presentation form, names absolute; `\# length hex` (RFC 3597) for types that are not
  * understood.
  * @throws RangeError
  */
-export function rdataToText(type: string, message: Buffer, start: number, end: number): string {
+export function rdataToText(type: string, message: Buffer, start: number, end: number, spend?: Spend): string {
   const rdata = slice(message, start, end);
   const fields = wireFields(type);
   if (!fields) return `\\# ${rdata.length} ${rdata.toString('hex')}`.trimEnd();
@@ -125,7 +144,7 @@ export function rdataToText(type: string, message: Buffer, start: number, end: n
     } else if (field === 'ipv4' || field === 'ipv6') {
       out.push(ipaddr.fromByteArray([...take(field === 'ipv4' ? 4 : 16)]).toString());
     } else if (field === 'name') {
-      const read = readName(message, at);
+      const read = readName(message, at, spend);
       at = read.end;
       out.push(read.name);
     } else if (field === 'tag') out.push(string().toString('latin1'));
@@ -134,7 +153,12 @@ export function rdataToText(type: string, message: Buffer, start: number, end: n
       do out.push(quoteBytes(string()));
       while (at < end);
     else if (field === 'text') out.push(quoteBytes(take(end - at)));
-    else if (field === 'types') while (at < end) out.push(...typesIn(take(1).readUInt8(), take(take(1).readUInt8())));
+    else if (field === 'types')
+      while (at < end) {
+        const types = typesIn(take(1).readUInt8(), take(take(1).readUInt8()));
+        spend?.(TYPE_OCTETS * types.length);
+        out.push(...types);
+      }
     else out.push(take(end - at).toString(field));
   }
   if (at !== end) throw new RangeError('rdata has another length than it says');

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { nameToWire, rdataToText, readName, slice, typeName } from './wire-rdata.js';
+import { nameToWire, rdataToText, readName, type Spend, skipName, slice, typeName } from './wire-rdata.js';
 
 /**
  * DNS messages (RFC 1035 section 4.1) with what UPDATE (RFC 2136) and TSIG (RFC 8945) need besides: any class, any
@@ -45,19 +45,90 @@ export interface WireRecord {
   rdata: Buffer;
 }
 
-/** A record of a message, read by `decode`. Rdata stays in the message, since names in it may point elsewhere in it. */
-export interface ReadRecord {
-  /** absolute with final dot, as the server spells it */
-  name: string;
-  type: number;
-  class: number;
+/** More than is read of a foreign message, or of all messages of one look. Words for people. */
+export class TooMuch extends RangeError {}
+
+/** How much of a message is read. */
+export interface Bounds {
+  /** of all its sections */
+  records: number;
+  /** octets of names and of bitmaps of types, written out: by pointers a message holds many times its size of them */
+  octets: number;
+}
+
+/** Of an answer to a question: as many addresses as 64 KiB hold, and names of twice that size. */
+export const ANSWER: Bounds = { records: 4096, octets: 131_072 };
+/** Of a message of a transfer: all that it can hold. */
+export const TRANSFER: Bounds = { records: 65_535, octets: Number.POSITIVE_INFINITY };
+
+/** What of a message is read only when it is asked for, as far as the bounds let it. */
+class Reader {
+  /** names by where they begin, or by where the pointer leads that they are */
+  private readonly names = new Map<number, string>();
+  /** octets that were written out so far */
+  spent = 0;
+  readonly spend: Spend = (octets) => {
+    this.spent += octets;
+    if (this.spent > this.bounds.octets)
+      throw new TooMuch(`the answer is too large: its names take more than ${this.bounds.octets} octets`);
+  };
+
+  constructor(
+    readonly message: Buffer,
+    private readonly bounds: Bounds,
+  ) {}
+
+  name(at: number): string {
+    const first = this.message.readUInt16BE(at);
+    const key = first >= 0xc000 ? first - 0xc000 : at;
+    const name = this.names.get(key) ?? readName(this.message, at, this.spend).name;
+    this.names.set(key, name);
+    return name;
+  }
+}
+
+/**
+ * A record of a message, read by `decode`. Rdata stays in the message, since names in it may point elsewhere in it;
+ * names and texts are read when they are asked for.
+ */
+export class ReadRecord {
+  private rdata: string | undefined;
+
+  constructor(
+    private readonly reader: Reader,
+    /** the record's first octet in the message */
+    readonly at: number,
+    /** where its type begins */
+    private readonly fixed: number,
+    readonly rdataEnd: number,
+  ) {}
+
+  get message(): Buffer {
+    return this.reader.message;
+  }
+  /** absolute with final dot, as the server spells it. @throws RangeError */
+  get name(): string {
+    return this.reader.name(this.at);
+  }
+  get type(): number {
+    return this.message.readUInt16BE(this.fixed);
+  }
+  get class(): number {
+    return this.message.readUInt16BE(this.fixed + 2);
+  }
   /** seconds */
-  ttl: number;
-  /** the record's first octet in the message, and its rdata */
-  at: number;
-  rdataStart: number;
-  rdataEnd: number;
-  message: Buffer;
+  get ttl(): number {
+    return this.message.readUInt32BE(this.fixed + 4);
+  }
+  get rdataStart(): number {
+    return this.fixed + 10;
+  }
+  /** rdata in presentation form. @throws RangeError */
+  get text(): string {
+    const { message, rdataStart, rdataEnd, reader } = this;
+    this.rdata ??= rdataToText(typeName(this.type), message, rdataStart, rdataEnd, reader.spend);
+    return this.rdata;
+  }
 }
 
 /** A message; `sections` are answer, authority and additional, or prerequisite, update and additional. */
@@ -71,6 +142,8 @@ export interface Message {
   rcode: number;
   question: { name: string; type: number }[];
   sections: [ReadRecord[], ReadRecord[], ReadRecord[]];
+  /** octets of names that were written out so far */
+  spent(): number;
 }
 
 /** Wire form of a record, nothing compressed. @throws RangeError when a name or number does not fit */
@@ -118,41 +191,39 @@ export function encode(
   ]);
 }
 
-/** Reads a message. @throws RangeError when it is broken or has something after its end */
-export function decode(message: Buffer): Message {
+/**
+ * The question of a message, which has one at most (RFC 9619), and where its records begin. @throws RangeError
+ */
+export function questionOf(message: Buffer): { question: Message['question']; end: number } {
+  const count = message.readUInt16BE(4);
+  if (count > 1) throw new RangeError('it has more than one question');
+  if (!count) return { question: [], end: 12 };
+  const { name, end } = readName(message, 12);
+  return { question: [{ name, type: message.readUInt16BE(end) }], end: end + 4 };
+}
+
+/**
+ * Reads a message: where its records are. What they hold is read when it is asked for.
+ * @throws TooMuch when it is beyond the bounds. @throws RangeError when it is broken or has something after its end
+ */
+export function decode(message: Buffer, bounds: Bounds = ANSWER): Message {
+  const { question, end } = questionOf(message);
   const flags = message.readUInt16BE(2);
-  let at = 12;
-  const question = Array.from({ length: message.readUInt16BE(4) }, () => {
-    const { name, end } = readName(message, at);
-    at = end + 4;
-    return { name, type: message.readUInt16BE(end) };
-  });
-  const section = (count: number): ReadRecord[] => {
-    const records: ReadRecord[] = [];
-    for (let i = 0; i < count; i++) {
-      const { name, end } = readName(message, at);
-      const rdataStart = end + 10;
-      const rdataEnd = rdataStart + message.readUInt16BE(end + 8);
-      slice(message, rdataStart, rdataEnd);
-      records.push({
-        name,
-        type: message.readUInt16BE(end),
-        class: message.readUInt16BE(end + 2),
-        ttl: message.readUInt32BE(end + 4),
-        at,
-        rdataStart,
-        rdataEnd,
-        message,
-      });
+  const counts = [6, 8, 10].map((at) => message.readUInt16BE(at)) as [number, number, number];
+  if (counts[0] + counts[1] + counts[2] > bounds.records)
+    throw new TooMuch(`the answer is too large: it has more than ${bounds.records} records`);
+  const reader = new Reader(message, bounds);
+  let at = end;
+  const sections = counts.map((count) =>
+    Array.from({ length: count }, () => {
+      const fixed = skipName(message, at);
+      const rdataEnd = fixed + 10 + message.readUInt16BE(fixed + 8);
+      slice(message, fixed + 10, rdataEnd);
+      const record = new ReadRecord(reader, at, fixed, rdataEnd);
       at = rdataEnd;
-    }
-    return records;
-  };
-  const sections: Message['sections'] = [
-    section(message.readUInt16BE(6)),
-    section(message.readUInt16BE(8)),
-    section(message.readUInt16BE(10)),
-  ];
+      return record;
+    }),
+  ) as Message['sections'];
   if (at !== message.length) throw new RangeError('the message is longer than it says');
   const extended = (sections[2].find(({ type }) => type === TYPE.OPT)?.ttl ?? 0) >>> 24;
   return {
@@ -164,12 +235,12 @@ export function decode(message: Buffer): Message {
     rcode: (extended << 4) | (flags & 15),
     question,
     sections,
+    spent: () => reader.spent,
   };
 }
 
 /** Rdata of a record that was read, in presentation form. @throws RangeError */
-export const textOf = (record: ReadRecord): string =>
-  rdataToText(typeName(record.type), record.message, record.rdataStart, record.rdataEnd);
+export const textOf = (record: ReadRecord): string => record.text;
 
 /** The same of each that can be read: whoever answers may send anything. */
 export const readableTexts = (records: readonly ReadRecord[]): string[] =>

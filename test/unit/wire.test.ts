@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import packet from 'dns-packet';
-import { CLASS, decode, encode, encodeRecord, OPCODE, readableTexts, TYPE, textOf } from '../../src/dns/wire.js';
+import {
+  ANSWER,
+  CLASS,
+  decode,
+  encode,
+  encodeRecord,
+  OPCODE,
+  type ReadRecord,
+  readableTexts,
+  TooMuch,
+  TRANSFER,
+  TYPE,
+  textOf,
+} from '../../src/dns/wire.js';
 import { nameToWire, rdataToText, rdataToWire, readName, typeName, typeNumber } from '../../src/dns/wire-rdata.js';
 import { sign, type TsigKey, TsigVerifier } from '../../src/providers/rfc2136/tsig.js';
 
@@ -183,6 +196,60 @@ describe('messages', () => {
     const { sections } = decode(Buffer.concat([head, record]));
     assert.equal(sections[0].length, 1);
     assert.deepEqual(readableTexts(sections[0]), []);
+  });
+});
+
+describe('messages that unfold', () => {
+  const long = Buffer.concat([Buffer.from([1, 0x61]), ...Array(125).fill(Buffer.from([1, 0x62])), Buffer.from([0])]);
+  const head = encode(1, OPCODE.QUERY, { name: 'z', type: TYPE.NS });
+  /** Each behind a label of its own, all with the same 250 octets after it. */
+  const message = (count: number, rdata: (i: number) => number[]) => {
+    const at = head.length;
+    const records = Array.from({ length: count }, (_, i) => {
+      const data = i ? Buffer.from(rdata(at + 2)) : Buffer.from([0]);
+      const fixed = Buffer.from([0, TYPE.NS, 0, 1, 0, 0, 0, 1, data.length >> 8, data.length & 255]);
+      return Buffer.concat([i ? Buffer.from([0xc0 | (at >> 8), at & 255]) : long, fixed, data]);
+    });
+    const whole = Buffer.concat([head, ...records]);
+    whole.writeUInt16BE(count, 6);
+    return whole;
+  };
+  const unlike = (at: number) => [1, 0x63, 0xc0 | (at >> 8), at & 255];
+
+  it('are read where they are asked for only', () => {
+    const read = decode(message(4000, unlike));
+    assert.equal(read.spent(), 0);
+    const name = read.sections[0][0]?.name ?? '';
+    assert.equal(name.length, 252);
+    const once = read.spent();
+    // who has the same name by a pointer to it costs nothing more
+    assert.ok(read.sections[0].every((record) => record.name === name));
+    assert.equal(read.spent(), once);
+  });
+
+  it('are read as far as their bounds let them be', () => {
+    const { sections, spent } = decode(message(4000, unlike));
+    const readable = () => readableTexts(sections[0]).length;
+    const count = readable();
+    assert.ok(count > 400 && count < 600, String(count));
+    assert.ok(spent() <= ANSWER.octets + 260 * 4000);
+    assert.throws(() => textOf(sections[0].at(-1) as ReadRecord), TooMuch);
+    assert.throws(() => decode(message(4097, unlike)), TooMuch);
+    // all of a message of a transfer, which whoever configured its server trusts
+    const whole = decode(message(4097, unlike), TRANSFER);
+    assert.equal(readableTexts(whole.sections[0]).length, 4097);
+    const questions = Buffer.from(head);
+    questions.writeUInt16BE(65535, 4);
+    assert.throws(() => decode(questions), /more than one question/);
+  });
+
+  it('have no more types in a bitmap than their bounds let them', () => {
+    const window = (i: number) => Buffer.concat([Buffer.from([i, 32]), Buffer.alloc(32, 255)]);
+    const rdata = Buffer.concat([Buffer.alloc(6), ...Array.from({ length: 256 }, (_, i) => window(i))]);
+    const record = encodeRecord({ name: 'z', type: typeNumber('CSYNC'), class: 1, ttl: 1, rdata });
+    const whole = Buffer.concat([head, record]);
+    whole.writeUInt16BE(1, 6);
+    assert.throws(() => textOf(decode(whole).sections[0][0] as ReadRecord), TooMuch);
   });
 });
 

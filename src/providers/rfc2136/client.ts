@@ -11,6 +11,7 @@ import {
   OPCODE,
   RCODE,
   type ReadRecord,
+  TRANSFER,
   TYPE,
   type WireRecord,
 } from '../../dns/wire.js';
@@ -185,7 +186,7 @@ export class DnsClient {
     verifier: TsigVerifier,
   ): AsyncGenerator<Message> {
     for await (const raw of framed(socket, this.server.timeoutMs)) {
-      const message = decode(raw);
+      const message = decode(raw, TRANSFER);
       const asked = message.question[0];
       if (!message.response || message.id !== id || message.opcode !== opcode || message.truncated) {
         throw new RangeError('it is not the answer to the request');
