@@ -1,4 +1,5 @@
 import { standsFor } from './dnssec.js';
+import { MOST_KEPT } from './finder.service.js';
 import { type HealthIssue, SEVERITIES } from './health.dto.js';
 import type { Said, Servers } from './name-servers.service.js';
 
@@ -11,14 +12,19 @@ export interface Survey extends Servers {
   keys: Buffer[] | null;
   /** what the zone above said before: its name servers, when it is not the same any more */
   before: string[] | null;
+  /** what was left out, because it was too much */
+  cut: string[];
 }
+
+/** issues of one kind: each is about one server */
+const MOST_ALIKE = 10;
 
 const list = (names: readonly string[]) => names.join(', ');
 const at = ({ server: { name, address } }: Said) => `${name}${address ? ` (${address})` : ''}`;
 
 /** What is wrong with it, the worst first, with one line of advice each. */
 export function issuesOf(zone: string, survey: Survey): HealthIssue[] {
-  const found = [...delegation(zone, survey), ...servers(survey), ...chain(zone, survey)];
+  const found = [...delegation(zone, survey), ...servers(survey), ...chain(zone, survey), ...tooMuch(survey)];
   return found.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 }
 
@@ -72,7 +78,7 @@ function delegation(
 
 function servers({ said, serials }: Survey): HealthIssue[] {
   const issues: HealthIssue[] = [];
-  const counted = said.filter(({ noRoute }) => !noRoute);
+  const counted = said.filter((one) => !one.noRoute && !one.tooMuch);
   const dead = counted.filter(({ reply }) => !reply);
   if (counted.length && dead.length === counted.length)
     issues.push({
@@ -101,6 +107,15 @@ function servers({ said, serials }: Survey): HealthIssue[] {
   return issues;
 }
 
+const tooMuch = ({ cut }: Survey): HealthIssue[] =>
+  cut.slice(0, MOST_ALIKE).map((words) => ({
+    code: 'answer_too_large',
+    severity: 'warning',
+    text: words,
+    advice:
+      'What is left out was not judged: serve fewer and smaller records, or take the server out of the delegation.',
+  }));
+
 function chain(zone: string, { delegation: { ds, parent }, keys }: Survey): HealthIssue[] {
   if (!keys || !ds) return [];
   if (!ds.length && !keys.length) return [];
@@ -115,6 +130,8 @@ function chain(zone: string, { delegation: { ds, parent }, keys }: Survey): Heal
     ];
   const judged = ds.map((one) => standsFor(one, zone, keys));
   if (judged.some((stands) => stands !== false)) return [];
+  // there may be more of them, of which one fits
+  if (Math.max(ds.length, keys.length) >= MOST_KEPT) return [];
   return [
     {
       code: 'ds_without_key',

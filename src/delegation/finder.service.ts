@@ -3,6 +3,7 @@ import { bareName } from '../dns/names.js';
 import { type Message, RCODE, type ReadRecord, readableTexts, TYPE } from '../dns/wire.js';
 import { DnsClient } from '../dns-client/dns-client.service.js';
 import { RecordCache } from '../records/record-cache.js';
+import type { Look } from './looks.service.js';
 import { Resolvers } from './resolvers.service.js';
 
 /** A zone of this installation. */
@@ -43,6 +44,8 @@ const LIMIT_MS = 3000;
 const MOST_SERVERS = 40;
 /** of their names: each is resolved */
 const MOST_NAMES = 20;
+/** NS, DS and DNSKEY of a zone: nobody has more, and each DS is held against each key */
+export const MOST_KEPT = 64;
 /** of the zone above, asked one after the other until one answers */
 const MOST_PARENTS = 4;
 
@@ -55,6 +58,16 @@ const isWord = ({ rcode }: Message): boolean => rcode === RCODE.NOERROR || rcode
 /** The rdata of the records of an answer with a type and an owner. */
 export const rdataIn = (records: readonly ReadRecord[], owner: string, type: number): string[] =>
   readableTexts(records.filter((record) => record.type === type && bareName(record.name) === owner));
+
+/** The first of many records of a kind. What is left out is told. */
+export function mostOf<T>(all: T[], what: string, { effort }: Look): T[] {
+  if (all.length > MOST_KEPT) effort.cut.add(`${all.length} ${what} records: ${MOST_KEPT} are read`);
+  return all.slice(0, MOST_KEPT);
+}
+
+/** The name servers of a zone as records name them, sorted. */
+export const namesIn = (records: readonly ReadRecord[], zone: string, look: Look): string[] =>
+  mostOf([...new Set(rdataIn(records, zone, TYPE.NS).map(bareName))].sort(), 'NS', look);
 
 /** Finds the servers of a zone by its delegation (RFC 1034 section 4.3.2). */
 @Injectable()
@@ -69,14 +82,14 @@ export class DelegationFinder {
    * Never throws but for the signal: a zone that nobody delegates has the servers that its own records name.
    * @param skip servers of the zone above to leave out at first, for a second opinion
    */
-  async find(zone: OurZone, signal?: AbortSignal, skip = 0): Promise<Delegation> {
-    const above = await this.above(zone.name, signal);
-    const said = above ? await this.fromParent(zone.name, above.servers, signal, skip) : SILENT;
+  async find(zone: OurZone, look: Look, skip = 0): Promise<Delegation> {
+    const above = await this.above(zone.name, look);
+    const said = above ? await this.fromParent(zone.name, above.servers, look, skip) : SILENT;
     if (above && said !== NOBODY && said !== SILENT)
       return { ...said, found: 'parent', parent: above.name, certain: true };
-    const names = await this.fromResolver(zone.name, signal);
-    if (names === null || !names.length) return this.ofZone(zone, said === NOBODY || names !== null, signal);
-    const servers = await this.servers(names, new Map(), signal);
+    const names = await this.fromResolver(zone.name, look);
+    if (names === null || !names.length) return this.ofZone(zone, said === NOBODY || names !== null, look);
+    const servers = await this.servers(names, new Map(), look);
     return { found: 'resolver', parent: null, names, ds: null, servers, certain: true };
   }
 
@@ -84,32 +97,37 @@ export class DelegationFinder {
   async servers(
     names: readonly string[],
     glue: ReadonlyMap<string, readonly string[]>,
-    signal?: AbortSignal,
+    look: Look,
   ): Promise<ZoneServer[]> {
     const all = await Promise.all(
       names.slice(0, MOST_NAMES).map(async (name): Promise<ZoneServer[]> => {
         const known = glue.get(name);
-        const addresses = known?.length ? known : await this.resolvers.addresses(name, signal);
+        const addresses = known?.length ? known : await this.resolvers.addresses(name, look);
         return addresses.length ? addresses.map((address) => ({ name, address })) : [{ name, address: null }];
       }),
     );
-    return all.flat().slice(0, MOST_SERVERS);
+    const servers = all.flat();
+    if (names.length > MOST_NAMES || servers.length > MOST_SERVERS)
+      look.effort.cut.add(
+        `${names.length} name servers with ${servers.length} addresses: of these ${MOST_NAMES} and ${MOST_SERVERS} are asked`,
+      );
+    return servers.slice(0, MOST_SERVERS);
   }
 
   /** The closest zone above this one that a resolver knows, with addresses of its servers. */
-  private async above(zone: string, signal?: AbortSignal): Promise<{ name: string; servers: string[] } | null> {
+  private async above(zone: string, look: Look): Promise<{ name: string; servers: string[] } | null> {
     const labels = zone.split('.');
     for (let i = 1; i <= labels.length; i++) {
       const name = labels.slice(i).join('.');
-      const reply = await this.resolvers.query({ name: name || '.', type: TYPE.NS }, signal).catch(() => null);
-      signal?.throwIfAborted();
+      const reply = await this.resolvers.query({ name: name || '.', type: TYPE.NS }, look).catch(() => null);
+      look.signal?.throwIfAborted();
       if (!reply) return null;
       const names = rdataIn(reply.sections[0], name, TYPE.NS).map(bareName);
       if (!names.length) continue;
       const servers: string[] = [];
       for (const server of names) {
         if (servers.length >= MOST_PARENTS) break;
-        servers.push(...(await this.resolvers.addresses(server, signal)));
+        servers.push(...(await this.resolvers.addresses(server, look)));
       }
       return servers.length ? { name, servers: servers.slice(0, MOST_PARENTS) } : null;
     }
@@ -117,7 +135,7 @@ export class DelegationFinder {
   }
 
   /** What a server of the zone above says of it: that it is delegated, or authoritatively that it is not. */
-  private async fromParent(zone: string, addresses: readonly string[], signal?: AbortSignal, skip = 0) {
+  private async fromParent(zone: string, addresses: readonly string[], look: Look, skip = 0) {
     const turned = [...addresses.slice(skip), ...addresses.slice(0, skip)];
     for (const host of turned) {
       const ask = (type: number) =>
@@ -125,37 +143,40 @@ export class DelegationFinder {
           .ask(
             { transport: 'plain', host, port: 53, url: null },
             { name: zone, type },
-            { recurse: false, timeoutMs: LIMIT_MS, signal },
+            { recurse: false, timeoutMs: LIMIT_MS, ...look },
           )
           .catch(() => null);
       const reply = await ask(TYPE.NS);
-      signal?.throwIfAborted();
+      look.signal?.throwIfAborted();
       if (!reply || !isWord(reply)) continue;
       // a referral; or, where the server has both zones, the zone's own
       const told = [...reply.sections[0], ...(reply.authoritative ? [] : reply.sections[1])];
-      const names = [...new Set(rdataIn(told, zone, TYPE.NS).map(bareName))].sort();
+      const names = namesIn(told, zone, look);
       if (!names.length && !reply.authoritative) continue;
       // a private zone below a public one
       if (!names.length) return NOBODY;
       const ds = await ask(TYPE.DS);
       return {
         names,
-        servers: await this.servers(names, glueIn(reply), signal),
-        ds: ds?.rcode === RCODE.NOERROR && ds.authoritative ? rdataIn(ds.sections[0], zone, TYPE.DS).sort() : null,
+        servers: await this.servers(names, glueIn(reply), look),
+        ds:
+          ds?.rcode === RCODE.NOERROR && ds.authoritative
+            ? mostOf(rdataIn(ds.sections[0], zone, TYPE.DS).sort(), 'DS', look)
+            : null,
       };
     }
     return SILENT;
   }
 
   /** Null: no resolver answers. */
-  private async fromResolver(zone: string, signal?: AbortSignal): Promise<string[] | null> {
-    const reply = await this.resolvers.query({ name: zone, type: TYPE.NS }, signal).catch(() => null);
-    signal?.throwIfAborted();
-    return reply ? [...new Set(rdataIn(reply.sections[0], zone, TYPE.NS).map(bareName))].sort() : null;
+  private async fromResolver(zone: string, look: Look): Promise<string[] | null> {
+    const reply = await this.resolvers.query({ name: zone, type: TYPE.NS }, look).catch(() => null);
+    look.signal?.throwIfAborted();
+    return reply ? namesIn(reply.sections[0], zone, look) : null;
   }
 
   /** The servers that the zone's own records here name. */
-  async ofZone({ id, name: zone }: OurZone, certain: boolean, signal?: AbortSignal): Promise<Delegation> {
+  async ofZone({ id, name: zone }: OurZone, certain: boolean, look: Look): Promise<Delegation> {
     const apex = await this.cache.those(id, 'host', ['@']);
     const names = [
       ...new Set(apex.filter(({ type, enabled }) => type === 'NS' && enabled).map((row) => bareName(row.value))),
@@ -170,7 +191,7 @@ export class DelegationFinder {
         glue.set(server, [...(glue.get(server) ?? []), value]);
     }
     names.sort();
-    return { found: 'zone', certain, parent: null, names, ds: null, servers: await this.servers(names, glue, signal) };
+    return { found: 'zone', certain, parent: null, names, ds: null, servers: await this.servers(names, glue, look) };
   }
 }
 
@@ -180,7 +201,9 @@ function glueIn({ sections }: Message): Map<string, string[]> {
   for (const record of sections[2]) {
     if (record.type !== TYPE.A && record.type !== TYPE.AAAA) continue;
     const name = bareName(record.name);
-    glue.set(name, [...(glue.get(name) ?? []), ...readableTexts([record])]);
+    const known = glue.get(name);
+    if (known) known.push(...readableTexts([record]));
+    else glue.set(name, readableTexts([record]));
   }
   return glue;
 }

@@ -1,7 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, OnDomain } from '../common/access.js';
+import { Access, type Caller, Me, OnDomain, signedIn } from '../common/access.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { ZoneHealthView } from './health.dto.js';
 import { ZoneHealth } from './health.service.js';
@@ -16,15 +16,18 @@ export class DelegationController {
   /**
    * Looks at the domain from outside, now: the name servers that the zone above delegates it to against those of the
    * zone, whether each answers and serves it, DS against DNSKEY, and whether the delegation changed lately. Every issue
-   * comes with one line of advice. Servers that do not answer are waited for three seconds. Who asks while the same
-   * domain is looked at gets the same answer; a process looks at 20 domains at once, and refuses more (429001).
+   * comes with one line of advice. Servers that do not answer are waited for three seconds. No
+   * more of their answers is read than docs/watching.md says; `answer_too_large` tells of what was left out. Who asks
+   * while the same domain is looked at gets the same answer; a process looks at 10 domains of one user at once, lets 10
+   * more wait, and refuses the next one (429001).
    */
   @Get()
   @Access({ domain: 'read', scope: 'domains:read' })
   get(
     @OnDomain() domain: OpenDomain,
+    @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ZoneHealthView | undefined> {
-    return untilGone(response, () => this.health.look(domain));
+    return untilGone(response, (signal) => this.health.look(domain, signedIn(me).userId, signal));
   }
 }

@@ -8,6 +8,7 @@ export const ISSUES = [
   'no_server_answers',
   'server_unreachable',
   'server_lame',
+  'answer_too_large',
   'ns_differ',
   'serial_differs',
   'one_server',

@@ -1,35 +1,44 @@
 import { Injectable } from '@nestjs/common';
 import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
+import { FairPool } from '../common/fair-pool.js';
 import { TYPE } from '../dns/wire.js';
+import { SURVEY } from '../dns-client/effort.js';
 import { issuesOf, type Survey } from './advice.js';
-import type { OurZone } from './finder.service.js';
+import { mostOf, type OurZone } from './finder.service.js';
 import type { ZoneHealthView } from './health.dto.js';
 import { KnownDelegations } from './known.service.js';
+import { type Look, Looks } from './looks.service.js';
 import { NameServers, type Said, serialOf } from './name-servers.service.js';
-
-/** zones that this process looks at at once: each asks all servers of a zone, and waits for those that are dead */
-const MOST_AT_ONCE = 20;
 
 /** Looks at a zone from outside: who serves it, and whether all of it fits together. */
 @Injectable()
 export class ZoneHealth {
+  /** each asks all servers of a zone, and waits for those that are dead */
+  private readonly pool = new FairPool('zone health');
   /** looks under way, by the zone's id */
   private readonly looking = new Map<number, Promise<ZoneHealthView>>();
 
   constructor(
     private readonly servers: NameServers,
     private readonly known: KnownDelegations,
+    private readonly looks: Looks,
   ) {}
 
   /**
    * What there is to see now; who asks meanwhile sees the same. It goes to its end even where nobody waits any more.
+   * @param userId who asks
+   * @param signal ends the wait for a place
    * @throws AppError 429001
    */
-  async look(zone: OurZone): Promise<ZoneHealthView> {
+  async look(zone: OurZone, userId: number, signal?: AbortSignal): Promise<ZoneHealthView> {
+    const share = { user: userId, target: zone.id };
+    return this.looking.get(zone.id) ?? this.pool.run(share, () => this.shared(zone), signal);
+  }
+
+  private shared(zone: OurZone): Promise<ZoneHealthView> {
+    // somebody may have begun while this one waited
     const running = this.looking.get(zone.id);
     if (running) return running;
-    if (this.looking.size >= MOST_AT_ONCE) throw errors.tooMany('Too many domains are being looked at', 5);
     const view = this.view(zone).finally(() => this.looking.delete(zone.id));
     this.looking.set(zone.id, view);
     return view;
@@ -59,19 +68,23 @@ export class ZoneHealth {
   }
 
   async survey(zone: OurZone, signal?: AbortSignal): Promise<Survey> {
-    const servers = await this.servers.of(zone, signal);
-    const said = await this.servers.ask(zone.name, servers.all, { name: zone.name, type: TYPE.SOA }, signal);
+    const look = await this.looks.begin(zone, SURVEY, signal);
+    const servers = await this.servers.of(zone, look);
+    const said = await this.servers.ask(zone.name, servers.all, { name: zone.name, type: TYPE.SOA }, look);
     const serials = said.map((one) => serialOf(one, zone.name));
     const alive = said.find(({ reply }) => reply)?.server;
     const [keys] = alive
-      ? await this.servers.ask(zone.name, [alive], { name: zone.name, type: TYPE.DNSKEY }, signal)
+      ? await this.servers.ask(zone.name, [alive], { name: zone.name, type: TYPE.DNSKEY }, look)
       : [];
     const before = await this.known.before(zone.id, servers.delegation);
-    return { ...servers, said, serials, keys: keysOf(keys), before };
+    return { ...servers, said, serials, keys: keysOf(keys, look), before, cut: [...look.effort.cut] };
   }
 }
 
-const keysOf = (said: Said | undefined): Buffer[] | null =>
-  said?.reply?.sections[0]
-    .filter(({ type }) => type === TYPE.DNSKEY)
-    .map(({ message, rdataStart, rdataEnd }) => message.subarray(rdataStart, rdataEnd)) ?? null;
+function keysOf(said: Said | undefined, look: Look): Buffer[] | null {
+  const keys = said?.reply?.sections[0].filter(({ type }) => type === TYPE.DNSKEY);
+  if (!keys) return null;
+  return mostOf(keys, 'DNSKEY', look).map(({ message, rdataStart, rdataEnd }) =>
+    message.subarray(rdataStart, rdataEnd),
+  );
+}

@@ -117,9 +117,13 @@ export class KnownDelegations {
   }
 
   /** Domains that are due, by their ids behind `after`: never asked and not just made, or asked long ago. */
-  due(count: number, madeBefore: string, after: number): Promise<{ id: number; name: string }[]> {
+  due(
+    count: number,
+    madeBefore: string,
+    after: number,
+  ): Promise<{ id: number; name: string; owner_id: number | null }[]> {
     return this.db.rows(
-      `SELECT d.id, d.name FROM domains d LEFT JOIN delegations k ON k.domain_id = d.id
+      `SELECT d.id, d.name, d.owner_id FROM domains d LEFT JOIN delegations k ON k.domain_id = d.id
         WHERE d.id > ? AND (k.next_at <= ? OR (k.domain_id IS NULL AND d.created_at < ?)) ORDER BY d.id LIMIT ?`,
       [after, now(), madeBefore, count],
     );

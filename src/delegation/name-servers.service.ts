@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { bareName } from '../dns/names.js';
 import { RCODE, TYPE } from '../dns/wire.js';
 import { DnsClient, NoAnswer, type Question, type Reply } from '../dns-client/dns-client.service.js';
-import { type Delegation, DelegationFinder, type OurZone, rdataIn, type ZoneServer } from './finder.service.js';
+import {
+  type Delegation,
+  DelegationFinder,
+  namesIn,
+  type OurZone,
+  rdataIn,
+  type ZoneServer,
+} from './finder.service.js';
+import type { Look } from './looks.service.js';
 
 /** What a server of a zone said. */
 export interface Said {
@@ -15,6 +23,8 @@ export interface Said {
   lame: boolean;
   /** this machine cannot reach any such address: it says nothing of the server */
   noRoute: boolean;
+  /** it answers with more than is read of it */
+  tooMuch: boolean;
 }
 
 /** A zone's servers: those that the zone above names, and those that the zone itself names besides. */
@@ -42,9 +52,9 @@ export class NameServers {
   ) {}
 
   /** All of them: NS in the zone rank above those at its parent (RFC 2181 section 5.4.1), so both are asked. */
-  async of(zone: OurZone, signal?: AbortSignal): Promise<Servers> {
-    const delegation = await this.finder.find(zone, signal);
-    const { own, more } = await this.besides(zone, delegation, signal);
+  async of(zone: OurZone, look: Look): Promise<Servers> {
+    const delegation = await this.finder.find(zone, look);
+    const { own, more } = await this.besides(zone, delegation, look);
     return { delegation, own, all: [...delegation.servers, ...more] };
   }
 
@@ -52,36 +62,35 @@ export class NameServers {
   async besides(
     zone: OurZone,
     delegation: Delegation,
-    signal?: AbortSignal,
+    look: Look,
   ): Promise<{ own: Servers['own']; more: ZoneServer[] }> {
-    const said = await this.ask(zone.name, delegation.servers, { name: zone.name, type: TYPE.NS }, signal);
-    const own = new Set(
-      said.flatMap(({ reply }) => rdataIn(reply?.sections[0] ?? [], zone.name, TYPE.NS).map(bareName)),
-    );
-    const more = [...own].filter((name) => !delegation.names.includes(name)).sort();
-    return { own: own.size ? [...own].sort() : null, more: await this.finder.servers(more, new Map(), signal) };
+    const said = await this.ask(zone.name, delegation.servers, { name: zone.name, type: TYPE.NS }, look);
+    const records = said.flatMap(({ reply }) => reply?.sections[0] ?? []);
+    const own = namesIn(records, zone.name, look);
+    const more = own.filter((name) => !delegation.names.includes(name));
+    return { own: own.length ? own : null, more: await this.finder.servers(more, new Map(), look) };
   }
 
   /** Puts a question to each of them at once, at every address. Never throws but for the signal. */
-  ask(zone: string, servers: readonly ZoneServer[], question: Question, signal?: AbortSignal): Promise<Said[]> {
-    return Promise.all(servers.map((server) => this.one(zone, server, question, signal)));
+  ask(zone: string, servers: readonly ZoneServer[], question: Question, look: Look): Promise<Said[]> {
+    return Promise.all(servers.map((server) => this.one(zone, server, question, look)));
   }
 
   /** Puts a question to one of them. Never throws but for the signal. */
-  async one(zone: string, server: ZoneServer, question: Question, signal?: AbortSignal): Promise<Said> {
-    const silent = { server, reply: null, lame: false, noRoute: false };
+  async one(zone: string, server: ZoneServer, question: Question, look: Look): Promise<Said> {
+    const silent = { server, reply: null, lame: false, noRoute: false, tooMuch: false };
     if (!server.address) return { ...silent, error: 'its name has no address' };
     try {
       const reply = await this.dns.ask({ transport: 'plain', host: server.address, port: 53, url: null }, question, {
         recurse: false,
         timeoutMs: LIMIT_MS,
-        signal,
+        ...look,
       });
       const error = refersBelow(reply, zone) ? null : lameness(reply);
       return error ? { ...silent, error, lame: true } : { ...silent, reply, error: null };
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      return { ...silent, error: error.message, noRoute: error.noRoute };
+      return { ...silent, error: error.message, noRoute: error.noRoute, tooMuch: error.tooMuch };
     }
   }
 }

@@ -1,10 +1,11 @@
-import { getServers } from 'node:dns';
 import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { RCODE, readableTexts, TYPE } from '../dns/wire.js';
 import { DnsClient, NoAnswer, type Question, type Reply } from '../dns-client/dns-client.service.js';
 import { type Upstream, upstreamOf } from '../dns-client/upstream.js';
+import { systemResolvers } from '../outbound/lookup.js';
 import { SettingsService } from '../settings/settings.service.js';
+import type { Look } from './looks.service.js';
 
 /** ms for one resolver; the next one is asked then */
 const LIMIT_MS = 3000;
@@ -19,18 +20,18 @@ export class Resolvers {
 
   async all(): Promise<Upstream[]> {
     const { dns_resolvers } = await this.settings.read('general');
-    return (dns_resolvers.length ? dns_resolvers : getServers()).flatMap((text) => upstreamOf(text) ?? []);
+    return (dns_resolvers.length ? dns_resolvers : systemResolvers()).flatMap((text) => upstreamOf(text) ?? []);
   }
 
   /**
    * What the first of them says that knows an answer: NOERROR or NXDOMAIN.
    * @throws NoAnswer when none of them does
    */
-  async query(question: Question, signal?: AbortSignal): Promise<Reply> {
+  async query(question: Question, { signal, effort }: Omit<Look, 'allow'>): Promise<Reply> {
     let why = 'no resolver is configured';
     for (const server of await this.all()) {
       try {
-        const reply = await this.dns.ask(server, question, { recurse: true, timeoutMs: LIMIT_MS, signal });
+        const reply = await this.dns.ask(server, question, { recurse: true, timeoutMs: LIMIT_MS, signal, effort });
         if (reply.rcode === RCODE.NOERROR || reply.rcode === RCODE.NXDOMAIN) return reply;
         why = `the resolver ${server.host} answered rcode ${reply.rcode}`;
       } catch (error) {
@@ -42,10 +43,10 @@ export class Resolvers {
   }
 
   /** IPv4 and IPv6 addresses of a host, none when it has none or nobody answers. */
-  async addresses(name: string, signal?: AbortSignal): Promise<string[]> {
+  async addresses(name: string, look: Omit<Look, 'allow'>): Promise<string[]> {
     if (isIP(name)) return [name];
     const of = async (type: number) => {
-      const reply = await this.query({ name, type }, signal).catch(() => null);
+      const reply = await this.query({ name, type }, look).catch(() => null);
       return readableTexts((reply?.sections[0] ?? []).filter((record) => record.type === type));
     };
     return (await Promise.all([of(TYPE.A), of(TYPE.AAAA)])).flat();

@@ -1,26 +1,33 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { now } from '../common/clock.js';
+import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
+import { SURVEY } from '../dns-client/effort.js';
 import { Jobs } from '../jobs/jobs.js';
 import { issuesOf, type Survey } from './advice.js';
 import { DelegationFinder, type OurZone } from './finder.service.js';
 import { ZoneHealth } from './health.service.js';
 import { KnownDelegations } from './known.service.js';
+import { Looks } from './looks.service.js';
 
 const TICK_MS = 300_000;
 /** a new domain is often delegated only after it was added */
 const NEW_MS = 600_000;
-const AT_ONCE = 8;
-const PIECE = 64;
+/** ms that one tick begins new looks: what is left is due at the next one, with whatever came meanwhile */
+const PIECE_MS = 240_000;
+const PIECE = 500;
 
 /** Asks now and then what the zones above say of ours, and tells of what changed there or broke. */
 @Injectable()
 export class DelegationWatch implements OnModuleInit {
+  private readonly pool = new FairPool('delegation watch');
+
   constructor(
     private readonly jobs: Jobs,
     private readonly health: ZoneHealth,
     private readonly finder: DelegationFinder,
     private readonly known: KnownDelegations,
+    private readonly looks: Looks,
   ) {}
 
   onModuleInit(): void {
@@ -29,15 +36,24 @@ export class DelegationWatch implements OnModuleInit {
 
   /** All that are due. */
   async look(signal: AbortSignal): Promise<void> {
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    const looks: Promise<void>[] = [];
     for (let after = 0; ; ) {
       const due = await this.known.due(PIECE, now(-NEW_MS), after);
-      if (!due.length) return;
-      after = due.at(-1)?.id as number;
-      for (let i = 0; i < due.length; i += AT_ONCE) {
-        signal.throwIfAborted();
-        await Promise.all(due.slice(i, i + AT_ONCE).map((zone) => this.one(zone, signal)));
-      }
+      const last = due.at(-1);
+      if (!last) break;
+      after = last.id;
+      for (const { owner_id, ...zone } of due)
+        looks.push(
+          this.pool
+            .run({ user: owner_id, target: zone.id }, () => this.one(zone, signal), enough)
+            .catch((error) => {
+              if (!enough.aborted) throw error;
+            }),
+        );
     }
+    await Promise.all(looks);
+    signal.throwIfAborted();
   }
 
   private async one(zone: OurZone, signal: AbortSignal): Promise<void> {
@@ -48,7 +64,7 @@ export class DelegationWatch implements OnModuleInit {
       if (!delegation.certain) return await this.known.later(zone.id);
       // a second opinion, of another server of the zone above, before anybody is alarmed
       if (await this.known.differs(zone.id, delegation)) {
-        const again = await this.finder.find(zone, signal, 1);
+        const again = await this.finder.find(zone, await this.looks.begin(zone, SURVEY, signal), 1);
         delegation = (await this.known.differs(zone.id, again)) ? again : { ...delegation, found: 'resolver' };
       }
       const broken = criticalOf(zone, survey);

@@ -1,19 +1,20 @@
 import { Buffer } from 'node:buffer';
 import { randomInt } from 'node:crypto';
-import { createSocket } from 'node:dgram';
-import { connect, isIP, isIPv6, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { connect as connectTls } from 'node:tls';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import PQueue from 'p-queue';
-import { request } from 'undici';
+import type { Cidr } from '../common/cidr.js';
+import { FairPool } from '../common/fair-pool.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { bareName } from '../dns/names.js';
-import { decode, encode, type Message, OPCODE, RCODE } from '../dns/wire.js';
-import { outboundAgent } from '../outbound/agent.js';
+import { decode, encode, type Message, OPCODE, questionOf, RCODE, TooMuch, TYPE } from '../dns/wire.js';
+import { outboundAgent, request } from '../outbound/agent.js';
 import { readBody } from '../outbound/body.js';
 import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
+import { tcpTo, tlsTo, udpFor } from '../outbound/sockets.js';
+import type { Effort } from './effort.js';
 import { frame, framed } from './stream.js';
 import type { Upstream } from './upstream.js';
 
@@ -30,6 +31,13 @@ export interface Asking {
   /** ms for everything */
   timeoutMs: number;
   signal?: AbortSignal;
+  /**
+   * as of `mayConnect`: given, for servers that whoever keeps a zone may name; left out, for those that administrators
+   * configured
+   */
+  allow?: readonly Cidr[];
+  /** of the look at a zone that the question belongs to */
+  effort?: Effort;
 }
 
 export interface Reply extends Message {
@@ -45,6 +53,8 @@ export class NoAnswer extends Error {
     message: string,
     /** nothing can be sent there from here: it says nothing of the server */
     readonly noRoute = false,
+    /** it answers with more than is read */
+    readonly tooMuch = false,
   ) {
     super(message);
   }
@@ -52,9 +62,11 @@ export class NoAnswer extends Error {
 
 /** ms until a packet that may be lost is sent again, for the first and the second time */
 const AGAIN_MS = [600, 1500];
-/** questions under way at once: each has a socket */
-const AT_ONCE = 200;
 const MAX_MESSAGE_MIB = 1 / 16;
+/** octets of an answer by UDP: three times what the question offers */
+const MAX_PACKET = 4096;
+/** packets that are none of the answer, before it is given up */
+const MOST_PACKETS = 100;
 const EDNS_UNKNOWN: ReadonlySet<number> = new Set([RCODE.FORMERR, RCODE.NOTIMP, RCODE.BADVERS]);
 const DOH = 'application/dns-message';
 
@@ -62,13 +74,15 @@ const DOH = 'application/dns-message';
 type Carry = (message: Buffer, fits: (raw: Buffer) => Message | null, signal: AbortSignal) => Promise<Message>;
 
 /**
- * Asks DNS servers: UDP, then TCP where the answer is cut (RFC 7766); TLS; HTTPS. Servers may be on private networks
- * and loopback, as far as OUTBOUND_DENY does not forbid it.
+ * Asks DNS servers: UDP, then TCP where the answer is cut (RFC 7766); TLS; HTTPS. Those that administrators configured
+ * may be on private networks and loopback, as far as OUTBOUND_DENY does not forbid it. Answers are foreign: no more of
+ * one is read than `ANSWER` says, and large ones take turns.
  */
 @Injectable()
 export class DnsClient implements OnApplicationShutdown {
   private readonly agent;
-  private readonly queue = new PQueue({ concurrency: AT_ONCE });
+  /** each question has a socket */
+  private readonly pool = new FairPool('DNS questions');
 
   constructor(@Inject(CONFIG) private readonly config: Config) {
     // some resolvers speak HTTP/2 only, as RFC 8484 section 5.2 lets them
@@ -87,23 +101,29 @@ export class DnsClient implements OnApplicationShutdown {
     // who has no time left waits neither for a turn nor for a look-up of the system; a signal of its own, since
     // hundreds of questions may listen to one
     const signal = asking.signal && AbortSignal.any([asking.signal]);
-    return this.queue.add(() => this.now(server, question, asking), { signal });
+    const target = server.url ?? `${server.host} ${server.port}`;
+    return this.pool.run({ target }, () => this.now(server, question, asking), signal);
   }
 
-  private async now(server: Upstream, question: Question, { recurse, timeoutMs, signal }: Asking): Promise<Reply> {
+  private async now(server: Upstream, question: Question, asking: Asking): Promise<Reply> {
+    const { timeoutMs, signal, effort } = asking;
     signal?.throwIfAborted();
     const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
     const within = AbortSignal.any(limits);
     const begin = performance.now();
     try {
-      const first = await this.exchange(server, question, recurse, true, within);
+      const first = await this.exchange(server, question, asking, true, within);
       const reply = EDNS_UNKNOWN.has(first.rcode)
-        ? await this.exchange(server, question, recurse, false, within)
+        ? await this.exchange(server, question, asking, false, within)
         : first;
       return { ...reply, latencyMs: Math.round(performance.now() - begin) };
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (limits[0]?.aborted) throw new NoAnswer(`no answer within ${timeoutMs / 1000} s`);
+      if (error instanceof TooMuch) {
+        effort?.cut.add(`${server.host}: ${error.message}`);
+        throw new NoAnswer(error.message, false, true);
+      }
       throw new NoAnswer(wordsOf(error), NO_ROUTE.has((error as NodeJS.ErrnoException).code ?? ''));
     }
   }
@@ -111,23 +131,25 @@ export class DnsClient implements OnApplicationShutdown {
   private async exchange(
     server: Upstream,
     question: Question,
-    recurse: boolean,
+    { recurse, allow, effort }: Asking,
     edns: boolean,
     signal: AbortSignal,
   ): Promise<Omit<Reply, 'latencyMs'>> {
     // answers of HTTPS may be kept by caches on the way, which go by the whole message (RFC 8484 section 4.1)
     const id = server.transport === 'https' ? 0 : randomInt(65536);
     const message = encode(id, OPCODE.QUERY, question, undefined, { recurse, edns });
-    const fits = (raw: Buffer) => answerTo(raw, id, question);
+    const fits = (raw: Buffer) => answerTo(raw, id, question, effort);
+    effort?.asks();
     const { outboundDeny } = this.config;
     if (server.transport === 'https')
       return { ...(await this.overHttps(server.url as string, message, fits, signal)), transport: 'https' };
-    const address = await resolveAllowed(server.host, outboundDeny);
+    const address = await resolveAllowed(server.host, outboundDeny, allow);
     if (server.transport === 'tls')
       return { ...(await stream(() => overTls(server, address))(message, fits, signal)), transport: 'tls' };
     const answer = await overUdp(address, server.port)(message, fits, signal);
     if (!answer.truncated) return { ...answer, transport: 'udp' };
-    const whole = await stream(() => connect({ host: address, port: server.port }))(message, fits, signal);
+    effort?.asks();
+    const whole = await stream(() => tcpTo(address, server.port))(message, fits, signal);
     return { ...whole, transport: 'tcp' };
   }
 
@@ -136,6 +158,7 @@ export class DnsClient implements OnApplicationShutdown {
     const headers = { accept: DOH, 'content-type': DOH };
     const answer = await request(url, { method: 'POST', headers, body: message, signal, dispatcher: this.agent });
     const body = await readBody(answer.body, MAX_MESSAGE_MIB);
+    await turn();
     if (answer.statusCode !== 200) throw new Error(`HTTP status ${answer.statusCode}`);
     return readable(fits(body));
   }
@@ -152,13 +175,47 @@ const wordsOf = (error: unknown): string => {
 };
 
 /** A message read, if it is the answer to this question. @throws RangeError when it says so and cannot be read */
-function answerTo(raw: Buffer, id: number, { name, type }: Question): Message | null {
+function answerTo(raw: Buffer, id: number, { name, type }: Question, effort?: Effort): Message | null {
   if (raw.length < 12 || raw.readUInt16BE(0) !== id || !(raw.readUInt16BE(2) & 0x8000)) return null;
+  const [asked] = questionOf(raw).question;
+  if (asked && (bareName(asked.name) !== bareName(name) || asked.type !== type)) return null;
+  effort?.receives(raw.length);
   const message = decode(raw);
-  const [asked] = message.question;
   // servers that did not understand leave the question out
-  if (!asked) return message.rcode === RCODE.NOERROR ? null : message;
-  return bareName(asked.name) === bareName(name) && asked.type === type ? message : null;
+  if (!asked && message.rcode === RCODE.NOERROR) return null;
+  try {
+    readNeeded(message, type);
+  } finally {
+    effort?.reads(message);
+  }
+  return message;
+}
+
+/**
+ * Reads what answers are asked for here: what was asked, aliases, and whom a referral names with their addresses, so
+ * that it is told now what of it is too much. Rdata that is broken is left out later. @throws RangeError
+ */
+function readNeeded({ sections: [answer, authority, additional], authoritative }: Message, type: number): void {
+  const refers = type === TYPE.NS || !authoritative;
+  const asked = answer.filter((record) => record.type === type || record.type === TYPE.CNAME);
+  const below = authority.filter((record) => record.type === type || record.type === TYPE.NS);
+  const glue = additional.filter((record) => refers && [type, TYPE.A, TYPE.AAAA].includes(record.type));
+  for (const record of [...asked, ...below, ...glue]) {
+    void record.name;
+    try {
+      void record.text;
+    } catch (error) {
+      if (error instanceof TooMuch) throw error;
+    }
+  }
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** A turn of the event loop for each large answer alone, in the order in which they came. */
+function turn(): Promise<unknown> {
+  last = last.then(() => nextTurn());
+  return last;
 }
 
 function readable(message: Message | null): Message {
@@ -171,8 +228,9 @@ const overUdp =
   (message, fits, signal) =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
+      const socket = udpFor(host);
       const timers: NodeJS.Timeout[] = [];
+      let packets = 0;
       let ended = false;
       const end = (finish: () => void) => {
         // packets that could not be sent are told of after the end, too
@@ -190,9 +248,12 @@ const overUdp =
       socket.on('error', failed);
       socket.on('message', (raw) => {
         try {
+          if (raw.length > MAX_PACKET)
+            throw new TooMuch(`the answer is too large: more than ${MAX_PACKET} octets over UDP`);
           const answer = fits(raw);
           // what does not fit may be somebody's guess: the answer may still come
           if (answer) end(() => resolve(answer));
+          else if (++packets > MOST_PACKETS) failed(new Error('it sends packets that answer nothing'));
         } catch (error) {
           failed(error as Error);
         }
@@ -207,7 +268,7 @@ const overUdp =
     });
 
 function overTls({ host, port }: Upstream, address: string): Socket {
-  return connectTls({ host: address, port, ...(isIP(host) ? {} : { servername: host }), ALPNProtocols: ['dot'] });
+  return tlsTo(address, port, { ...(isIP(host) ? {} : { servername: host }), ALPNProtocols: ['dot'] });
 }
 
 const stream =
@@ -219,7 +280,10 @@ const stream =
     signal.addEventListener('abort', abort);
     try {
       socket.write(frame(message));
-      for await (const raw of framed(socket, 60_000)) return readable(fits(raw));
+      for await (const raw of framed(socket, 60_000)) {
+        if (raw.length > MAX_PACKET) await turn();
+        return readable(fits(raw));
+      }
       throw new Error('it closed the connection without an answer');
     } finally {
       signal.removeEventListener('abort', abort);

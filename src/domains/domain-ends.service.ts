@@ -7,7 +7,7 @@ import type { ExpirySource } from './domain-policy.js';
 const CHUNK = 500;
 /** characters of an error that are kept */
 const MAX_ERROR = 255;
-const WATCHED = 'id, name, account_id, remote_id, expires_at, expires_source';
+const WATCHED = 'id, name, account_id, remote_id, owner_id, expires_at, expires_source';
 
 /** A domain, and when its registration is known to end. */
 export interface Watched {
@@ -15,6 +15,7 @@ export interface Watched {
   name: string;
   account_id: number;
   remote_id: string;
+  owner_id: number | null;
   expires_at: string | null;
   expires_source: ExpirySource | null;
 }

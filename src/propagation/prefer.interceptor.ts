@@ -75,7 +75,7 @@ export class PreferInterceptor implements NestInterceptor {
     const sets = touched.length ? touched.slice(0, MOST_SETS) : await this.named(request, domain).catch(() => []);
     // a preference may be left aside
     const { userId } = signedIn(request.caller);
-    if (!sets.length || this.propagation.isFull(userId)) return made;
+    if (!sets.length || this.propagation.isFull(userId, domain)) return made;
     const report = await untilGone(response, (signal) =>
       this.propagation.look(userId, domain, sets, wait * 1000, signal),
     ).catch((error: Error) => {

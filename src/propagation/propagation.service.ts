@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { Shares } from '../common/shares.js';
+import { FairPool } from '../common/fair-pool.js';
 import { type Delegation, DelegationFinder, type ZoneServer } from '../delegation/finder.service.js';
+import { type Look, Looks } from '../delegation/looks.service.js';
 import { NameServers, type Said, serialOf } from '../delegation/name-servers.service.js';
 import { Resolvers } from '../delegation/resolvers.service.js';
 import { TYPE } from '../dns/wire.js';
-import { DnsClient, NoAnswer, type Question } from '../dns-client/dns-client.service.js';
+import { type Asking, DnsClient, NoAnswer, type Question } from '../dns-client/dns-client.service.js';
+import { Effort, ROUND } from '../dns-client/effort.js';
 import { type Upstream, upstreamText } from '../dns-client/upstream.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import { RecordCache } from '../records/record-cache.js';
@@ -29,12 +31,6 @@ const LAST_LOOK_MS = 500;
 const RESOLVER_MS = 3000;
 /** ms for the resolvers, which are asked last, where nothing is left of the time */
 const SLACK_MS = 1000;
-/** requests that wait at once in this process: each asks all servers of a zone every few seconds */
-const MOST_WAITING = 200;
-/** of these, those of one user, with all of the user's tokens: nobody takes the places of all others */
-const MOST_OF_ONE = 100;
-/** questions to the servers of one zone at once: who has many that are slow waits behind his own */
-const AT_ONCE_OF_ONE = 40;
 
 type Zone = Pick<DomainRow, 'id' | 'name'>;
 
@@ -56,9 +52,11 @@ interface Sight {
 /** Whether what is written here can be seen in DNS. */
 @Injectable()
 export class Propagation implements OnModuleDestroy {
-  /** what ends each request that waits, and the user whose it is */
-  private readonly waiting = new Map<AbortController, number>();
-  private readonly shares = new Shares(AT_ONCE_OF_ONE);
+  /** requests that wait: each asks all servers of a zone every few seconds */
+  private readonly pool = new FairPool('publication');
+  private readonly questions = new FairPool('publication questions');
+  /** what ends each request that waits */
+  private readonly waiting = new Set<AbortController>();
   private stopping = false;
 
   constructor(
@@ -67,6 +65,7 @@ export class Propagation implements OnModuleDestroy {
     private readonly servers: NameServers,
     private readonly resolvers: Resolvers,
     private readonly cache: RecordCache,
+    private readonly looks: Looks,
   ) {}
 
   /**
@@ -84,22 +83,22 @@ export class Propagation implements OnModuleDestroy {
     signal: AbortSignal,
   ): Promise<PropagationView> {
     if (this.stopping) throw ending();
-    if (this.isFull(userId)) throw errors.tooMany('Too many requests wait for changes to be published', 5);
-    const stop = new AbortController();
-    this.waiting.set(stop, userId);
-    return this.ask(zone, sets, waitMs, signal, stop.signal).finally(() => this.waiting.delete(stop));
+    return this.pool.run({ user: userId, target: zone.id }, async () => {
+      const stop = new AbortController();
+      this.waiting.add(stop);
+      return this.ask(zone, sets, waitMs, signal, stop.signal).finally(() => this.waiting.delete(stop));
+    });
   }
 
-  /** Whether no other request of a user may wait. */
-  isFull(userId: number): boolean {
-    const own = [...this.waiting.values()].filter((id) => id === userId).length;
-    return this.waiting.size >= MOST_WAITING || own >= MOST_OF_ONE;
+  /** Whether no other request of a user may wait for this zone. */
+  isFull(userId: number, zone: Pick<Zone, 'id'>): boolean {
+    return this.pool.isFull({ user: userId, target: zone.id });
   }
 
   /** Before the server waits for its requests: some would wait for minutes. */
   onModuleDestroy(): void {
     this.stopping = true;
-    for (const stop of this.waiting.keys()) stop.abort();
+    for (const stop of this.waiting) stop.abort();
   }
 
   private async ask(
@@ -111,7 +110,7 @@ export class Propagation implements OnModuleDestroy {
   ): Promise<PropagationView> {
     const signal = AbortSignal.any([gone, stop]);
     const sight: Sight = { delegation: null, servers: [], wants: [], said: new Map(), serials: new Map() };
-    const end = Date.now() + waitMs;
+    const end = performance.now() + waitMs;
     const over = waitMs ? AbortSignal.timeout(waitMs) : null;
     try {
       // who does not wait hears of the resolvers while the servers are asked
@@ -123,7 +122,7 @@ export class Propagation implements OnModuleDestroy {
         }),
         resolvers,
       ]);
-      const left = Math.min(RESOLVER_MS, Math.max(SLACK_MS, end - Date.now()));
+      const left = Math.ceil(Math.min(RESOLVER_MS, Math.max(SLACK_MS, end - performance.now())));
       return report(sight, views, await (resolvers ?? this.resolved(zone, sight.wants, left, signal)));
     } catch (error) {
       if (gone.aborted || !stop.aborted) throw error;
@@ -140,20 +139,23 @@ export class Propagation implements OnModuleDestroy {
     end: number,
     signal: AbortSignal,
   ): Promise<SetView[]> {
-    const delegation = await this.finder.find(zone, signal);
+    let look = await this.looks.begin(zone, ROUND, signal);
+    const delegation = await this.finder.find(zone, look);
     Object.assign(sight, { delegation, servers: delegation.servers });
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * GROWTH, LAST_PAUSE_MS)) {
       sight.wants = await this.wants(zone, sets);
       signal.throwIfAborted();
       // one that is silent does not hold up those that only the zone names
-      const more = sight.last ? null : this.more(zone, delegation, sight, signal);
-      await Promise.all([...sight.servers.map((server) => this.server(zone, server, sight, signal)), more]);
+      const more = sight.last ? null : this.more(zone, delegation, sight, look);
+      await Promise.all([...sight.servers.map((server) => this.server(zone, server, sight, look)), more]);
       // servers whose names could not be resolved any more say nothing
       signal.throwIfAborted();
       sight.last = viewsOf(sight);
-      const left = end - LAST_LOOK_MS - Date.now();
+      const left = end - LAST_LOOK_MS - performance.now();
       if (left <= 0 || sight.last.every(({ verdict }) => verdict === 'published')) return sight.last;
       await sleep(Math.min(pause, left), undefined, { signal });
+      // each round is as large as it may be, and for whom the zone belongs to then
+      look = await this.looks.begin(zone, ROUND, signal);
     }
   }
 
@@ -161,7 +163,8 @@ export class Propagation implements OnModuleDestroy {
   private async cut(zone: Zone, sets: readonly SetName[], sight: Sight): Promise<SetView[]> {
     if (!sight.wants.length) sight.wants = await this.wants(zone, sets);
     if (!sight.delegation) {
-      sight.delegation = await this.finder.ofZone(zone, false, AbortSignal.abort());
+      const look = await this.looks.begin(zone, ROUND, AbortSignal.abort());
+      sight.delegation = await this.finder.ofZone(zone, false, look);
       sight.servers = sight.delegation.servers;
     }
     return viewsOf(sight);
@@ -174,55 +177,50 @@ export class Propagation implements OnModuleDestroy {
   }
 
   /** Finds the servers that only the zone itself names, and asks them. */
-  private async more(zone: Zone, delegation: Delegation, sight: Sight, signal: AbortSignal): Promise<void> {
-    const { more } = await this.servers.besides(zone, delegation, signal);
-    signal.throwIfAborted();
+  private async more(zone: Zone, delegation: Delegation, sight: Sight, look: Look): Promise<void> {
+    const { more } = await this.servers.besides(zone, delegation, look);
+    look.signal?.throwIfAborted();
     sight.servers = [...sight.servers, ...more];
-    await Promise.all(more.map((server) => this.server(zone, server, sight, signal)));
+    await Promise.all(more.map((server) => this.server(zone, server, sight, look)));
   }
 
   /** Asks a server for the SOA and, where it is not silent, for the sets that it did not have yet. */
-  private async server(zone: Zone, server: ZoneServer, sight: Sight, signal: AbortSignal): Promise<void> {
+  private async server(zone: Zone, server: ZoneServer, sight: Sight, look: Look): Promise<void> {
     const { wants, said, serials } = sight;
     const asked = wants.filter((want) => said.get(keyOf(server, want))?.status !== 'published');
-    const first = await this.inShare(zone, server, { name: zone.name, type: TYPE.SOA }, signal);
+    const first = await this.inShare(zone, server, { name: zone.name, type: TYPE.SOA }, look);
     serials.set(server, serialOf(first, zone.name));
     // each question to one that is dead would hold a place until its time is over
     const silent = !first.reply && !first.lame;
     await Promise.all(
       asked.map(async (want) => {
-        const one = silent ? first : await this.inShare(zone, server, want.question, signal);
+        const one = silent ? first : await this.inShare(zone, server, want.question, look);
         said.set(keyOf(server, want), seen(want, zone.name, one));
       }),
     );
   }
 
-  private inShare(zone: Zone, server: ZoneServer, question: Question, signal: AbortSignal): Promise<Said> {
-    const ask = () => this.servers.one(zone.name, server, question, signal);
+  private inShare(zone: Zone, server: ZoneServer, question: Question, look: Look): Promise<Said> {
+    const ask = () => this.servers.one(zone.name, server, question, look);
     // a signal of its own, since hundreds of questions may listen to one
-    return this.shares.add(zone.id, ask, AbortSignal.any([signal]));
+    return this.questions.run({ target: zone.id }, ask, look.signal && AbortSignal.any([look.signal]));
   }
 
   /** What each resolver says of each set. */
   private async resolved(zone: Zone, wants: readonly Wanted[], timeoutMs: number, signal: AbortSignal) {
     const resolvers = await this.resolvers.all();
+    const asking = { recurse: true, timeoutMs, signal, effort: new Effort(ROUND) };
     return Promise.all(
-      wants.map((want) => Promise.all(resolvers.map((server) => this.resolver(zone, server, want, timeoutMs, signal)))),
+      wants.map((want) => Promise.all(resolvers.map((server) => this.resolver(zone, server, want, asking)))),
     );
   }
 
-  private async resolver(
-    zone: Zone,
-    server: Upstream,
-    want: Wanted,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<ServerView> {
+  private async resolver(zone: Zone, server: Upstream, want: Wanted, asking: Asking): Promise<ServerView> {
     const name = upstreamText(server);
     const view = { role: 'resolver' as const, name, address: server.transport === 'plain' ? server.host : null };
     const unreachable = { ...view, status: 'unreachable' as const, ttl: null, serial: null, latency_ms: null };
     try {
-      const reply = await this.dns.ask(server, want.question, { recurse: true, timeoutMs, signal });
+      const reply = await this.dns.ask(server, want.question, asking);
       if (reply.rcode !== 0 && reply.rcode !== 3) return { ...unreachable, error: `it answered rcode ${reply.rcode}` };
       // what a resolver says is never authoritative, and refers to nobody
       const said = judge(want, zone.name, { ...reply, authoritative: true });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { createSocket, Socket } from 'node:dgram';
-import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import packet, { type DecodedPacket } from 'dns-packet';
 import { parseConfig } from '../../src/config/config.js';
-import { RCODE, TYPE, textOf } from '../../src/dns/wire.js';
+import { ANSWER, RCODE, TYPE, textOf } from '../../src/dns/wire.js';
 import { DnsClient, NoAnswer } from '../../src/dns-client/dns-client.service.js';
+import { type Bound, Effort, ROUND, SURVEY } from '../../src/dns-client/effort.js';
 import { upstreamOf, upstreamText } from '../../src/dns-client/upstream.js';
 
 const QUESTION = { name: 'www.Example.test', type: TYPE.A };
@@ -44,9 +46,9 @@ describe('questions to a name server', () => {
   let port: number;
 
   beforeAll(async () => {
-    await new Promise<void>((bound) => udp.bind(0, '127.0.0.1', bound));
-    ({ port } = udp.address());
-    await new Promise<void>((bound) => tcp.listen(port, '127.0.0.1', bound));
+    await new Promise<void>((bound) => tcp.listen(0, '127.0.0.1', bound));
+    ({ port } = tcp.address() as AddressInfo);
+    await new Promise<void>((bound) => udp.bind(port, '127.0.0.1', bound));
     udp.on('message', (raw, from) => {
       const asked = packet.decode(raw);
       seen.push(asked);
@@ -144,6 +146,56 @@ describe('questions to a name server', () => {
     await assert.rejects(client.ask(never, QUESTION, { recurse: false, timeoutMs: 3000 }), /not allowed/);
   });
 
+  it('gives up a server that floods it with packets, or sends one that is larger than was offered', async () => {
+    script = (asked) => Array.from({ length: 101 }, () => answer({ ...asked, id: (asked.id as number) ^ 1 }));
+    await assert.rejects(ask(), /packets that answer nothing/);
+    script = (asked) => [answer(asked, { answers: Array(300).fill(A) })];
+    await assert.rejects(ask(), { tooMuch: true, message: /more than 4096 octets over UDP/ });
+  });
+
+  it('reads large answers in turns of the event loop, each in its own', async () => {
+    const turned: number[] = [];
+    let turns = 0;
+    let ticking = true;
+    const tick = () => {
+      turns++;
+      if (ticking) setImmediate(tick);
+    };
+    const many = Array(1000).fill(A);
+    script = (asked, overTcp) => [
+      overTcp ? answer(asked, { answers: many }) : answer(asked, { answers: [] }, packet.TRUNCATED_RESPONSE),
+    ];
+    setImmediate(tick);
+    try {
+      const asked = Array.from({ length: 30 }, () => ask().then(() => turned.push(turns)));
+      await Promise.all(asked);
+    } finally {
+      ticking = false;
+    }
+    assert.equal(new Set(turned).size, 30, turned.join(' '));
+  });
+
+  it('asks and reads no more than one look may take', async () => {
+    script = (asked) => [answer(asked)];
+    const upstream = { transport: 'plain', host: '127.0.0.1', port, url: null } as const;
+    const bound = { messages: 9, octets: 9999, records: 99, names: 999 };
+    const refused: [Partial<Bound>, number, RegExp][] = [
+      [{ messages: 2 }, 2, /more than 2 questions/],
+      [{ records: 4 }, 5, /more than 4 records/],
+      [{ octets: 100 }, 2, /more than 100 octets of answers/],
+      [{ names: 20 }, 2, /more than 20 octets of names/],
+    ];
+    for (const [less, sent, words] of refused) {
+      seen = [];
+      const effort = new Effort({ ...bound, ...less });
+      const look = () => client.ask(upstream, QUESTION, { recurse: false, timeoutMs: 3000, effort });
+      for (let i = 0; i < 8; i++) await look().catch((error) => assert.match(error.message, words));
+      assert.equal(seen.length, sent, String(words));
+      assert.equal(effort.cut.size, 1);
+      assert.match([...effort.cut].join(), words);
+    }
+  });
+
   it('fails once where several packets could not be sent', async () => {
     const { send } = Socket.prototype;
     const thrown: unknown[] = [];
@@ -195,4 +247,15 @@ describe('questions to a name server', () => {
     ];
     for (const text of wrong) assert.equal(upstreamOf(text), null, text);
   });
+});
+
+it('docs/watching.md says how much is read, as it is', () => {
+  const page = readFileSync('docs/watching.md', 'utf8');
+  const rows = page.slice(page.indexOf('## Limits')).matchAll(/^\| ([^|]+) \| ([\d, ;]+) \| (\w+) \|$/gm);
+  const said = [...rows].map(([, , numbers]) => Number(numbers));
+  const { messages, octets, records, names } = SURVEY;
+  const round = ROUND;
+  assert.deepEqual(said.slice(0, 2), [ANSWER.records, ANSWER.octets]);
+  assert.deepEqual(said.slice(5, 9), [messages, octets, records, names]);
+  assert.deepEqual(said.slice(9, 13), [round.messages, round.octets, round.records, round.names]);
 });

@@ -3,10 +3,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, it } from '@jest/globals';
 import packet, { type StringAnswer } from 'dns-packet';
 import type { DelegationFinder, ZoneServer } from '../../src/delegation/finder.service.js';
+import type { Look, Looks } from '../../src/delegation/looks.service.js';
 import type { NameServers } from '../../src/delegation/name-servers.service.js';
 import type { Resolvers } from '../../src/delegation/resolvers.service.js';
 import { decode, TYPE } from '../../src/dns/wire.js';
 import type { DnsClient, Question, Reply } from '../../src/dns-client/dns-client.service.js';
+import { type Bound, Effort } from '../../src/dns-client/effort.js';
 import { Propagation } from '../../src/propagation/propagation.service.js';
 import { judge, wanted } from '../../src/propagation/published.js';
 import type { RecordCache, StoredRecord } from '../../src/records/record-cache.js';
@@ -16,6 +18,11 @@ const reply = (...answers: StringAnswer[]): Reply => {
   const message = packet.encode({ type: 'response', flags: packet.AUTHORITATIVE_ANSWER, answers });
   return { ...decode(message), transport: 'udp', latencyMs: 1 };
 };
+
+const begin = async (_zone: object, bound: Bound, signal?: AbortSignal): Promise<Look> => {
+  return { signal, allow: [], effort: new Effort(bound) };
+};
+const looks = { begin } as unknown as Looks;
 
 describe('whether a change can be seen', () => {
   it('asks dead servers for the SOA alone, and all of a zone for some things at a time', async () => {
@@ -41,9 +48,10 @@ describe('whether a change can be seen', () => {
       servers as unknown as NameServers,
       { all: async () => [] } as unknown as Resolvers,
       { those: async () => [] } as unknown as RecordCache,
+      looks,
     );
-    const look = () => propagation.look(1, { id: 1, name: ZONE }, sets, 0, new AbortController().signal);
-    const [report] = await Promise.all([look(), look()]);
+    const look = (user: number) => propagation.look(user, { id: 1, name: ZONE }, sets, 0, new AbortController().signal);
+    const [report] = await Promise.all([look(1), look(2)]);
     // by the one that this machine has a way to
     assert.equal(report.verdict, 'published');
     assert.ok(
@@ -57,17 +65,20 @@ describe('whether a change can be seen', () => {
 
   it('lets nobody take the places of all who wait', async () => {
     const gone = new AbortController();
-    const find = (_: object, signal: AbortSignal) =>
-      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const find = (_: object, { signal }: Look) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
     const propagation = new Propagation(
       {} as DnsClient,
       { find } as unknown as DelegationFinder,
       {} as NameServers,
       { all: async () => [] } as unknown as Resolvers,
       { those: async () => [] } as unknown as RecordCache,
+      looks,
     );
-    const look = (user: number) => propagation.look(user, { id: 1, name: ZONE }, [], 60_000, gone.signal);
-    const waiting = [1, 2].flatMap((user) => Array.from({ length: user === 1 ? 100 : 99 }, () => look(user)));
+    const look = (user: number, id = 1) => propagation.look(user, { id, name: ZONE }, [], 60_000, gone.signal);
+    const waiting = [1, 2].flatMap((user) =>
+      Array.from({ length: user === 1 ? 100 : 99 }, (_, i) => look(user, i % 4)),
+    );
     const full = { code: 429001 };
     await assert.rejects(look(1), full);
     waiting.push(look(3));
@@ -75,7 +86,7 @@ describe('whether a change can be seen', () => {
     gone.abort();
     const ended = await Promise.allSettled(waiting);
     assert.ok(ended.every(({ status }) => status === 'rejected'));
-    assert.equal(propagation.isFull(1), false);
+    assert.equal(propagation.isFull(1, { id: 1 }), false);
   });
 
   it('takes what a wildcard says in place of what is gone, and only that', () => {

@@ -2,41 +2,79 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { ZoneHealth } from '../../src/delegation/health.service.js';
 import type { KnownDelegations } from '../../src/delegation/known.service.js';
+import type { Looks } from '../../src/delegation/looks.service.js';
 import type { NameServers, Servers } from '../../src/delegation/name-servers.service.js';
+import { type Bound, Effort } from '../../src/dns-client/effort.js';
 
 const NOBODY: Servers = {
   delegation: { found: 'zone', certain: true, parent: null, names: [], servers: [], ds: null },
   own: null,
   all: [],
 };
+const soon = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Looks that go on until `go` ends those that have begun. */
+function looks() {
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const servers = {
+    of: ({ id }: { id: number }) => {
+      begun.push(id);
+      return new Promise<Servers>((resolve) => ends.push(() => resolve(NOBODY)));
+    },
+    ask: async () => [],
+  };
+  const known = { before: async () => null };
+  const looks = { begin: async (_: object, bound: Bound) => ({ allow: [], effort: new Effort(bound) }) };
+  const health = new ZoneHealth(
+    servers as unknown as NameServers,
+    known as unknown as KnownDelegations,
+    looks as unknown as Looks,
+  );
+  const look = (id: number, user = 1) => health.look({ id, name: `d${id}.test` }, user);
+  const go = async () => {
+    for (const end of ends.splice(0)) end();
+    await soon();
+  };
+  return { begun, look, go };
+}
 
 describe('a look at a zone from outside', () => {
-  it('is shared by those who ask meanwhile, and twenty go on at once', async () => {
-    const begun: number[] = [];
-    const go: (() => void)[] = [];
-    const servers = {
-      of: ({ id }: { id: number }) => {
-        begun.push(id);
-        return new Promise<Servers>((resolve) => go.push(() => resolve(NOBODY)));
-      },
-      ask: async () => [],
-    };
-    const known = { before: async () => null };
-    const health = new ZoneHealth(servers as unknown as NameServers, known as unknown as KnownDelegations);
-    const look = (id: number) => health.look({ id, name: `d${id}.test` });
-    const ids = Array.from({ length: 20 }, (_, i) => i + 1);
-    const all = ids.map(look);
-    const shared = look(1);
-    assert.deepEqual(begun, ids);
-    const refused = assert.rejects(look(21), { status: 429, code: 429001 });
-    for (const one of go) one();
-    await refused;
-    assert.equal(await shared, await all[0]);
-    await Promise.all(all);
-    // there is room again, and who asks later sees anew
-    const later = [look(1), look(21)];
-    assert.deepEqual(begun, [...ids, 1, 21]);
-    for (const one of go) one();
-    assert.equal((await Promise.all(later)).length, 2);
+  it('is shared by those who ask meanwhile, also by one who waited', async () => {
+    const { begun, look, go } = looks();
+    const others = Array.from({ length: 10 }, (_, i) => look(i + 1));
+    await soon();
+    const shared = look(1, 2);
+    // the share of this user is used up: it waits
+    const late = look(11);
+    await soon();
+    const other = look(11, 2);
+    await soon();
+    assert.deepEqual(begun, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    await go();
+    assert.equal(await shared, await others[0]);
+    await soon();
+    await go();
+    assert.deepEqual((await late).ns, (await other).ns);
+    await Promise.all(others);
+    // who asks later sees anew
+    const later = look(1);
+    await soon();
+    assert.equal(begun.filter((id) => id === 1).length, 2);
+    await go();
+    await later;
+  });
+
+  it('of one user takes no places of others, and those beyond the line are refused', async () => {
+    const { begun, look, go } = looks();
+    const greedy = Array.from({ length: 20 }, (_, i) => look(i + 1));
+    await soon();
+    assert.equal(begun.length, 10);
+    await assert.rejects(look(21), { status: 429, code: 429001, retryAfterSeconds: 5 });
+    const other = look(30, 2);
+    await soon();
+    assert.deepEqual(begun.slice(10), [30]);
+    for (let i = 0; i < 3; i++) await go();
+    await Promise.all([...greedy, other]);
   });
 });
