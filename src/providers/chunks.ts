@@ -95,20 +95,24 @@ function chunksOf(changes: readonly Change[], size: number): number[][] {
  */
 export function inChunks(apply: DnsProvider['apply'], size: number, whole = false): DnsProvider['apply'] {
   return (zone: RemoteZone, changes, options = {}) =>
-    work(options.deadline, async () => {
-      if (options.atomic && whole && changes.length > size) return changes.map(() => failed(tooLong(changes, size)));
-      const outcomes: Outcome[] = new Array(changes.length);
-      let stop: Outcome | undefined;
-      for (const chunk of chunksOf(changes, size)) {
-        if (timeIsOver()) stop ??= notTried();
-        const list = chunk.map((i) => changes[i] as Change);
-        const part = stop ? chunk.map(() => stop as Outcome) : await apply(zone, list, options);
-        for (const [at, i] of chunk.entries()) outcomes[i] = part[at] as Outcome;
-        const end = stop ?? part.find((o) => !o.ok && (options.atomic || endsList(o.error)));
-        if (end && !end.ok) stop ??= end.tried ? notTried(end.error) : end;
-      }
-      return outcomes;
-    });
+    work(
+      options.deadline,
+      async () => {
+        if (options.atomic && whole && changes.length > size) return changes.map(() => failed(tooLong(changes, size)));
+        const outcomes: Outcome[] = new Array(changes.length);
+        let stop: Outcome | undefined;
+        for (const chunk of chunksOf(changes, size)) {
+          if (timeIsOver()) stop ??= notTried();
+          const list = chunk.map((i) => changes[i] as Change);
+          const part = stop ? chunk.map(() => stop as Outcome) : await apply(zone, list, options);
+          for (const [at, i] of chunk.entries()) outcomes[i] = part[at] as Outcome;
+          const end = stop ?? part.find((o) => !o.ok && (options.atomic || endsList(o.error)));
+          if (end && !end.ok) stop ??= end.tried ? notTried(end.error) : end;
+        }
+        return outcomes;
+      },
+      options.heldUntil,
+    );
 }
 
 const tooLong = ({ length }: readonly Change[], size: number) =>

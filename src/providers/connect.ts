@@ -1,4 +1,4 @@
-import type { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Cidr } from '../common/cidr.js';
 import { log } from '../common/logger.js';
 import { providerSeconds, queueSeconds } from '../metrics/metrics.js';
@@ -22,7 +22,7 @@ const MAX_REMARK = 255;
 
 /** What is the same for every account of this process. */
 export interface ConnectOptions {
-  agent: Agent;
+  agent: Dispatcher;
   deny: readonly Cidr[];
   /** ms for one exchange with a provider */
   timeoutMs: number;
@@ -30,6 +30,8 @@ export interface ConnectOptions {
   installation: Readonly<Record<string, Installation>>;
   /** ms; a call that takes longer is logged as a warning */
   slowMs?: number;
+  /** where the calls wait for their turn (see `gateOf`); left out: one of its own */
+  gate?: Gate;
 }
 
 /** A provider for one account: what its adapter does not have is made up for. */
@@ -158,6 +160,16 @@ function assertAddresses(
   }
 }
 
+/** The limits of an account of this kind. @param paused see `Gate` */
+export function gateOf(
+  { kind, limits }: ProviderDefinition,
+  paused?: (until: number, why: string) => Promise<void>,
+): Gate {
+  const { requests, perSeconds, more, concurrency } = limits;
+  const waited = (ms: number) => queueSeconds.observe({ kind }, ms / 1000);
+  return new Gate(concurrency, [{ requests, perSeconds }, ...more], waited, paused);
+}
+
 /** The adapter itself, with what its kind has beside the verbs of every provider. */
 export async function connectAdapter(
   definition: ProviderDefinition,
@@ -171,17 +183,15 @@ export async function connectAdapter(
     // as vendors repeat them, too: in an address, in JSON, in the header that they came in
     .flatMap(([, value]) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]);
   const redact = (text: string) => secrets.reduce((t, s) => t.replaceAll(s, '***'), text);
-  const { requests, perSeconds, more, concurrency } = definition.limits;
   const http = new Http({
     baseUrl: (credentials.endpoint || definition.api || '').replace(/\/+$/, ''),
     headers: {},
     timeoutMs: options.timeoutMs,
     retries: 2,
+    neverTwice: definition.capabilities.replaces !== 'record',
     waitMs: WAIT_MS,
     dispatcher: options.agent,
-    gate: new Gate(concurrency, [{ requests, perSeconds }, ...more], (ms) =>
-      queueSeconds.observe({ kind: definition.kind }, ms / 1000),
-    ),
+    gate: options.gate ?? gateOf(definition),
     redact,
   });
   const { connect } = await definition.load();
@@ -189,17 +199,7 @@ export async function connectAdapter(
     http,
     redact,
     timeoutMs: options.timeoutMs,
-    resolve: (host) => inTime(resolveAllowed(host, options.deny), host, options.timeoutMs),
+    resolve: (host) => resolveAllowed(host, options.deny),
     installation: options.installation[definition.kind] ?? {},
   });
-}
-
-/** The resolver of the system has no limit of its own. */
-async function inTime<T>(answer: Promise<T>, host: string, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const words = `The host name ${host} was not resolved within ${ms / 1000} s`;
-    timer = setTimeout(() => reject(new ProviderError('unavailable', words, false)), ms);
-  });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

@@ -1,9 +1,12 @@
-import { type Dispatcher, request } from 'undici';
-import { sleep } from '../common/clock.js';
+import type { Dispatcher } from 'undici';
+import { sleep, timeMs } from '../common/clock.js';
+import { LEAST_MS, requestDeadline } from '../common/deadline.js';
+import { turn } from '../common/turns.js';
+import { request } from '../outbound/agent.js';
 import { readBody } from '../outbound/body.js';
 import { retryAfter } from '../outbound/retry-after.js';
 import { clipped, type Late, NotBegun, ProviderError } from './errors.js';
-import type { Gate } from './gate.js';
+import { againAt, type Gate } from './gate.js';
 import {
   decode,
   encode,
@@ -13,7 +16,7 @@ import {
   plainWords,
   type RequestBody,
 } from './http-body.js';
-import { currentWork } from './work.js';
+import { assertHeld, atMost, currentWork, workDeadline } from './work.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -38,6 +41,11 @@ export interface HttpOptions {
   timeoutMs: number;
   /** further attempts after the first; a 429 that names a time is not counted */
   retries: number;
+  /**
+   * a write that was sent and broken off is not made again: what may still come of it would take away what others have
+   * made behind its repetition
+   */
+  neverTwice?: boolean;
   /** ms that a call may wait in all, for its turn and between attempts; a list of changes has its deadline instead */
   waitMs: number;
   dispatcher: Dispatcher;
@@ -88,8 +96,14 @@ export const basicAuth = (user = '', password = '') => ({
 
 /** An answer larger than this is refused: no provider's page is near it. */
 const MAX_BODY_MIB = 64;
-/** a proxy in between has waited in vain: the provider may still be at it */
-const GATEWAY_TIMEOUT = [504, 524];
+/** characters of an answer that takes long to read */
+const LONG = 1024 * 1024;
+/** tries of one call, however often the provider says when to come again */
+const MOST_TRIES = 10;
+/** ms; who has more time, such as a list that goes on in the background, waits as often as it takes */
+const PATIENT_MS = 3_600_000;
+/** a proxy in between got no answer: the provider may still be at it, or get it yet */
+const UNANSWERED = [502, 504, 524];
 const BUSY = [502, 503, 504];
 /** headers that hold nothing secret */
 const PUBLIC = /^(accept|user-agent|content-.*|host|if-.*|.*date)$/i;
@@ -98,7 +112,7 @@ const PUBLIC = /^(accept|user-agent|content-.*|host|if-.*|.*date)$/i;
  * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504
  * and broken connections, all on 429), the limits of the account, keep-alive, and failure as `ProviderError`. A 429, or
  * a 503 that names a time, makes the whole account wait as long as it says, an hour at most (see `Gate`); a call whose
- * own time ends before that fails at once.
+ * own time ends before that fails at once, and so does one that was refused ten times.
  */
 export class Http {
   constructor(private readonly options: HttpOptions) {}
@@ -135,59 +149,79 @@ export class Http {
     const reads = options.reads ?? method === 'GET';
     const idempotent = options.idempotent ?? (reads || (method !== 'POST' && method !== 'PATCH'));
     const doing = currentWork();
-    const deadline = doing?.deadline ?? Number.POSITIVE_INFINITY;
-    const end = Number.isFinite(deadline) ? deadline : Date.now() + waitMs;
+    const deadline = workDeadline();
+    const asker = requestDeadline();
+    const end = Number.isFinite(deadline) ? deadline : performance.now() + waitMs;
+    const most = end - performance.now() > PATIENT_MS ? Number.POSITIVE_INFINITY : MOST_TRIES;
     // whether an attempt so far may have been carried out: a later one that certainly was not takes nothing of that
     // back
     let unclear = false;
-    // one that went unanswered for so long that somebody may still be at it
+    // one that was sent and went without an answer: it may still come
     let late: Late = null;
-    const tooLate = () => {
-      if (!reads) late = unclear ? 'again' : 'once';
-    };
     const doubtful = () => unclear && !reads;
-    const doubt = (may: boolean) => {
-      unclear ||= may;
-      if (doing && unclear && !reads) doing.unclear = true;
+    const doubt = (may: boolean, comes = false) => {
+      if (!may) return;
+      if (!reads && (comes || late)) late = unclear ? 'again' : 'once';
+      unclear = true;
+      if (doing && !reads) doing.unclear = true;
+    };
+    // in the context of whoever waits for the turn it is another one's work
+    let sent = false;
+    const begin = () => {
+      assertHeld(doing);
+      sent = true;
     };
     let turns = 0;
+    let patience = this.options.timeoutMs;
     let renewed = false;
     let redact = this.options.redact;
     for (let attempt = 0; ; ) {
       const last = attempt >= retries;
       let answer: Received;
       try {
-        if (Date.now() >= deadline) throw new NotBegun('unavailable', 'The time for the call is over');
+        if (performance.now() + (reads ? 0 : LEAST_MS) >= deadline)
+          throw new NotBegun('unavailable', 'The time for the call is over');
+        if (asker.isRefused) throw new NotBegun('rate_limit', REFUSED).retryAt(Math.max(timeMs(), gate.opens()));
         const outgoing = await this.outgoing(method, path, options);
         redact = this.redacting(outgoing);
-        answer = await gate.run(() => this.send(outgoing), end, turns++ > 0);
+        sent = false;
+        const send = () => {
+          patience = atMost(this.options.timeoutMs);
+          return this.send(outgoing, patience, begin);
+        };
+        answer = await gate.run(send, Math.min(end, performance.now() + asker.patience), turns++ > 0);
       } catch (error) {
         if (error instanceof ProviderError) throw doubtful() ? error.applied(true).lateBy(late) : error;
         if ((error as { code?: string }).code === 'UND_ERR_INVALID_ARG') throw new NotBegun('auth', UNSENDABLE);
-        const certain = neverSent(error);
         // a provider that is too slow is not asked again: the caller has waited long enough, and it has enough to do
         const slow = (error as Error).name === 'TimeoutError';
-        if (slow) tooLate();
-        doubt(!certain);
+        doubt(sent, true);
         const wait = backoff(attempt++);
-        if (!last && !slow && (idempotent || certain) && Date.now() + wait < end) {
+        const mayAgain = !sent || (idempotent && (reads || !this.options.neverTwice));
+        if (!last && !slow && mayAgain && performance.now() + wait < end) {
           await sleep(wait);
           continue;
         }
-        const words = connectionWords(error, this.options.timeoutMs);
+        const words = connectionWords(error, patience);
         throw new ProviderError('unavailable', redact(words), doubtful()).lateBy(late);
       }
       const { status, headers, text } = answer;
       const success = status >= 200 && status < 300;
       if (success) {
-        const body = this.parse<T>(text, headers, reads, doubt);
+        // reading a long answer and what is made of it are two pieces of work
+        if (text.length > LONG) await turn();
+        const body = this.parse<T>(text, headers, reads, () => {
+          doubt(!reads, true);
+          return late;
+        });
+        if (text.length > LONG) await turn();
         if (!this.options.failed?.(body)) {
+          asker.heard(false);
           if (doing && !reads) doing.written = true;
           return { status, headers, body };
         }
       }
-      if (GATEWAY_TIMEOUT.includes(status)) tooLate();
-      doubt(status >= 500);
+      doubt(status >= 500, UNANSWERED.includes(status));
       const failure = this.failure(status, text, { reads, unclear: doubtful(), redact }).lateBy(late);
       if (!renewed && this.options.renews?.(status, this.body(text))) {
         renewed = true;
@@ -196,10 +230,17 @@ export class Http {
       const asked = retryAfter(headers['retry-after']);
       const limited = failure.kind === 'rate_limit';
       const wait = asked ?? backoff(attempt);
-      if (limited || (status === 503 && asked !== undefined)) gate.pause(wait);
+      asker.heard(limited);
+      const paused = (limited || status === 503) && asked !== undefined;
+      if (limited || paused) {
+        const until = gate.pause(wait, failure.message);
+        if (paused) failure.retryAt(until).message += `; ${againAt(until)}`;
+        await gate.told();
+      }
       const busy = limited || (idempotent && (BUSY.includes(status) || options.busy?.includes(status)));
       // a write that may still come must not come behind its own repetition
-      if (!busy || late || Date.now() + wait > end) throw failure;
+      const over = wait > asker.patience || performance.now() + wait > end;
+      if (!busy || late || over || turns >= most || asker.isRefused) throw failure;
       // a provider that says when it takes calls again means it; one that says "now" again and again does not
       if (!limited || !asked) attempt++;
       if (last && (!limited || !asked)) throw failure;
@@ -218,11 +259,13 @@ export class Http {
     return this.options.beforeRequest ? this.options.beforeRequest(outgoing) : outgoing;
   }
 
-  private async send(prepared: OutgoingRequest): Promise<Received> {
-    const { sign, timeoutMs, dispatcher, charset } = this.options;
+  /** @param begin is told right before the first octet goes out, over a connection that is there; it may throw */
+  private async send(prepared: OutgoingRequest, timeoutMs: number, begin: () => void): Promise<Received> {
+    const { sign, dispatcher, charset } = this.options;
     const { url, method, headers, body } = sign ? sign(prepared) : prepared;
     const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await request(url, { method, headers, body, signal, dispatcher });
+    const told = dispatcher.compose((dispatch) => (more, handler) => dispatch(more, telling(handler, begin)));
+    const answer = await request(url, { method, headers, body, signal, dispatcher: told });
     const bytes = await readBody(answer.body, MAX_BODY_MIB);
     const text = charset ? new TextDecoder(charset).decode(bytes) : bytes.toString('utf8');
     return { status: answer.statusCode, headers: answer.headers, text };
@@ -235,15 +278,14 @@ export class Http {
     return (text) => secrets.reduce((all, secret) => all.replaceAll(secret, '***'), this.options.redact(text));
   }
 
-  private parse<T>(text: string, headers: Received['headers'], reads: boolean, doubt: (may: boolean) => void): T {
+  private parse<T>(text: string, headers: Received['headers'], reads: boolean, doubt: () => Late): T {
     const { answers = 'json', redact } = this.options;
     try {
       return decode(text, answers) as T;
     } catch {
       const type = clipped(redact(String(headers['content-type'] ?? 'no content type')), FOREIGN_CHARACTERS);
-      doubt(!reads);
-      const form = answers.toUpperCase();
-      throw new ProviderError('unavailable', `The provider's answer was cut off or is not ${form} (${type})`, !reads);
+      const words = `The provider's answer was cut off or is not ${answers.toUpperCase()} (${type})`;
+      throw new ProviderError('unavailable', words, !reads).lateBy(doubt());
     }
   }
 
@@ -284,19 +326,19 @@ function kindOf(status: number): ProviderError['kind'] {
 
 const backoff = (attempt: number): number => 100 * 2 ** attempt + Math.random() * 100;
 
-/** True when the request certainly did not reach the provider. */
-function neverSent(error: unknown): boolean {
-  const code = (error as { code?: string }).code ?? (error as { cause?: { code?: string } }).cause?.code;
-  return [
-    'ECONNREFUSED',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'UND_ERR_CONNECT_TIMEOUT',
-    'EOUTBOUND',
-  ].includes(code ?? '');
-}
+/** A handler that says when its request goes out. */
+const telling = (handler: Dispatcher.DispatchHandler, begin: () => void): Dispatcher.DispatchHandler => ({
+  onRequestStart: (...args) => {
+    begin();
+    handler.onRequestStart?.(...args);
+  },
+  onResponseStart: (...args) => handler.onResponseStart?.(...args),
+  onResponseData: (...args) => handler.onResponseData?.(...args),
+  onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+  onResponseError: (...args) => handler.onResponseError?.(...args),
+});
+
+const REFUSED = 'The provider has refused the calls for this request too often';
 
 const UNSENDABLE =
   'A credential holds a character that no request can carry, such as a line break or a typographic quote';

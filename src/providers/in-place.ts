@@ -1,3 +1,4 @@
+import { withoutDeadline } from '../common/deadline.js';
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../dns/record.js';
 import { asProviderError, ProviderError } from './errors.js';
 import type { RemoteZone } from './provider.js';
@@ -53,7 +54,8 @@ export async function inPlace(
         throw new ProviderError(failure.kind, words, true).lateBy(failure.late);
       };
       // however little time is left
-      await work(Date.now() + BACK_MS, () => putBack(verbs, zone, before, after, failure)).catch(lost);
+      const back = () => putBack(verbs, zone, before, after, failure);
+      await withoutDeadline(() => work(performance.now() + BACK_MS, back)).catch(lost);
       // what is made again has another id: it has to be asked for
       throw failure.applied(true);
     }

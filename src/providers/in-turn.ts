@@ -30,7 +30,7 @@ export function inTurn(apply: DnsProvider['apply']): DnsProvider['apply'] {
 
 /** Waits for the end of what was before, or for the deadline. */
 async function orDeadline(before: Promise<unknown>, deadline = Number.POSITIVE_INFINITY): Promise<void> {
-  const ms = deadline - Date.now();
+  const ms = deadline - performance.now();
   if (ms >= LONGEST_TIMER_MS) return void (await before);
   const stop = new AbortController();
   const late = after(Math.max(0, ms), undefined, { signal: stop.signal }).catch(() => undefined);

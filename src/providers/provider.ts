@@ -43,8 +43,13 @@ export type Outcome =
 
 /** Bounds of one list of changes. */
 export interface ApplyOptions {
-  /** ms of `Date.now()` after which nothing more is begun: what is left is `tried: false` */
+  /** ms of `performance.now()` after which nothing more is begun: what is left is `tried: false` */
   deadline?: number;
+  /**
+   * ms of `performance.now()` until which the locks of the changes are certainly held, as known at the moment: nothing
+   * is sent later
+   */
+  heldUntil?: () => number;
   /**
    * what fails takes the list with it: where `capabilities.atomic`, none of it is carried out when one is refused;
    * elsewhere nothing more is begun after the first failure
@@ -218,6 +223,11 @@ export interface ProviderDefinition {
     /** at most so many at once, per account */
     concurrency: number;
   };
+  /**
+   * address of the server that an account's zones are at, where that is more than its `endpoint` or `url` (see
+   * `serverKey`)
+   */
+  server?(credentials: Credentials, installation: Installation): string;
   /** the adapter itself, which is read when the first account of the kind is used */
   load(): Promise<{ connect: Connect }>;
 }

@@ -1,3 +1,4 @@
+import { withoutDeadline } from '../common/deadline.js';
 import { asProviderError, ProviderError } from './errors.js';
 import type { Change, Outcome } from './provider.js';
 import { keyText, type RecordSet, type SetKey, type SetWrite } from './record-set.js';
@@ -61,7 +62,7 @@ async function putBack(
   );
   if (!made.length) return;
   if (failure.late) throw new ProviderError('unavailable', 'its successor may still be written');
-  await work(Date.now() + BACK_MS, async () => {
+  const back = async () => {
     if (failure.mayHaveApplied && (await read(failing))?.members.length) return;
     for (const { set, was } of made) {
       const { raw: _raw, ...empty } = set;
@@ -69,7 +70,8 @@ async function putBack(
       if (!(await replaceSet(whole, empty))) throw new ProviderError('unavailable', 'the set was changed meanwhile');
       results.set(keyText(set), 'same');
     }
-  });
+  };
+  await withoutDeadline(() => work(performance.now() + BACK_MS, back));
 }
 
 async function written(body: () => Promise<boolean>): Promise<SetResult> {

@@ -18,11 +18,11 @@ export async function untilDone<T>(
   look: (job: T) => Promise<T>,
   { first, longest, patience } = LOOKS,
 ): Promise<T> {
-  const end = Date.now() + patience;
+  const end = performance.now() + patience;
   let now = job;
   try {
     for (let wait = first; isRunning(now); wait = Math.min(2 * wait, longest)) {
-      if (timeIsOver() || Date.now() > end)
+      if (timeIsOver() || performance.now() > end)
         throw new ProviderError('unavailable', 'The provider is still at the change');
       await sleep(wait);
       now = await look(now);

@@ -427,7 +427,7 @@ describe('Cloudflare: edges', () => {
     });
     held = null;
     assert.equal(await changed(update), null);
-    assert.equal(await one({ op: 'delete', before: seen, guarded: true }), null);
+    assert.equal(await changed({ op: 'delete', before: seen, guarded: true }), null);
   });
 
   it('finds a zone by its name', async () => {

@@ -128,7 +128,9 @@ describe('Tencent EdgeOne', () => {
       const gone = await apply({ op: 'update', before, after: record('A', '192.0.2.1', more) });
       assert.equal(gone?.ok === false && gone.error.kind, 'not_found');
     }
-    assert.deepEqual(await apply({ op: 'delete', before, guarded: true }), { ok: true, remoteId: null });
+    assert.deepEqual(await apply({ op: 'delete', before }), { ok: true, remoteId: null });
+    const seen = await apply({ op: 'delete', before, guarded: true });
+    assert.equal(seen?.ok === false && seen.error.kind, 'changed');
   });
 
   it('takes a page that is missing for an error', async () => {

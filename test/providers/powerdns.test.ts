@@ -363,7 +363,8 @@ describeUnless(noPowerdns)('PowerDNS', () => {
         for (const changes of [[create('a', 'A', '192.0.2.1')], ['a', 'b'].map((h) => create(h, 'A', '192.0.2.1'))]) {
           patches = 0;
           const outcomes = await connect(server, { url: standIn.url }).apply(zone, changes);
-          assert.ok(patches >= 2);
+          // one that was sent and broken off may still come: it is not repeated
+          assert.equal(patches >= 2, !('breakAfter' in (first as object)));
           for (const outcome of outcomes) assert.ok(!outcome.ok && outcome.error.mayHaveApplied && outcome.tried);
         }
       }

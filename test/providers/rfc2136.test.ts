@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
-import { afterAll, beforeAll, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { Deadline, underDeadline } from '../../src/common/deadline.js';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
 import { connectAdapter, connectProvider } from '../../src/providers/connect.js';
@@ -358,5 +359,26 @@ describeUnless(bindMissing())('rfc2136 with a server that has rules', () => {
     } finally {
       await server.stop();
     }
+  });
+});
+
+describe('rfc2136 with a server that says nothing', () => {
+  it('waits no longer than the request has time', async () => {
+    // it reads, or it would not see the end of the connection
+    const server = createServer((socket) => socket.on('error', () => undefined).resume());
+    const port = await listen(server);
+    const credentials = {
+      server: '127.0.0.1',
+      port: String(port),
+      tsig_name: 'key',
+      tsig_secret: 'c2VjcmV0LXNlY3JldA==',
+    };
+    const more = { tsig_algorithm: 'hmac-sha256', zones: ZONE };
+    // the time for one message is longer than the test may take
+    const provider = connectProvider(rfc2136, { ...credentials, ...more }, { ...OPTIONS, timeoutMs: 600_000 });
+    const zone: RemoteZone = { id: ZONE, name: ZONE };
+    const asked = underDeadline(new Deadline(1000), () => provider.listRecords(zone));
+    await assert.rejects(asked, { kind: 'unavailable', message: /the time for the call is over/ });
+    await new Promise((done) => server.close(done));
   });
 });

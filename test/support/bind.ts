@@ -151,12 +151,15 @@ export const bindMissing = (): string | undefined => missing('named', 'dig');
 export const startBind = ({
   zones,
   checkNames = 'ignore',
+  text,
 }: {
   zones: string[];
   checkNames?: 'fail' | 'ignore';
+  text?: (zone: string) => string;
 }): Promise<NameServer> =>
   startNameServer({
     zones,
+    text,
     command: (file) => ['named', ['-g', '-n', '1', '-c', file]],
     configuration: (folder, port, tsig) => `
 key "${tsig.name}" { algorithm ${tsig.algorithm}; secret "${tsig.secret}"; };

@@ -32,7 +32,7 @@ const soon = () => new Promise((resolve) => setImmediate(resolve));
 describe('single changes of one zone that come at once', () => {
   it('go together behind the one that is on its way, as many as one call may have', async () => {
     const { calls, apply } = slow();
-    const until = Date.now() + 60_000;
+    const until = performance.now() + 60_000;
     const all = ['a', 'b', 'c', 'd', 'e'].map((host, i) => apply(ZONE, [create(host)], { deadline: until - i }));
     const other = apply({ id: 'b', name: 'b.example' }, [create('a')]);
     assert.deepEqual(
@@ -65,7 +65,7 @@ describe('single changes of one zone that come at once', () => {
   it('that have no time left are not tried, and take nothing from the others', async () => {
     const { calls, apply } = slow();
     const first = apply(ZONE, [create('a')]);
-    const [over, other] = [apply(ZONE, [create('b')], { deadline: Date.now() - 1 }), apply(ZONE, [create('c')])];
+    const [over, other] = [apply(ZONE, [create('b')], { deadline: performance.now() - 1 }), apply(ZONE, [create('c')])];
     calls[0]?.end();
     await soon();
     assert.deepEqual([calls[1]?.hosts, calls[1]?.deadline], [['c'], undefined]);
@@ -73,6 +73,37 @@ describe('single changes of one zone that come at once', () => {
     const [outcome] = await over;
     assert.ok(outcome && !outcome.ok && !outcome.tried);
     await Promise.all([first, other]);
+  });
+
+  it('that have little time left do not go with others, whose call they would cut off', async () => {
+    const { calls, apply } = slow();
+    const until = performance.now() + 60_000;
+    const first = apply(ZONE, [create('a')]);
+    const short = apply(ZONE, [create('b')], { deadline: performance.now() + 2_000 });
+    const other = apply(ZONE, [create('c')], { deadline: until });
+    calls[0]?.end();
+    await soon();
+    assert.deepEqual([calls[1]?.hosts, calls[1]?.deadline], [['c'], until]);
+    const [outcome] = await short;
+    assert.ok(outcome && !outcome.ok && !outcome.tried);
+    // by itself it may try
+    const alone = apply(ZONE, [create('d')], { deadline: performance.now() + 2_000 });
+    calls[1]?.end();
+    await soon();
+    assert.deepEqual(calls[2]?.hosts, ['d']);
+    calls[2]?.end();
+    await Promise.all([first, other, alone]);
+  });
+
+  it('go away when their time ends while another one is on its way', async () => {
+    const { calls, apply } = slow();
+    const first = apply(ZONE, [create('a')]);
+    // told while the first one still runs
+    const [outcome] = await apply(ZONE, [create('b')], { deadline: performance.now() + 20 });
+    assert.ok(outcome && !outcome.ok && !outcome.tried);
+    calls[0]?.end();
+    await first;
+    assert.equal(calls.length, 1);
   });
 
   it('leave lists of several by themselves, and hear of a failure each', async () => {

@@ -5,6 +5,7 @@ import { Gate } from '../gate.js';
 import { leastWork, type PlainSet, plainSets, provenSearch, recordsIn, setsAt, withSoa } from '../plain-sets.js';
 import type { Connect, Credentials, RemoteZone } from '../provider.js';
 import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
+import { workDeadline } from '../work.js';
 
 /** More than a name has records: a search that answers so many may be cut. */
 const SEARCH_MAX = 2000;
@@ -29,7 +30,7 @@ export const connect: Connect = (credentials, context) => {
   // PostgreSQL two at once get one serial, and secondaries would miss the second (seen on 4.7.3).
   const writes = new Gate(1);
   const write = (zone: RemoteZone, rrsets: unknown[]) =>
-    writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }));
+    writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }), workDeadline());
 
   // The SQL backends search, LMDB answers nothing at all (seen on 4.7). `*` and `?` are wildcards; what else matches
   // (contents, names of other zones, also of those below this one) is left out.

@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { randomInt } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { timeMs } from '../../common/clock.js';
 import {
@@ -16,7 +18,9 @@ import {
   type WireRecord,
 } from '../../dns/wire.js';
 import { frame, framed, TooLate } from '../../dns-client/stream.js';
-import { asProviderError, ProviderError } from '../errors.js';
+import { tcpTo } from '../../outbound/sockets.js';
+import { asProviderError, NotBegun, ProviderError } from '../errors.js';
+import { assertHeld, currentWork, workDeadline } from '../work.js';
 import { sign, type TsigKey, TsigVerifier } from './tsig.js';
 
 /** A server and how to reach it. */
@@ -49,6 +53,9 @@ const EXPECTED: ReadonlySet<number> = new Set([RCODE.NOERROR, RCODE.YXDOMAIN, RC
 
 /** A transfer larger than this is no zone that one would edit here. */
 const MAX_TRANSFER_BYTES = 256 * 1024 * 1024;
+const MOST_TRANSFERRED = 1_000_000;
+/** ms of reading a transfer after which others have their turn */
+const TURN_MS = 10;
 const MAX_MESSAGE_BYTES = 65535;
 const CONCURRENCY = 8;
 
@@ -98,15 +105,23 @@ export class DnsClient {
     return this.exchange(OPCODE.QUERY, { name: zone, type: TYPE.AXFR }, undefined, async (messages) => {
       const records: ReadRecord[] = [];
       let bytes = 0;
+      let turn = performance.now();
       for await (const message of messages) {
         if (message.rcode !== RCODE.NOERROR) throw rcodeError(message.rcode, `Transfer of ${zone}`);
-        for (const record of message.sections[0]) {
+        const [answer] = message.sections;
+        if (!answer.length) throw cut('a message has no records');
+        for (const record of answer) {
           if (records.length === 0 && record.type !== TYPE.SOA) throw cut('it does not begin with the SOA');
           if (records.length > 0 && record.type === TYPE.SOA) return records;
           records.push(record);
         }
-        bytes += message.sections[0][0]?.message.length ?? 0;
+        bytes += answer[0]?.message.length ?? 0;
         if (bytes > MAX_TRANSFER_BYTES) throw cut('it is larger than 256 MiB');
+        if (records.length > MOST_TRANSFERRED) throw cut(`it has more than ${MOST_TRANSFERRED} records`);
+        if (performance.now() - turn > TURN_MS) {
+          await nextTurn();
+          turn = performance.now();
+        }
       }
       throw cut('the connection ended before the closing SOA');
     });
@@ -118,7 +133,11 @@ export class DnsClient {
     sections: [WireRecord[], WireRecord[]] | undefined,
     read: (messages: AsyncGenerator<Message>) => Promise<T>,
   ): Promise<T> {
+    const deadline = workDeadline();
+    // in the context of whoever makes room in the queue it is another one's work
+    const doing = currentWork();
     return this.queue.add(async () => {
+      if (performance.now() >= deadline) throw new NotBegun('unavailable', 'The time for the call is over');
       const address = await this.server.resolve(this.server.host);
       const id = randomInt(65536);
       const { signed, mac } = sign(
@@ -130,8 +149,15 @@ export class DnsClient {
         throw new ProviderError('rejected', 'The record sets are larger than one DNS message can hold (65 535 bytes)');
       }
       const socket = await this.connect(address);
+      // a transfer may come piece by piece for as long as it likes
+      const over = () => socket.destroy(new TooLate('the time for the call is over'));
+      const left = deadline - performance.now();
+      const timer = Number.isFinite(left) ? setTimeout(over, left) : undefined;
       const verifier = new TsigVerifier(this.key, mac);
+      let sent = false;
       try {
+        assertHeld(doing);
+        sent = true;
         socket.write(frame(signed));
         const result = await read(this.messages(socket, id, opcode, question, verifier));
         verifier.complete();
@@ -139,8 +165,11 @@ export class DnsClient {
       } catch (error) {
         const failure = error instanceof ProviderError ? error : this.broken(error);
         // only an UPDATE with something to do can have changed anything
-        throw sections?.[1].length ? failure : new ProviderError(failure.kind, failure.message, false);
+        if (!sections?.[1].length) throw new ProviderError(failure.kind, failure.message, false);
+        // without an answer that can be trusted it may still be carried out
+        throw sent && failure.mayHaveApplied ? failure.lateBy('once') : failure;
       } finally {
+        clearTimeout(timer);
         socket.destroy();
       }
     });
@@ -151,15 +180,13 @@ export class DnsClient {
     const { message } = asProviderError(error);
     return error instanceof RangeError
       ? new ProviderError('unavailable', `${host} port ${port} sent a broken DNS message: ${message}`)
-      : new ProviderError('unavailable', `The connection to ${host} port ${port} failed: ${message}`).lateBy(
-          error instanceof TooLate ? 'once' : null,
-        );
+      : new ProviderError('unavailable', `The connection to ${host} port ${port} failed: ${message}`);
   }
 
   private connect(address: string): Promise<Socket> {
     const { host, port, timeoutMs } = this.server;
     return new Promise((resolve, reject) => {
-      const socket = connect({ host: address, port });
+      const socket = tcpTo(address, port);
       const refuse = (why: string) => {
         socket.destroy();
         reject(new ProviderError('unavailable', `No connection to ${host} port ${port}: ${why}`, false));

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { isIPv6 } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InvalidRecord } from '../../common/errors.js';
 import { fullName, zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
@@ -75,6 +76,9 @@ function wireOf(set: RecordSet): Buffer[] {
   }
 }
 
+/** records of a transfer that are read before others have their turn */
+const TURN = 500;
+
 /** More sets than this are read by one transfer of the zone instead of each by queries. */
 const MANY_SETS = 10;
 
@@ -97,7 +101,8 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
 
   async listRecords(zone: RemoteZone): Promise<RemoteRecord[]> {
     const records = new Map<string, RemoteRecord>();
-    for (const read of await this.client.transfer(zone.name)) {
+    for (const [i, read] of (await this.client.transfer(zone.name)).entries()) {
+      if (i % TURN === TURN - 1) await nextTurn();
       const record = toRecord(read, zone.name);
       // values that differ in spelling only are one record
       if (record && !records.has(record.remoteId)) records.set(record.remoteId, record);
@@ -108,8 +113,18 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
   /** Reading at one moment is safe, since writing is conditional on what was read. */
   async readSets(zone: RemoteZone, keys: SetKey[]): Promise<RecordSet[]> {
     if (keys.length <= MANY_SETS) return Promise.all(keys.map((key) => this.readSet(zone, key)));
-    const records = await this.client.transfer(zone.name);
-    return keys.map(({ host, type }) => setOf(records, zone.name, host, type));
+    return this.transferred(zone, keys);
+  }
+
+  /** Sets as a transfer of the zone has them. */
+  private async transferred(zone: RemoteZone, keys: readonly SetKey[]): Promise<RecordSet[]> {
+    const wanted = new Map(keys.map((key) => [keyFor(zone.name, key), [] as ReadRecord[]]));
+    const types = new Set(keys.map(({ type }) => typeNumber(type)));
+    for (const [i, read] of (await this.client.transfer(zone.name)).entries()) {
+      if (i % TURN === TURN - 1) await nextTurn();
+      if (types.has(read.type)) wanted.get(`${read.type} ${nameOrThrow(read).toLowerCase()}`)?.push(read);
+    }
+    return keys.map((key) => setOf(wanted.get(keyFor(zone.name, key)) ?? [], zone.name, key));
   }
 
   /**
@@ -123,11 +138,12 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
       const name = fullName(host, zone.name);
       const answer = await this.client.query(name, typeNumber(type));
       if (answer.authoritative && (answer.rcode === RCODE.NOERROR || answer.rcode === RCODE.NXDOMAIN)) {
-        const set = setOf(answer.sections[0], zone.name, host, type);
+        const set = setOf(answer.sections[0], zone.name, { host, type });
         if (await this.holds(zone, [set])) return set;
       }
     }
-    return setOf(await this.client.transfer(zone.name), zone.name, host, type);
+    const [set] = await this.transferred(zone, [{ host, type }]);
+    return set as RecordSet;
   }
 
   async replaceSets(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean> {
@@ -165,10 +181,10 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
   private async verifyWritten(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<void> {
     const fresh = sets.filter((set, i) => set.members.length > 0 && was[i]?.members.length === 0);
     if (fresh.length === 0 || (await this.holds(zone, fresh))) return;
-    const records = await this.client.transfer(zone.name);
-    for (const set of fresh) {
+    const now = await this.transferred(zone, fresh);
+    for (const [i, set] of fresh.entries()) {
       // one that holds something else was changed by another writer right after
-      if (setOf(records, zone.name, set.host, set.type).members.length > 0) continue;
+      if (now[i]?.members.length) continue;
       throw new ProviderError(
         'rejected',
         `The server ignored the change of ${set.type} ${fullName(set.host, zone.name)}: ${
@@ -205,7 +221,7 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
       throw new ProviderError(error.kind, `Zone ${name}: ${error.message}`, false);
     });
     if (answer.rcode !== RCODE.NOERROR) throw rcodeError(answer.rcode, `Zone ${name}`);
-    const soa = answer.sections[0].some((r) => r.type === TYPE.SOA && r.name.toLowerCase() === `${name}.`);
+    const soa = answer.sections[0].some((r) => r.type === TYPE.SOA && nameOrThrow(r).toLowerCase() === `${name}.`);
     if (!answer.authoritative || !soa) {
       throw new ProviderError('not_found', `Zone ${name}: the server does not serve it`);
     }
@@ -213,23 +229,37 @@ class Rfc2136 implements DnsProvider, RrsetVerbs {
 }
 
 function toRecord(read: ReadRecord, zone: string): RemoteRecord | null {
-  const record = fromRdata(read.name, typeName(read.type), rdataOrThrow(read), read.ttl, zone);
+  const record = fromRdata(nameOrThrow(read), typeName(read.type), rdataOrThrow(read), read.ttl, zone);
   return record && { ...record, remoteId: derivedId(record) };
+}
+
+const broken = (what: string) => new ProviderError('unavailable', `${what}: the server sent broken data`, false);
+
+function nameOrThrow(read: ReadRecord): string {
+  try {
+    return read.name;
+  } catch {
+    throw broken('A name');
+  }
 }
 
 function rdataOrThrow(read: ReadRecord): string {
   try {
     return textOf(read);
   } catch {
-    throw new ProviderError('unavailable', `${read.name} ${typeName(read.type)}: the server sent broken data`, false);
+    throw broken(`${nameOrThrow(read)} ${typeName(read.type)}`);
   }
 }
 
-function setOf(records: ReadRecord[], zone: string, host: string, type: string): RecordSet {
+/** A set among all of a zone, as its records have type and name. */
+const keyFor = (zone: string, { host, type }: SetKey): string => `${typeNumber(type)} ${fullName(host, zone)}.`;
+
+function setOf(records: readonly ReadRecord[], zone: string, { host, type }: SetKey): RecordSet {
   const set: RecordSet = { host, type, ttl: DEFAULT_TTL, members: [] };
   const name = `${fullName(host, zone)}.`;
+  const number = typeNumber(type);
   for (const read of records) {
-    if (typeName(read.type) !== type || read.name.toLowerCase() !== name) continue;
+    if (read.type !== number || nameOrThrow(read).toLowerCase() !== name) continue;
     const record = toRecord(read, zone);
     if (!record) continue;
     if (set.members.length === 0) set.ttl = read.ttl;

@@ -64,7 +64,7 @@ export class Execution {
     const { domain, connection, changeSet, options } = run;
     const zone = { id: domain.remote_id, name: domain.name };
     const { atomic } = options;
-    const bounds = { deadline: Date.now() + (background ? LONG_LIST_MS : LIST_MS), atomic, only: run.only };
+    const bounds = { deadline: performance.now() + (background ? LONG_LIST_MS : LIST_MS), atomic, only: run.only };
     let unclear = false;
     try {
       unclear = await this.pieces(run, chunks, background, stopping, (list) =>
