@@ -127,12 +127,14 @@ export function tokens(rdata: string): Token[] | null {
 /** So often reading goes on after a parenthesis that nothing closes: each time costs as much as the file. */
 const MAX_OPEN = 4;
 
+/** words between parentheses after which a reader may let others in */
+const PAUSE = 1000;
+
 /**
  * Splits a file into logical lines; joined again, their texts are the file. After a fault it goes on where the next
- * line seems to begin, so that all faults are found.
+ * line seems to begin, so that all faults are found. A long line yields null now and then: it is being read.
  */
-export function logicalLines(file: string): Line[] {
-  const lines: Line[] = [];
+export function* logicalLines(file: string): Generator<Line | null> {
   let at = 0;
   let number = 1;
   let open = 0;
@@ -167,6 +169,7 @@ export function logicalLines(file: string): Line[] {
         } else {
           words.push({ ...word, start: at - start, end: word.end - start });
           at = word.end;
+          if (words.length % PAUSE === 0) yield null;
         }
       }
     }
@@ -179,9 +182,8 @@ export function logicalLines(file: string): Line[] {
       at++;
       number++;
     }
-    lines.push({ text: file.slice(start, at), words, number: first, fault });
+    yield { text: file.slice(start, at), words, number: first, fault };
   }
-  return lines;
 }
 
 function lineEnd(file: string, at: number): number {
@@ -197,7 +199,7 @@ function nextOwner(file: string, start: number): number {
 }
 
 const depthAfter = (text: string, depth: number): number =>
-  [...text].reduce((now, c) => (c === '(' ? now + 1 : c === ')' ? Math.max(0, now - 1) : now), depth);
+  (text.match(/[()]/g) ?? []).reduce((now, c) => (c === '(' ? now + 1 : Math.max(0, now - 1)), depth);
 
 function count(file: string, start: number, end: number): number {
   let lines = 0;

@@ -21,6 +21,8 @@ export interface Entry {
 export interface FileEntry extends Entry {
   /** of its first line, from 1 */
   line: number;
+  /** what is wrong with it */
+  error: ZoneFileError | null;
 }
 
 export interface EntryRecord {
@@ -108,22 +110,33 @@ export function parseEntries(
   zone: string,
   ttl: number | null = null,
 ): { entries: FileEntry[]; errors: ZoneFileError[] } {
-  const parser = new Parser(zone, ttl);
+  const entries: FileEntry[] = [];
   const errors: ZoneFileError[] = [];
-  const entries = logicalLines(text).map((line) => {
-    let record: EntryRecord | null = null;
-    let fault: ZoneFileError | null = line.fault && { ...line.fault, unsupported: false };
-    try {
-      // a line with a fault, too: its owner and TTL are those of the lines after it
-      record = parser.read(line);
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      fault ??= { line: error.line, message: error.message, unsupported: error.unsupported };
-    }
-    if (fault) errors.push(fault);
-    return { text: line.text, record: fault ? null : record, line: line.number };
-  });
+  for (const entry of entriesOf(text, zone, ttl)) {
+    if (!entry) continue;
+    entries.push(entry);
+    if (entry.error) errors.push(entry.error);
+  }
   return { entries, errors };
+}
+
+/** The same entry by entry, for who reads large files in turns; null: a long one is being read. */
+export function* entriesOf(text: string, zone: string, ttl: number | null = null): Generator<FileEntry | null> {
+  const parser = new Parser(zone, ttl);
+  for (const line of logicalLines(text)) yield line && entryOf(parser, line);
+}
+
+function entryOf(parser: Parser, line: Line): FileEntry {
+  let record: EntryRecord | null = null;
+  let error: ZoneFileError | null = line.fault && { ...line.fault, unsupported: false };
+  try {
+    // a line with a fault, too: its owner and TTL are those of the lines after it
+    record = parser.read(line);
+  } catch (fault) {
+    if (!(fault instanceof Fault)) throw fault;
+    error ??= { line: fault.line, message: fault.message, unsupported: fault.unsupported };
+  }
+  return { text: line.text, record: error ? null : record, line: line.number, error };
 }
 
 class Parser {
@@ -180,7 +193,7 @@ class Parser {
   /** A disabled record stands outside the flow: what follows inherits nothing from it. */
   private disabled(line: Line): EntryRecord {
     const { owner, lastTtl, defaultTtl } = this;
-    const [inner] = logicalLines(line.text.slice(DISABLED.length));
+    const inner = [...logicalLines(line.text.slice(DISABLED.length))].find((part) => part !== null);
     if (inner?.fault) fail(inner.fault.message, line.number);
     if (!inner?.words.length || inner.words[0]?.start !== 0) fail('a disabled record is broken', line.number);
     try {

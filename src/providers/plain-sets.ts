@@ -1,3 +1,4 @@
+import { due, turn } from '../common/turns.js';
 import { relativeName } from '../dns/names.js';
 import { DEFAULT_TTL, fromRdata, type RemoteRecord } from '../dns/record.js';
 import { cutShort } from './errors.js';
@@ -46,10 +47,11 @@ export function withSoa(sets: PlainSet[], zone: string): PlainSet[] {
  * Values with their ids, those outside the zone or managed by the server left out. Texts that mean the same (TXT split
  * differently, names in another case) are one record; the one that is live counts.
  */
-function membersOf(sets: Iterable<PlainSet>, zone: string): { record: RemoteRecord; own: SetMember }[] {
+async function membersOf(sets: Iterable<PlainSet>, zone: string): Promise<{ record: RemoteRecord; own: SetMember }[]> {
   const all = new Map<string, { record: RemoteRecord; own: SetMember }>();
   for (const { name, type, ttl, values, readOnly, line = 'default' } of sets) {
     for (const { rdata, enabled = true, raw } of values) {
+      if (due()) await turn();
       const read = fromRdata(name, type, rdata, ttl, zone);
       if (!read) continue;
       const record = { ...read, enabled, line, ...(readOnly && { value: rdata, priority: null, readOnly }) };
@@ -62,23 +64,27 @@ function membersOf(sets: Iterable<PlainSet>, zone: string): { record: RemoteReco
   return [...all.values()];
 }
 
-/** All records of record sets. */
-export const recordsIn = (sets: Iterable<PlainSet>, zone: string): RemoteRecord[] =>
-  membersOf(sets, zone).map((member) => member.record);
+/** All records of record sets, those of large zones made in turns. */
+export const recordsIn = async (sets: Iterable<PlainSet>, zone: string): Promise<RemoteRecord[]> =>
+  (await membersOf(sets, zone)).map((member) => member.record);
 
 /** What `readSets` answers for the keys, of all sets that were read. */
-export function setsAt(keys: readonly SetKey[], sets: Iterable<PlainSet>, zone: string): RecordSet[] {
+export async function setsAt(keys: readonly SetKey[], sets: Iterable<PlainSet>, zone: string): Promise<RecordSet[]> {
   const wanted = new Map(keys.map((key): [string, PlainSet[]] => [keyText(key), []]));
   for (const set of sets) {
+    if (due()) await turn();
     const host = relativeName(set.name, zone);
     if (host !== null) wanted.get(keyText({ ...set, host }))?.push(set);
   }
-  return keys.map((key) => {
+  const found: RecordSet[] = [];
+  for (const key of keys) {
     const parts = wanted.get(keyText(key)) ?? [];
-    const members = membersOf(parts, zone).map((member) => member.own);
+    const members = (await membersOf(parts, zone)).map((member) => member.own);
     const live = parts.find((part) => part.values.some((v) => v.enabled !== false)) ?? parts[0];
-    return { ...key, ttl: live?.ttl ?? DEFAULT_TTL, members, ...(live?.raw === undefined ? {} : { raw: live.raw }) };
-  });
+    const raw = live?.raw === undefined ? {} : { raw: live.raw };
+    found.push({ ...key, ttl: live?.ttl ?? DEFAULT_TTL, members, ...raw });
+  }
+  return found;
 }
 
 /**

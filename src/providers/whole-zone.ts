@@ -1,3 +1,4 @@
+import { due, turn } from '../common/turns.js';
 import { relativeName } from '../dns/names.js';
 import type { DnsRecord } from '../dns/record.js';
 import { asProviderError } from './errors.js';
@@ -76,11 +77,15 @@ export function fromZone<E, Z extends { entries: readonly E[] }>(
             else places.set(member.raw, entry);
           }
         }
-        const kept = read.entries.filter((entry) => !touched(entry) || places.has(entry));
-        const entries = [...kept.map((entry) => places.get(entry) ?? entry), ...added];
+        const entries: E[] = [];
+        for (const entry of read.entries) {
+          if (due()) await turn();
+          if (!touched(entry) || places.has(entry)) entries.push(places.get(entry) ?? entry);
+        }
+        entries.push(...added);
         await verbs.writeZone(zone, { ...read, entries }, sets);
         try {
-          const now = at(sets, await verbs.readZone(zone), zone);
+          const now = await at(sets, await verbs.readZone(zone), zone);
           const missing = sets.filter((set, i) => ids(set) !== ids(now[i]));
           return missing.length ? missing : true;
         } catch (error) {

@@ -246,9 +246,9 @@ describe('zonefile', () => {
 
     // another process, between reading and renaming
     const files = new ZoneFiles(root, '.');
-    const read = files.read(ZONE);
+    const read = await files.read(ZONE);
     await writeFile(file(), WRITTEN_BY_HAND);
-    assert.equal(files.write(ZONE, 'lost', read), false);
+    assert.equal(await files.write(ZONE, Buffer.from('lost'), read), false);
     assert.equal(await text(), WRITTEN_BY_HAND);
   });
 

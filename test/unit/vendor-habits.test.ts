@@ -29,7 +29,7 @@ describe('a write that goes on after its answer', () => {
     const still = async (job: string) => job;
     const impatient = { ...times, patience: 5 };
     await assert.rejects(untilDone('running', running, still, impatient), { kind: 'unavailable', ...late });
-    const bounded = work(Date.now() + 5, () => untilDone('running', running, still, times));
+    const bounded = work(performance.now() + 5, () => untilDone('running', running, still, times));
     await assert.rejects(bounded, { kind: 'unavailable', ...late });
   });
 });

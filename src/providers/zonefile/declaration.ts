@@ -1,5 +1,16 @@
+import { realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { EXTRA_TYPES, RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, text } from '../provider.js';
+
+/** What a directory is when no link leads to it; one that is not there yet is no link. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
 
 /** Master files on this machine, `<zone>.zone` each, for any name server that reads them. Needs no account anywhere. */
 export const zonefile = defineProvider({
@@ -26,5 +37,8 @@ export const zonefile = defineProvider({
     createZone: true,
     outlives: false,
   },
+  // below the root, which each replica may have elsewhere
+  server: ({ endpoint, directory }, { root = '' }) =>
+    relative(real(root), real(join(root, endpoint || directory || '.'))),
   load: () => import('./zonefile.provider.js'),
 });

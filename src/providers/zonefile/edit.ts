@@ -1,10 +1,11 @@
+import { due, turn } from '../../common/turns.js';
 import { fullName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
-import { DISABLED, type Entry, type EntryRecord } from '../../dns/zonefile-entries.js';
+import { DISABLED, type Entry, type EntryRecord, parseEntries } from '../../dns/zonefile-entries.js';
 import { ProviderError } from '../errors.js';
-import { derivedId, type RecordSet } from '../rrset.js';
+import { derivedId, type RecordSet, type SetKey, type SetMember } from '../rrset.js';
 
-/** Changes of a parsed master file. */
+/** Changes of a parsed master file, of a large one in turns. Entries are shared and never changed. */
 
 /** May stand beside a CNAME (RFC 2181 section 10.1, RFC 4035 section 2.5). */
 const BESIDE_CNAME = new Set(['CNAME', 'RRSIG', 'NSEC', 'KEY']);
@@ -15,104 +16,176 @@ const reject = (message: string): never => {
 
 const ownerOf = (host: string, zone: string): string => `${fullName(host, zone)}.`;
 
-/** Entries of records by owner. */
-export type ByOwner = ReadonlyMap<string, readonly EntryRecord[]>;
-
-/** Where to find the records of a name without looking at all of them. */
-export function byOwner(entries: readonly Entry[]): ByOwner {
-  const owners = new Map<string, EntryRecord[]>();
+/** The records of the entries at some owners. */
+async function recordsAt(entries: readonly Entry[], owners: ReadonlySet<string>): Promise<Map<string, EntryRecord[]>> {
+  const found = new Map([...owners].map((owner): [string, EntryRecord[]] => [owner, []]));
   for (const { record } of entries) {
-    if (!record) continue;
-    const list = owners.get(record.owner);
-    if (list) list.push(record);
-    else owners.set(record.owner, [record]);
+    if (due()) await turn();
+    if (record) found.get(record.owner)?.push(record);
   }
-  return owners;
+  return found;
 }
 
-/** The set of a name and type, disabled members included. */
-export function setIn(owners: ByOwner, zone: string, host: string, type: string): RecordSet {
-  const records = (owners.get(ownerOf(host, zone)) ?? []).filter((record) => record.type === type);
-  const ttl = (records.find((r) => r.enabled) ?? records[0])?.ttl ?? DEFAULT_TTL;
-  const members = records.flatMap((r) => {
-    const record = fromRdata(r.owner, r.type, r.rdata, r.ttl, zone);
-    return record ? [{ remoteId: derivedId(record), rdata: r.rdata, enabled: r.enabled }] : [];
-  });
-  return { host, type, ttl, members };
+/** The sets of these names and types, disabled members included. */
+export async function setsIn(entries: readonly Entry[], zone: string, keys: readonly SetKey[]): Promise<RecordSet[]> {
+  const found = await recordsAt(entries, new Set(keys.map(({ host }) => ownerOf(host, zone))));
+  const sets: RecordSet[] = [];
+  for (const { host, type } of keys) {
+    const records = (found.get(ownerOf(host, zone)) ?? []).filter((record) => record.type === type);
+    const ttl = (records.find((r) => r.enabled) ?? records[0])?.ttl ?? DEFAULT_TTL;
+    const members: SetMember[] = [];
+    for (const r of records) {
+      if (due()) await turn();
+      const record = fromRdata(r.owner, r.type, r.rdata, r.ttl, zone);
+      if (record) members.push({ remoteId: derivedId(record), rdata: r.rdata, enabled: r.enabled });
+    }
+    sets.push({ host, type, ttl, members });
+  }
+  return sets;
+}
+
+const setOf = (owner: string, type: string) => `${type} ${owner}`;
+const memberOf = ({ rdata, enabled }: Pick<SetMember, 'rdata' | 'enabled'>) => `${enabled} ${rdata}`;
+
+/** A set as it shall be, without what is there already. */
+class Missing {
+  private readonly left = new Map<string, SetMember[]>();
+
+  constructor(private readonly set: RecordSet) {
+    for (const member of set.members) push(this.left, memberOf(member), member);
+  }
+
+  /** Whether an entry stays: it is one of the members, and no other entry is that one. */
+  takes(record: EntryRecord): boolean {
+    return record.ttl === this.set.ttl && this.left.get(memberOf(record))?.shift() !== undefined;
+  }
+
+  get members(): SetMember[] {
+    const left = new Set([...this.left.values()].flat());
+    return this.set.members.filter((member) => left.has(member));
+  }
+}
+
+function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
 }
 
 /**
  * Makes sets hold what is wanted. Lines of members that stay as they are stay as they are; new ones follow the set's
  * last line, else the owner's last line, else they end the file.
  */
-function replaceAll(entries: Entry[], zone: string, sets: RecordSet[], lineEnd: string): Entry[] {
-  const key = (owner: string, type: string) => `${type} ${owner}`;
-  const missing = new Map(
-    sets.map((set) => [key(ownerOf(set.host, zone), set.type), { ttl: set.ttl, members: [...set.members] }]),
-  );
+async function replaceAll(entries: Entry[], zone: string, sets: RecordSet[], lineEnd: string): Promise<Entry[]> {
+  const missing = new Map(sets.map((set) => [setOf(ownerOf(set.host, zone), set.type), new Missing(set)]));
+  const owners = new Set(sets.map(({ host }) => ownerOf(host, zone)));
   const last = new Map<string, number>();
-  const kept = entries.map(({ record }, i) => {
-    if (!record) return true;
-    const of = key(record.owner, record.type);
+  const gone = new Set<Entry>();
+  for (const [i, entry] of entries.entries()) {
+    if (due()) await turn();
+    const { record } = entry;
+    if (!record || !owners.has(record.owner)) continue;
+    const of = setOf(record.owner, record.type);
     last.set(of, i).set(record.owner, i);
-    const set = missing.get(of);
-    if (!set) return true;
-    const at = set.members.findIndex((m) => m.rdata === record.rdata && m.enabled === record.enabled);
-    if (at < 0 || record.ttl !== set.ttl) return false;
-    set.members.splice(at, 1);
-    return true;
-  });
-  const added = new Map<number, Entry[]>();
-  for (const { host, type } of sets) {
-    const owner = ownerOf(host, zone);
-    const of = key(owner, type);
-    const after = last.get(of) ?? last.get(owner) ?? entries.length - 1;
-    const set = missing.get(of);
-    const lines = (set?.members ?? []).map((m) => newEntry({ ...m, owner, type, ttl: set?.ttl ?? 0 }, lineEnd));
-    added.set(after, [...(added.get(after) ?? []), ...lines]);
+    if (missing.get(of)?.takes(record) === false) gone.add(entry);
   }
-  return entries.flatMap((entry, i) => [...(kept[i] ? [entry] : []), ...(added.get(i) ?? [])]);
+  const added = new Map<Entry | undefined, Entry[]>();
+  for (const { host, type, ttl } of sets) {
+    const owner = ownerOf(host, zone);
+    const of = setOf(owner, type);
+    const after = entries[last.get(of) ?? last.get(owner) ?? entries.length - 1];
+    for (const member of missing.get(of)?.members ?? []) {
+      if (due()) await turn();
+      push(added, after, newEntry({ ...member, owner, type, ttl }, zone, lineEnd));
+    }
+  }
+  const edited: Entry[] = [];
+  for (const entry of entries) {
+    if (due()) await turn();
+    if (!gone.has(entry)) edited.push(entry);
+    const more = added.get(entry);
+    if (more) edited.push(...more);
+  }
+  return edited;
 }
 
+/** @throws ProviderError `rejected` for what nobody could read again */
 function newEntry(
   { owner, type, ttl, rdata, enabled }: Pick<EntryRecord, 'owner' | 'type' | 'ttl' | 'rdata' | 'enabled'>,
+  zone: string,
   lineEnd: string,
 ): Entry {
-  return {
-    text: `${enabled ? '' : DISABLED}${owner} ${ttl} IN ${type} ${rdata}${lineEnd}`,
-    record: { owner, type, ttl, rdata, enabled, inherits: { owner: false, ttl: false }, ownerEnd: owner.length },
-  };
+  const text = `${enabled ? '' : DISABLED}${owner} ${ttl} IN ${type} ${rdata}${lineEnd}`;
+  const [entry, more] = parseEntries(text, zone).entries;
+  if (!entry?.record || more) reject(`${owner} ${type} cannot be written into a zone file`);
+  return { text, record: entry?.record ?? null };
 }
 
 /**
- * The file's text. A line that takes owner or TTL from the line before gets its own where another line has come
- * between.
+ * The entries as they stand in the file that they are written to: their texts, joined, are the file. A line that takes
+ * owner or TTL from the line before gets its own where another line has come between.
  */
-export function printEntries(entries: Entry[], lineEnd: string): string {
+export async function standing(entries: readonly Entry[], lineEnd: string): Promise<Entry[]> {
   let owner: string | null = null;
   let ttl: number | null = null;
-  let out = '';
-  for (const { text, record } of entries) {
-    if (out !== '' && !out.endsWith('\n')) out += lineEnd;
+  const out: Entry[] = [];
+  for (const entry of entries) {
+    if (due()) await turn();
+    const before = out.at(-1);
+    // the file's last line may lack its end
+    if (before && !before.text.endsWith('\n')) out[out.length - 1] = { ...before, text: before.text + lineEnd };
+    const { record } = entry;
     if (!record?.enabled) {
-      out += text;
+      out.push(entry);
       continue;
     }
-    const { inherits, ownerEnd } = record;
+    const { inherits } = record;
     const needsOwner = inherits.owner && owner !== record.owner;
     const needsTtl = inherits.ttl && ttl !== record.ttl;
-    if (needsOwner || needsTtl) {
-      const name = needsOwner ? record.owner : text.slice(0, ownerEnd);
-      out += `${name} ${needsTtl ? `${record.ttl} ` : ''}${text.slice(ownerEnd)}`;
-    } else out += text;
+    out.push(needsOwner || needsTtl ? named(entry.text, record, needsOwner, needsTtl) : entry);
     owner = record.owner;
     if (!inherits.ttl || needsTtl) ttl = record.ttl;
   }
   return out;
 }
 
+/** An entry with its owner, its TTL or both in its own text. */
+function named(text: string, record: EntryRecord, owner: boolean, ttl: boolean): Entry {
+  const { ownerEnd, inherits, serial } = record;
+  const name = owner ? record.owner : text.slice(0, ownerEnd);
+  const head = `${name} ${ttl ? `${record.ttl} ` : ''}`;
+  const moved = head.length - ownerEnd;
+  return {
+    text: head + text.slice(ownerEnd),
+    record: {
+      ...record,
+      inherits: { owner: inherits.owner && !owner, ttl: inherits.ttl && !ttl },
+      // of blanks that stand for the owner there is one more
+      ownerEnd: name.length + (inherits.owner && !owner ? 1 : 0),
+      ...(serial && { serial: { start: serial.start + moved, end: serial.end + moved } }),
+    },
+  };
+}
+
+/** characters that are made octets at once */
+const BLOCK = 64 * 1024;
+
+/** The file that entries are, as they stand in it. */
+export async function bytesOf(entries: readonly Entry[]): Promise<Buffer> {
+  const blocks: Buffer[] = [];
+  let block = '';
+  for (const { text } of entries) {
+    if (due()) await turn();
+    block += text;
+    if (block.length < BLOCK) continue;
+    blocks.push(Buffer.from(block, 'latin1'));
+    block = '';
+  }
+  return Buffer.concat([...blocks, Buffer.from(block, 'latin1')]);
+}
+
 /** The one SOA at the apex. @throws ProviderError when there is none (the file is cut short) or more than one */
-export function soaOf(entries: Entry[], zone: string): Entry {
+export function soaOf(entries: readonly Entry[], zone: string): Entry {
   const found = entries.filter((entry) => entry.record?.enabled && entry.record.type === 'SOA');
   if (!found[0]) {
     throw new ProviderError('unavailable', `The file of ${zone} has no SOA: it is empty or cut short`, false);
@@ -142,10 +215,17 @@ function withSerial(entry: Entry, today: number): Entry {
 }
 
 /** @throws ProviderError `rejected` when the touched names hold what no name server would load */
-function assertLoadable(owners: ByOwner, zone: string, sets: RecordSet[]): void {
+async function assertLoadable(entries: Entry[], zone: string, sets: RecordSet[]): Promise<void> {
+  const found = await recordsAt(entries, new Set(sets.map(({ host }) => ownerOf(host, zone))));
+  const typesOf = new Map<string, string[]>();
+  for (const [owner, records] of found)
+    typesOf.set(
+      owner,
+      records.filter((record) => record.enabled).map((record) => record.type),
+    );
   for (const { host, type } of sets) {
     const owner = ownerOf(host, zone);
-    const types = (owners.get(owner) ?? []).filter((record) => record.enabled).map((record) => record.type);
+    const types = typesOf.get(owner) ?? [];
     const cnames = types.filter((t) => t === 'CNAME').length;
     if (cnames > 1) reject(`${owner} can have one CNAME only`);
     if (cnames && types.some((t) => !BESIDE_CNAME.has(t))) reject(`${owner} cannot have a CNAME beside other records`);
@@ -158,15 +238,21 @@ function assertLoadable(owners: ByOwner, zone: string, sets: RecordSet[]): void 
 }
 
 /**
- * The entries with the sets replaced and the serial raised.
+ * The entries with the sets replaced and the serial raised, as they stand in the file.
  * @param now decides the date in the serial (UTC)
  * @throws ProviderError `rejected` when name servers would refuse the result
  */
-export function replaceSetsIn(entries: Entry[], zone: string, sets: RecordSet[], lineEnd: string, now: Date): Entry[] {
+export async function replaceSetsIn(
+  entries: readonly Entry[],
+  zone: string,
+  sets: RecordSet[],
+  lineEnd: string,
+  now: Date,
+): Promise<Entry[]> {
   const soa = soaOf(entries, zone);
   const today = Number(now.toISOString().slice(0, 10).replaceAll('-', ''));
   const raised = entries.map((entry) => (entry === soa ? withSerial(entry, today) : entry));
-  const edited = replaceAll(raised, zone, sets, lineEnd);
-  assertLoadable(byOwner(edited), zone, sets);
-  return edited;
+  const edited = await replaceAll(raised, zone, sets, lineEnd);
+  await assertLoadable(edited, zone, sets);
+  return standing(edited, lineEnd);
 }

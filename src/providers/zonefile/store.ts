@@ -2,37 +2,36 @@ import { execFile } from 'node:child_process';
 import {
   closeSync,
   constants,
-  fchmodSync,
-  fchownSync,
   fstatSync,
-  fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFile,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
   type Stats,
-  writeSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { randomHex } from '../../common/hash.js';
 import { ProviderError } from '../errors.js';
+import { assertHeld } from '../work.js';
 
 /**
- * The files of one account. Calls are synchronous on purpose: between the comparison and the rename nothing else of
- * this process may run. Text is latin1, each character one octet of the file.
+ * The files of one account. What waits for the disk leaves the event loop; only the comparison and the rename are one
+ * step, between which nothing else of this process may run.
  */
 
 const SUFFIX = '.zone';
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 export interface ZoneFile {
-  text: string;
+  bytes: Buffer;
   stats: Stats;
 }
 
@@ -79,52 +78,75 @@ export class ZoneFiles {
   }
 
   /** @throws ProviderError `not_found` when there is no such file */
-  read(zone: string): ZoneFile {
-    const path = this.path(zone, this.walk(false));
+  async read(zone: string): Promise<ZoneFile> {
     let file: number | undefined;
     try {
-      file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-      const stats = fstatSync(file);
-      if (!stats.isFile()) throw new ProviderError('rejected', `The file of ${zone} is not a regular file`);
-      if (stats.size > MAX_FILE_BYTES)
-        throw new ProviderError('rejected', `The file of ${zone} is larger than 256 MiB`);
-      return { text: readFileSync(file, 'latin1'), stats };
+      const { stats, ...opened } = this.open(zone);
+      file = opened.file;
+      return { bytes: await promisify(readFile)(file), stats };
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') throw new ProviderError('not_found', `There is no zone file for ${zone}`);
-      if (codeOf(error) === 'ELOOP') throw new ProviderError('rejected', `The file of ${zone} is a symbolic link`);
-      throw failed(`The file of ${zone} cannot be read`, error);
+      throw unreadable(zone, error);
     } finally {
       if (file !== undefined) closeSync(file);
     }
   }
 
   /**
-   * Puts a new text in place of the one that was read: in a file of its own first, on disk, then renamed, so that
+   * Puts new bytes in place of those that were read: in a file of its own first, on disk, then renamed, so that
    * readers see one or the other.
-   * @param was what the new text was made from; null to create the file
+   * @param was what the new bytes were made from; null to create the file
    * @returns false when the file is not (any more) what it was; nothing is changed then
-   * @throws ProviderError when nothing was changed
+   * @throws ProviderError when nothing was changed, or saying that it may have been
    */
-  write(zone: string, text: string, was: ZoneFile | null): boolean {
+  async write(zone: string, bytes: Buffer, was: ZoneFile | null): Promise<boolean> {
     const folder = this.walk(was === null);
     const path = this.path(zone, folder);
     // does not end as zone files do: what a crash leaves behind is never taken for a zone
     const temporary = join(folder, `.${randomHex(8)}.tmp`);
+    let renamed = false;
     try {
-      writeDurably(temporary, text, was?.stats);
+      await writeDurably(temporary, bytes, was?.stats);
       if (was === null) linkSync(temporary, path);
       else {
-        if (this.read(zone).text !== was.text) return false;
+        if (!this.holds(zone, was.bytes)) return false;
+        assertHeld();
         renameSync(temporary, path);
       }
-      syncDirectory(folder);
+      renamed = true;
+      await syncDirectory(folder);
       return true;
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return false;
-      throw failed(`The file of ${zone} cannot be written`, error);
+      if (error instanceof ProviderError) throw error;
+      throw failed(`The file of ${zone} cannot be written`, error).applied(renamed);
     } finally {
       rmSync(temporary, { force: true });
     }
+  }
+
+  /** Whether the file is these bytes at this moment. @throws ProviderError */
+  private holds(zone: string, bytes: Buffer): boolean {
+    let file: number | undefined;
+    try {
+      const { stats, ...opened } = this.open(zone);
+      file = opened.file;
+      return stats.size === bytes.length && readFileSync(file).equals(bytes);
+    } catch (error) {
+      throw unreadable(zone, error);
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+
+  /** Opens a file that is one. @throws what the file system says, ProviderError */
+  private open(zone: string): { file: number; stats: Stats } {
+    const path = this.path(zone, this.walk(false));
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = fstatSync(file);
+    if (stats.isFile() && stats.size <= MAX_FILE_BYTES) return { file, stats };
+    closeSync(file);
+    const why = stats.isFile() ? 'larger than 256 MiB' : 'not a regular file';
+    throw new ProviderError('rejected', `The file of ${zone} is ${why}`);
   }
 
   private path(zone: string, folder: string): string {
@@ -157,32 +179,37 @@ export class ZoneFiles {
   }
 }
 
-function writeDurably(path: string, text: string, like: Stats | undefined): void {
-  const file = openSync(path, 'wx', 0o644);
+const unreadable = (zone: string, error: unknown): ProviderError => {
+  if (codeOf(error) === 'ENOENT') return new ProviderError('not_found', `There is no zone file for ${zone}`);
+  if (codeOf(error) === 'ELOOP') return new ProviderError('rejected', `The file of ${zone} is a symbolic link`);
+  return failed(`The file of ${zone} cannot be read`, error);
+};
+
+async function writeDurably(path: string, bytes: Buffer, like: Stats | undefined): Promise<void> {
+  const file = await open(path, 'wx', 0o644);
   try {
     if (like) {
-      fchmodSync(file, like.mode & 0o7777);
+      await file.chmod(like.mode & 0o7777);
       try {
-        fchownSync(file, like.uid, like.gid);
+        await file.chown(like.uid, like.gid);
       } catch (error) {
         // only root may give files away; the name server can read the file as far as its mode allows
         if (codeOf(error) !== 'EPERM') throw error;
       }
     }
-    const bytes = Buffer.from(text, 'latin1');
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-    fsyncSync(file);
+    await file.writeFile(bytes);
+    await file.sync();
   } finally {
-    closeSync(file);
+    await file.close();
   }
 }
 
-function syncDirectory(folder: string): void {
-  const file = openSync(folder, constants.O_RDONLY);
+async function syncDirectory(folder: string): Promise<void> {
+  const directory = await open(folder);
   try {
-    fsyncSync(file);
+    await directory.sync();
   } finally {
-    closeSync(file);
+    await directory.close();
   }
 }
 

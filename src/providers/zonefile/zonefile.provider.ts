@@ -1,5 +1,6 @@
 import { timeMs } from '../../common/clock.js';
 import { InvalidRecord } from '../../common/errors.js';
+import { due, turn } from '../../common/turns.js';
 import { zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import {
@@ -11,7 +12,8 @@ import {
   type RemoteZone,
 } from '../provider.js';
 import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
-import { type ByOwner, byOwner, nextSerial, printEntries, replaceSetsIn, setIn, soaOf } from './edit.js';
+import { atMost } from '../work.js';
+import { bytesOf, nextSerial, replaceSetsIn, setsIn, soaOf } from './edit.js';
 import { type Entry, parseMasterFile } from './masterfile.js';
 import { reload, type ZoneFile, ZoneFiles } from './store.js';
 
@@ -36,16 +38,17 @@ const isZoneName = (name: string): boolean => {
   }
 };
 
+/** What some bytes are. */
 interface Parsed {
-  file: ZoneFile;
-  entries: Entry[];
-  owners: ByOwner;
+  zone: string;
+  bytes: Buffer;
+  entries: readonly Entry[];
 }
 
 class Zonefile implements DnsProvider, RrsetVerbs {
   readonly apply = fromRrsets(this);
-  /** the file that was read last: `apply` reads it, and again before it writes */
-  private last: { zone: string; parsed: Parsed } | null = null;
+  /** the file that was read or written last: `apply` reads it, and again before it writes */
+  private last: Parsed | null = null;
 
   constructor(
     private readonly files: ZoneFiles,
@@ -66,7 +69,8 @@ class Zonefile implements DnsProvider, RrsetVerbs {
 
   async listRecords(zone: RemoteZone): Promise<RemoteRecord[]> {
     const records = new Map<string, RemoteRecord>();
-    for (const { record: entry } of this.open(zone.name).entries) {
+    for (const { record: entry } of (await this.open(zone.name)).entries) {
+      if (due()) await turn();
       if (!entry) continue;
       const read = fromRdata(entry.owner, entry.type, entry.rdata, entry.ttl, zone.name);
       if (!read) continue;
@@ -79,17 +83,18 @@ class Zonefile implements DnsProvider, RrsetVerbs {
   }
 
   async readSets(zone: RemoteZone, keys: SetKey[]): Promise<RecordSet[]> {
-    const { owners } = this.open(zone.name);
-    return keys.map(({ host, type }) => setIn(owners, zone.name, host, type));
+    return setsIn((await this.open(zone.name)).entries, zone.name, keys);
   }
 
   async replaceSets(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean> {
-    const { entries, owners, file } = this.open(zone.name);
-    const now = was.map((set) => setIn(owners, zone.name, set.host, set.type));
+    const { entries, file } = await this.open(zone.name);
+    const now = await setsIn(entries, zone.name, was);
     if (JSON.stringify(now) !== JSON.stringify(was)) return false;
-    const lineEnd = file.text.includes('\r\n') ? '\r\n' : '\n';
-    const edited = replaceSetsIn(entries, zone.name, sets, lineEnd, new Date(timeMs()));
-    if (!this.files.write(zone.name, printEntries(edited, lineEnd), file)) return false;
+    const lineEnd = file.bytes.includes('\r\n') ? '\r\n' : '\n';
+    const edited = await replaceSetsIn(entries, zone.name, sets, lineEnd, new Date(timeMs()));
+    const bytes = await bytesOf(edited);
+    if (!(await this.files.write(zone.name, bytes, file))) return false;
+    this.last = { zone: zone.name, bytes, entries: edited };
     await this.reload(zone.name);
     return true;
   }
@@ -105,25 +110,26 @@ class Zonefile implements DnsProvider, RrsetVerbs {
       '@ IN NS localhost.',
       '',
     ].join('\n');
-    if (!this.files.write(name, content, null)) {
+    if (!(await this.files.write(name, Buffer.from(content, 'latin1'), null))) {
       throw new ProviderError('rejected', `There is a zone file for ${name} already`);
     }
     await this.reload(name);
     return { id: name, name };
   }
 
-  private open(zone: string): Parsed {
+  /** The file as it is now: what was made of its very bytes before is not made again. */
+  private async open(zone: string): Promise<{ file: ZoneFile; entries: readonly Entry[] }> {
     if (!isZoneName(zone)) throw new ProviderError('not_found', `"${zone}" is not a zone name`);
-    const file = this.files.read(zone);
-    if (this.last?.zone === zone && this.last.parsed.file.text === file.text) return { ...this.last.parsed, file };
-    const entries = parseMasterFile(file.text, zone);
+    const file = await this.files.read(zone);
+    const { last } = this;
+    if (last?.zone === zone && last.bytes.equals(file.bytes)) return { file, entries: last.entries };
+    const entries = await parseMasterFile(file.bytes.toString('latin1'), zone);
     soaOf(entries, zone);
-    const parsed = { file, entries, owners: byOwner(entries) };
-    this.last = { zone, parsed };
-    return parsed;
+    this.last = { zone, bytes: file.bytes, entries };
+    return { file, entries };
   }
 
   private reload(zone: string): Promise<void> {
-    return reload(this.context.installation.reloadCommand ?? null, zone, this.context.timeoutMs);
+    return reload(this.context.installation.reloadCommand ?? null, zone, atMost(this.context.timeoutMs));
   }
 }
