@@ -8,7 +8,16 @@ import { inChunks } from './chunks.js';
 import { asProviderError, ProviderError, storable } from './errors.js';
 import { Gate } from './gate.js';
 import { Http } from './http.js';
-import type { Credentials, DnsProvider, Installation, Outcome, ProviderDefinition, RemoteRecord } from './provider.js';
+import type {
+  Apply,
+  Credentials,
+  DnsProvider,
+  Installation,
+  Outcome,
+  ProviderDefinition,
+  RemoteRecord,
+} from './provider.js';
+import { keyText } from './record-set.js';
 import { together } from './together.js';
 import { type TunnelApi, tunnelVerbs } from './tunnels.js';
 
@@ -35,7 +44,10 @@ export interface ConnectOptions {
 }
 
 /** A provider for one account: what its adapter does not have is made up for. */
-export type Connected = Required<DnsProvider>;
+export interface Connected extends Required<DnsProvider> {
+  /** see `Apply.recordsAt` */
+  recordsAt: NonNullable<Apply['recordsAt']>;
+}
 
 type Verb = Exclude<keyof Connected, 'tunnels'> | `tunnels.${keyof TunnelApi}`;
 
@@ -105,6 +117,12 @@ export function connectProvider(
       saying('listRecords', true, async (provider) =>
         (await provider.listRecords(zone, more)).map((record) => shown(record, writable)),
       ),
+    recordsAt: (zone, keys) =>
+      saying('recordsAt', true, async ({ apply: { recordsAt } }) => {
+        const wanted = new Set(keys.map(keyText));
+        const found = (await recordsAt?.(zone, keys)) ?? null;
+        return found?.filter((one) => wanted.has(keyText(one))).map((one) => shown(one, writable)) ?? null;
+      }),
     apply: (zone, changes, more) =>
       saying('apply', false, async () => {
         const outcomes = await apply(zone, changes, more);

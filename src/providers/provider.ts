@@ -2,6 +2,7 @@ import type { DnsRecord, RemoteRecord } from '../dns/record.js';
 import type { ProviderError } from './errors.js';
 import type { Window } from './gate.js';
 import type { Http } from './http.js';
+import type { SetKey } from './record-set.js';
 import type { TunnelApi } from './tunnels.js';
 
 export type { DnsRecord, RemoteRecord } from '../dns/record.js';
@@ -25,7 +26,7 @@ export interface RemoteZone {
  * One step that the provider shall take. A list of them is all that the service ever asks for. An update says what was
  * known and what shall be: fields that are the same in both were not named by whoever asks, and keep what the provider
  * holds where the vendor can write a difference. `guarded`: whoever asks has seen `before`; where the provider holds
- * something else, nothing is written and the outcome is a failure of the kind `changed`.
+ * something else, or nothing any more, nothing is written and the outcome is a failure of the kind `changed`.
  */
 export type Change =
   | { op: 'create'; after: DnsRecord }
@@ -56,10 +57,10 @@ export interface ApplyOptions {
    */
   atomic?: boolean;
   /**
-   * the record set that all changes are of holds the records with these ids and no other, else nothing is written
+   * these record sets hold the records with these ids and no other, else nothing is written of the one that does not
    * (`changed`). Only vendors of whole sets can look at the moment of the write: others leave it aside
    */
-  only?: { host: string; type: string; line: string; remoteIds: readonly string[] };
+  only?: readonly { host: string; type: string; line: string; remoteIds: readonly string[] }[];
 }
 
 /** What a provider says of one zone. */
@@ -78,6 +79,17 @@ export interface ListOptions {
   settles?: boolean;
 }
 
+/** The verb that writes, and what its kit can tell besides. */
+export interface Apply {
+  (zone: RemoteZone, changes: Change[], options?: ApplyOptions): Promise<Outcome[]>;
+  /**
+   * All records of some sets as the provider holds them at this moment, maybe with others; null where to list the zone
+   * is no more work. What it does not show may still be there: only a list of the zone proves that it is gone. Where it
+   * is absent, the zone is listed. @throws ProviderError
+   */
+  recordsAt?(zone: RemoteZone, keys: readonly SetKey[]): Promise<RemoteRecord[] | null>;
+}
+
 export interface DnsProvider {
   /** Proves the credentials with the cheapest authenticated read. @throws ProviderError */
   check(): Promise<void>;
@@ -91,11 +103,12 @@ export interface DnsProvider {
   /**
    * Carries the changes out, one outcome per change, in their order; deletions may be carried out first. No two of them
    * are of one record. Siblings of a record set are kept, disabled ones too. Creating what exists and deleting what is
-   * gone are successes. Does not throw for a refused change: it returns the error in its outcome. Vendors with ids per
-   * record get it from `fromRecords`, those that replace whole sets from `fromRrsets`. Changes of one host, or of hosts
-   * between which a record moves, are refused together by vendors that write several sets at once.
+   * gone are successes, the latter unless it is guarded. Does not throw for a refused change: it returns the error in
+   * its outcome. Vendors with ids per record get it from `fromRecords`, those that replace whole sets from
+   * `fromRrsets`. Changes of one host, or of hosts between which a record moves, are refused together by vendors that
+   * write several sets at once.
    */
-  apply(zone: RemoteZone, changes: Change[], options?: ApplyOptions): Promise<Outcome[]>;
+  apply: Apply;
   /** Creates a zone with a usable SOA; only where `capabilities.createZone`. @throws ProviderError */
   createZone?(name: string): Promise<RemoteZone>;
   /** The zone of this name, null when there is none; where absent, the zones are listed. @throws ProviderError */

@@ -2,7 +2,8 @@ import { type DnsRecord, type RemoteRecord, sameRecord } from '../dns/record.js'
 import { byHost } from './chunks.js';
 import { asProviderError, cutShort, NotBegun, ProviderError } from './errors.js';
 import { inPlace, orGone } from './in-place.js';
-import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
+import type { Apply, ApplyOptions, Change, Outcome, RemoteZone } from './provider.js';
+import type { SetKey } from './record-set.js';
 import { difference, type RecordVerbs, type Written } from './record-verbs.js';
 import { changing, endsList, failed, notTried, reading, timeIsOver, work } from './work.js';
 
@@ -47,9 +48,9 @@ const isGone = (error: unknown): boolean => error instanceof ProviderError && er
  * a list in one call, a list is sent so.
  * @param parallel hosts that may be written at once, where the vendor allows that
  */
-export function fromRecords(given: RecordVerbs, { parallel = 1 } = {}): DnsProvider['apply'] {
+export function fromRecords(given: RecordVerbs, { parallel = 1 } = {}): Apply {
   const verbs = asDeclared(given);
-  return (zone, changes, options) =>
+  const apply = (zone: RemoteZone, changes: Change[], options?: ApplyOptions) =>
     work(options?.deadline, async () => {
       const outcomes: Outcome[] = new Array(changes.length);
       const hosts = byHost(changes);
@@ -71,7 +72,18 @@ export function fromRecords(given: RecordVerbs, { parallel = 1 } = {}): DnsProvi
       await Promise.all(Array.from({ length: options?.atomic ? 1 : parallel }, worker));
       return outcomes;
     });
+  const { findRecords } = given;
+  if (!findRecords) return apply;
+  // many are looked up by one list of the zone
+  const recordsAt = async (zone: RemoteZone, [key, ...more]: readonly SetKey[]) =>
+    key && !more.length ? reading(() => findRecords(zone, wantedAt(key))) : null;
+  return Object.assign(apply, { recordsAt });
 }
+
+/** A record that stands for its set: vendors look for the name and the type. */
+const wantedAt = ({ host, type, line = 'default' }: SetKey): DnsRecord => ({
+  ...{ host, type, line, value: '', ttl: 0, proxied: false, priority: null, weight: null, enabled: true },
+});
 
 /** A list of changes, and what became of them so far. */
 interface List {
@@ -159,6 +171,8 @@ async function one(verbs: RecordVerbs, zone: RemoteZone, change: Change): Promis
       if (change.op === 'update') return done(await update(verbs, zone, change.before, change.after), change.after);
       await verbs.deleteRecord(zone, change.before).catch((error: unknown) => {
         if (!isGone(error)) throw error;
+        // not seen before, it was gone already
+        if (change.guarded && !verbs.readRecord && !asProviderError(error).mayHaveApplied) throw changedThere(null);
       });
       return { ok: true, remoteId: null };
     });
@@ -183,13 +197,16 @@ async function guard(verbs: RecordVerbs, zone: RemoteZone, change: Change & { op
     if (isGone(error)) return null;
     throw error;
   });
-  if (!found && change.op === 'delete') return { ok: true, remoteId: null } as const;
   if (found && !difference(found, change.before).size) return null;
   // the answer to the same wish was lost: it was carried out
   if (found && change.op === 'update' && !difference(found, change.after).size) return done(found, change.after);
+  return failed(changedThere(found));
+}
+
+function changedThere(found: RemoteRecord | null): ProviderError {
   const error = new ProviderError('changed', 'The record was changed at the provider since it was read', false);
   error.found = found;
-  return failed(error);
+  return error;
 }
 
 async function create(verbs: RecordVerbs, zone: RemoteZone, record: DnsRecord): Promise<Written> {

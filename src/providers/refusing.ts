@@ -1,6 +1,6 @@
 import type { DnsRecord } from '../dns/record.js';
 import { asProviderError } from './errors.js';
-import type { Change, DnsProvider, Outcome } from './provider.js';
+import type { Apply, ApplyOptions, Change, Outcome, RemoteZone } from './provider.js';
 import { failed, notTried } from './work.js';
 
 /**
@@ -8,9 +8,8 @@ import { failed, notTried } from './work.js';
  * them, and the others of their set are carried out.
  * @param judge throws for what the vendor cannot hold, best `NotBegun`
  */
-export const refusing =
-  (judge: (record: DnsRecord) => void, apply: DnsProvider['apply']): DnsProvider['apply'] =>
-  async (zone, changes, options) => {
+export const refusing = (judge: (record: DnsRecord) => void, apply: Apply): Apply =>
+  Object.assign(async (zone: RemoteZone, changes: Change[], options?: ApplyOptions) => {
     const outcomes: (Outcome | null)[] = changes.map((change) => {
       try {
         if (change.op !== 'delete') judge(change.after);
@@ -31,4 +30,4 @@ export const refusing =
       : [];
     for (const [at, i] of left.entries()) outcomes[i] = done[at] as Outcome;
     return outcomes as Outcome[];
-  };
+  }, apply.recordsAt && { recordsAt: apply.recordsAt });

@@ -1,10 +1,10 @@
 import type { DnsRecord } from '../dns/record.js';
 import { tied } from './chunks.js';
 import { asProviderError, ProviderError } from './errors.js';
-import type { ApplyOptions, Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
+import type { Apply, ApplyOptions, Change, Outcome, RemoteZone } from './provider.js';
 import { keyText, type RecordSet, type SetKey } from './record-set.js';
 import { refusing } from './refusing.js';
-import { keysOf, SetEdit } from './set-edit.js';
+import { keysOf, recordsOf, SetEdit } from './set-edit.js';
 import { partOf, type SetResult, writeEach } from './set-write.js';
 import { endsList, failed, notTried, reading, timeIsOver, work } from './work.js';
 
@@ -38,7 +38,7 @@ const ATTEMPTS = 5;
  * others with it: but never a part of what is tied by its hosts, since what goes there may make room for what comes,
  * and nothing of a list that is atomic.
  */
-export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
+export function fromRrsets(verbs: RrsetVerbs): Apply {
   async function attempt(zone: RemoteZone, changes: Change[], bounds: Bounds): Promise<Outcome[]> {
     const outcomes: Outcome[] = new Array(changes.length);
     let written = false;
@@ -86,11 +86,15 @@ export function fromRrsets(verbs: RrsetVerbs): DnsProvider['apply'] {
     }
   }
 
-  const apply: DnsProvider['apply'] = (zone, changes, { deadline, atomic = false, only } = {}) =>
+  const apply: Apply = (zone, changes, { deadline, atomic = false, only } = {}) =>
     work(deadline, async () =>
       timeIsOver() ? changes.map(() => notTried()) : halving(zone, changes, { atomic, only }, false),
     );
-  return verbs.judge ? refusing((record) => verbs.judge?.(record), apply) : apply;
+  const judged = verbs.judge ? refusing((record) => verbs.judge?.(record), apply) : apply;
+  return Object.assign(judged, {
+    recordsAt: async (zone: RemoteZone, keys: readonly SetKey[]) =>
+      (await verbs.readSets(zone, [...keys])).flatMap((set) => recordsOf(set, zone.name)),
+  });
 }
 
 interface Bounds {
@@ -107,16 +111,17 @@ interface Round extends Bounds {
 /** Reads the sets of the changes that are left, changes them, and writes them. */
 async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], round: Round) {
   const { left, outcomes, atomic, only } = round;
-  const list = left.map((i) => changes[i] as Change);
-  const keys = new Map(list.flatMap(keysOf).map((key) => [keyText(key), key]));
+  const keys = new Map(left.flatMap((i) => keysOf(changes[i] as Change)).map((key) => [keyText(key), key]));
   const read = await reading(() => verbs.readSets(zone, [...keys.values()]));
-  if (only && !read.some((set) => keyText(set) === keyText(only) && holdsJust(set, only.remoteIds))) {
-    const words = 'The record set was changed at the provider since it was read';
-    for (const i of left) outcomes[i] = failed(new ProviderError('changed', words, false));
-    return new Map<string, SetResult>();
+  const moved = movedOf(read, only);
+  const going: number[] = [];
+  for (const i of left) {
+    if (keysOf(changes[i] as Change).some((key) => moved.has(keyText(key)))) outcomes[i] = failed(changedMeanwhile());
+    else going.push(i);
   }
+  const list = going.map((i) => changes[i] as Change);
   const edit = new SetEdit(zone, read);
-  for (const [at, outcome] of edit.take(list).entries()) outcomes[left[at] as number] = outcome;
+  for (const [at, outcome] of edit.take(list).entries()) outcomes[going[at] as number] = outcome;
   const failure = atomic && left.map((i) => outcomes[i]).find((outcome) => outcome && !outcome.ok);
   if (failure && !failure.ok) {
     for (const i of left) if (outcomes[i]?.ok) outcomes[i] = notTried(failure.error);
@@ -141,6 +146,19 @@ async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], roun
   };
   return new Map(sets.map((set) => [keyText(set), result(set)]));
 }
+
+/** Those of the sets that were read of which others were judged. */
+function movedOf(read: readonly RecordSet[], only: ApplyOptions['only'] = []): ReadonlySet<string> {
+  const judged = new Map(only.map((one) => [keyText(one), one.remoteIds]));
+  const moved = read.filter((set) => {
+    const remoteIds = judged.get(keyText(set));
+    return remoteIds && !holdsJust(set, remoteIds);
+  });
+  return new Set(moved.map(keyText));
+}
+
+const changedMeanwhile = () =>
+  new ProviderError('changed', 'The record set was changed at the provider since it was read', false);
 
 const holdsJust = ({ members }: RecordSet, remoteIds: readonly string[]): boolean =>
   members.length === remoteIds.length && members.every(({ remoteId }) => remoteIds.includes(remoteId));

@@ -101,7 +101,7 @@ export class SetEdit {
     const source = this.set(before);
     const held = source.members.find((m) => m.remoteId === before.remoteId);
     if (change.op === 'delete') {
-      if (held && change.guarded && this.differs(before, held)) return this.moved(before, held);
+      if (change.guarded && (!held || this.differs(before, held))) return this.moved(before, held ?? null);
       return { outcome: { ok: true, remoteId: null }, leaves: held };
     }
     const { after } = change;
@@ -160,6 +160,15 @@ export class SetEdit {
     return set;
   }
 }
+
+/** The members of a set that was read, as records; what stands for something else there is shown as it is. */
+export const recordsOf = ({ host, type, line = 'default', ttl, members }: RecordSet, zone: string): RemoteRecord[] =>
+  members.flatMap(({ remoteId, rdata, enabled }) => {
+    const read = fromRdata(fullName(host, zone), type, rdata, ttl, zone);
+    if (!read) return [];
+    const record = { ...read, remoteId, enabled, line };
+    return derivedId(record) === remoteId ? record : { ...record, value: rdata, priority: null, readOnly: true };
+  });
 
 const refused = (kind: ProviderError['kind'], message: string) =>
   ({ outcome: { ok: false, error: new ProviderError(kind, message, false), tried: true } }) as const;

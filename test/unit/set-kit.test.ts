@@ -164,9 +164,9 @@ for (const together of [true, false]) {
         remove(a('www', '192.0.2.6'), true),
       ]);
       // deletions come first, outcomes in the order of the changes
-      assert.deepEqual(short(outcomes), ['changed', 'changed', 'ok']);
+      assert.deepEqual(short(outcomes), ['changed', 'changed', 'changed']);
       const found = outcomes.map((o) => (o.ok ? undefined : o.error.found));
-      assert.deepEqual(found.slice(0, 2), [held(a('www', '192.0.2.1', { ttl: 60 })), null]);
+      assert.deepEqual(found, [held(a('www', '192.0.2.1', { ttl: 60 })), null, null]);
       assert.deepEqual(short(await vendor.apply([remove(stale, true)])), ['changed']);
       assert.ok(vendor.calls.every((call) => call.startsWith('read')));
       const seen = a('www', '192.0.2.1', { ttl: 60 });
@@ -203,7 +203,7 @@ for (const together of [true, false]) {
       const vendor = new Vendor(together);
       const outcomes = await vendor.apply(
         [create(a('www', '192.0.2.1')), create(a('web', '192.0.2.1'))],
-        Date.now() - 1,
+        performance.now() - 1,
       );
       assert.deepEqual(short(outcomes), ['unavailable not tried', 'unavailable not tried']);
       assert.deepEqual(vendor.calls, []);

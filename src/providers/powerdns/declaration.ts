@@ -24,5 +24,7 @@ export const powerdns = defineProvider({
     ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', toggle: 'record', atomic: true, chunk: 1000, createZone: true },
   },
   limits: { requests: 1000 },
+  server: ({ url = '', endpoint, server_id: id = 'localhost' }) =>
+    `${(endpoint || url).replace(/\/+$/, '')}?${encodeURIComponent(id)}`,
   load: () => import('./powerdns.provider.js'),
 });

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, secret, text } from '../provider.js';
 import { TSIG_ALGORITHMS } from './tsig.js';
@@ -35,6 +36,10 @@ export const rfc2136 = defineProvider({
     atomic: true,
     // with prerequisites and short values so many fit into one message
     chunk: 100,
+  },
+  server: ({ endpoint, server = '', port = '53' }) => {
+    const given = (endpoint?.trim().replace(/^dns:\/\/|\/$/g, '') || server).toLowerCase();
+    return isIPv6(given) || !/:\d+$/.test(given) ? `${given}:${port}` : given;
   },
   load: () => import('./rfc2136.provider.js'),
 });

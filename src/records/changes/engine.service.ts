@@ -344,7 +344,7 @@ function onlyOf(key: ListOptions['only'], rows: readonly StoredRecord[]): ApplyO
   if (!key) return undefined;
   const { host, type, line } = key;
   const members = rows.filter((row) => row.host === host && row.type === type && row.line === line);
-  return { host, type, line, remoteIds: members.flatMap(({ remote_id }) => remote_id ?? []) };
+  return [{ host, type, line, remoteIds: members.flatMap(({ remote_id }) => remote_id ?? []) }];
 }
 
 const lengthOf = (row: StoredRecord | null): number => row?.value.length ?? 0;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
 import { MANAGED_TYPES, type RecordType } from '../../../src/dns/record.js';
+import type { Connected } from '../../../src/providers/connect.js';
 import type { Change, DnsRecord, RemoteRecord } from '../../../src/providers/provider.js';
 import type { Bench } from './bench.js';
 import { hostsFor, ODD, TEXTS, VALUES } from './values.js';
@@ -118,6 +119,22 @@ export function records(bench: Bench): void {
     await bench.shows('two', 'A', [y]);
     await bench.clear(list.slice(1));
     await bench.shows('two', 'A', []);
+  });
+
+  bench.check('the records of one set are told as the list of the zone tells them', async () => {
+    const { provider } = bench.target;
+    const read = (provider as Partial<Connected>).recordsAt ?? provider.apply.recordsAt;
+    const told = async (host: string) => {
+      const found = await read?.(bench.zone, [{ host, type: 'A' }]);
+      return found?.filter((r) => r.host === host && r.type === 'A').toSorted(byId);
+    };
+    const byId = (a: RemoteRecord, b: RemoteRecord) => (a.remoteId < b.remoteId ? -1 : 1);
+    await bench.create(bench.a('told', '192.0.2.1'), bench.a('told', '192.0.2.2'), bench.a('other', '192.0.2.3'));
+    const list = await bench.at('told', 'A');
+    // where there is nothing to ask, the zone is listed
+    assert.deepEqual((await told('told')) ?? list.toSorted(byId), list.toSorted(byId));
+    assert.deepEqual((await told('untold')) ?? [], []);
+    await bench.clear([...list, ...(await bench.at('other', 'A'))]);
   });
 
   for (const type of ['MX', 'SRV']) {
