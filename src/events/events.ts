@@ -7,6 +7,7 @@ export const NOTICE_EVENTS = [
   'domain.drift',
   'domain.missing',
   'sync.failed',
+  'account.paused',
   'login.locked',
   'token.created',
   'token.unused',
@@ -17,7 +18,9 @@ export const NOTICE_EVENTS = [
   'failover.failed',
   'delegation.changed',
   'delegation.broken',
+  'rights.ended',
   'clock.off',
+  'job.stopped',
 ] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 

@@ -18,6 +18,7 @@ const MAX_TEXT = 600;
 const MOST_WAITING = 50;
 /** what may come without end; of the rest each is told once, noted in the same transaction, and must not be dropped */
 const ENDLESS: ReadonlySet<NoticeEvent> = new Set([
+  'account.paused',
   'domain.drift',
   'login.locked',
   'token.created',

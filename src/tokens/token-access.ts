@@ -51,9 +51,10 @@ export const lacksFactor = (
   { require_2fa_role: required }: SecuritySettings,
 ): boolean => required !== null && role >= required && !has_factor;
 
-/** Whether a token may be used at all, now and from this address. */
-export function judgeToken(row: TokenRow, ip: string): Verdict {
-  const say = (source: Verdict['source'], reason: string): Verdict => ({ allowed: false, reason, rule: null, source });
+const say = (source: Verdict['source'], reason: string): Verdict => ({ allowed: false, reason, rule: null, source });
+
+/** Why a token is worth nothing now, wherever it is used; null: it is valid. */
+export function tokenEnd(row: TokenRow): Verdict | null {
   const time = now();
   if (!row.is_active) return say('token', 'The token is disabled');
   if (row.status !== 1) return say('creator', 'The creator of the token is disabled');
@@ -62,6 +63,13 @@ export function judgeToken(row: TokenRow, ip: string): Verdict {
   const unused = row.last_used_at ?? row.created_at;
   if (row.max_unused_days !== null && unused < now(-row.max_unused_days * 86_400_000))
     return say('window', `The token was not used for ${row.max_unused_days} days`);
+  return null;
+}
+
+/** Whether a token may be used at all, now and from this address. */
+export function judgeToken(row: TokenRow, ip: string): Verdict {
+  const end = tokenEnd(row);
+  if (end) return end;
   const networks: string[] = row.allowed_cidrs ? JSON.parse(row.allowed_cidrs) : [];
   if (networks.length && !inCidrs(ip, networks.map(parseCidr)))
     return say('network', `The token may not be used from ${ip}`);

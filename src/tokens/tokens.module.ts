@@ -3,6 +3,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { ExplainService } from './explain.service.js';
+import { Makers } from './makers.service.js';
 import { TokenUses } from './token-uses.service.js';
 import { TokensController } from './tokens.controller.js';
 import { TokensService } from './tokens.service.js';
@@ -12,7 +13,7 @@ import { UserExplainController } from './user-explain.controller.js';
 @Module({
   imports: [AccountsModule, DomainsModule, UsersModule],
   controllers: [TokensController, UserExplainController],
-  providers: [TokensService, TokenUses, UnusedTokens, ExplainService],
-  exports: [TokensService, TokenUses],
+  providers: [TokensService, TokenUses, UnusedTokens, ExplainService, Makers],
+  exports: [TokensService, TokenUses, Makers],
 })
 export class TokensModule {}

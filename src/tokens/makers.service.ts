@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { hasScope, type Principal, Role, type Scope } from '../common/access.js';
+import { now } from '../common/clock.js';
+import type { Maker } from '../common/maker.js';
+import { Db } from '../database/db.js';
+import { type DomainAccess, WRITE } from '../domains/access-rights.js';
+import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
+import { Mailer, type Reader } from '../notifications/mailer.service.js';
+import { Notices } from '../notifications/notices.service.js';
+import { SettingsService } from '../settings/settings.service.js';
+import { userPrincipal } from '../users/user-principal.js';
+import { SELECT_TOKEN, type TokenRow, tokenEnd, tokenPrincipal } from './token-access.js';
+
+/** What is held since the right of its maker ended, as its owner and the administrators are told. */
+export interface HeldThing {
+  /** one line: what is held, why, and how it goes on */
+  text: string;
+  domain?: string;
+  /** user who is told beside the administrators */
+  owner: number | null;
+  details?: Record<string, string | number | null>;
+}
+
+const NOBODY = 'nobody is known who made it';
+
+/**
+ * What acts later acts with the right of who made it, judged when it acts: by the very policy that judges requests. A
+ * network or a second factor is about a request, and asked of none of this.
+ */
+@Injectable()
+export class Makers {
+  constructor(
+    private readonly db: Db,
+    private readonly policy: DomainPolicy,
+    private readonly notices: Notices,
+    private readonly mailer: Mailer,
+    private readonly settings: SettingsService,
+  ) {}
+
+  /** Whom a maker speaks for now; or why for nobody any more, in words. */
+  async principal({ maker_id, maker_token_id }: Maker): Promise<Principal | string> {
+    if (maker_id === null) return NOBODY;
+    const user = await this.db.row<{ username: string; role: number; status: number }>(
+      'SELECT username, role, status FROM users WHERE id = ?',
+      [maker_id],
+    );
+    if (!user) return 'the user who made it was deleted';
+    const { username, role, status } = user;
+    if (status !== 1) return `the user ${username}, who made it, is disabled`;
+    if (maker_token_id === null) return userPrincipal({ id: maker_id, username, role }, null);
+    const row = await this.db.row<TokenRow>(`${SELECT_TOKEN} WHERE t.id = ?`, [maker_token_id]);
+    if (!row) return `the token of ${username}, by which it was made, was deleted`;
+    const end = tokenEnd(row);
+    return end ? `${end.reason} (“${row.name}” of ${username}, by which it was made)` : tokenPrincipal(row);
+  }
+
+  /**
+   * What a maker may do in each of these domains, where that is still enough.
+   * @returns by domain; a text says why it is not
+   */
+  async inDomains(
+    maker: Maker,
+    ids: readonly number[],
+    need: 'records' | 'write',
+    scope: Scope,
+  ): Promise<Map<number, string | { principal: Principal; access: DomainAccess }>> {
+    const principal = await this.principal(maker);
+    if (typeof principal === 'string') return new Map(ids.map((id) => [id, principal]));
+    const { token, username } = principal;
+    if (!hasScope(token?.allowedServices ?? ['*'], scope))
+      return new Map(ids.map((id) => [id, `the token “${token?.name}” of ${username} lacks the scope ${scope}`]));
+    const levels = await this.policy.levels(principal, ids);
+    return new Map(
+      ids.map((id) => {
+        const { level, hosts } = levels.get(id) ?? { level: 0, hosts: [] };
+        const access = { level, hosts: level >= WRITE ? [] : hosts, rules: token?.rules ?? null };
+        const { allowed } = this.policy.judgeDomain(principal, id, { id, access } as OpenDomain, need);
+        return [id, allowed ? { principal, access } : `${username}, who made it, may not write the domain any more`];
+      }),
+    );
+  }
+
+  /** Why a maker may not do any more what is for administrators; null: they may. */
+  async noAdministrator(maker: Maker): Promise<string | null> {
+    const principal = await this.principal(maker);
+    if (typeof principal === 'string') return principal;
+    return principal.role >= Role.Admin ? null : `${principal.username}, who made it, is no administrator any more`;
+  }
+
+  /**
+   * Tells the channels of `rights.ended`, and by mail the owner and all administrators, in the transaction that notes
+   * that something is held.
+   */
+  async tell(manager: EntityManager, { text, domain, owner, details }: HeldThing): Promise<void> {
+    await this.notices.tell(manager, { event: 'rights.ended', text, domain, details });
+    const { enabled, host } = await this.settings.read('smtp', manager);
+    if (!enabled || !host) return;
+    const readers = await this.db.rows<{ email: string } & Reader>(
+      `SELECT email, language, timezone FROM users
+        WHERE status = 1 AND email IS NOT NULL AND (role >= ? OR id = ?) ORDER BY id`,
+      [Role.Admin, owner ?? 0],
+      manager,
+    );
+    const values = { event: 'rights.ended', text, domain: domain ?? '', time: now() };
+    for (const { email, ...reader } of readers) await this.mailer.queue(manager, email, 'notice', reader, values);
+  }
+}
