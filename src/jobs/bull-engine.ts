@@ -32,6 +32,7 @@ export class BullEngine implements Engine {
   /** the next tick of jobs as it was planned from here */
   private readonly planned = new Map<number, string>();
   private stopped = false;
+  private resting = false;
 
   /**
    * @param redis tells when Redis comes and goes
@@ -68,7 +69,17 @@ export class BullEngine implements Engine {
     const time = Date.parse(at);
     const delay = Math.max(0, time - timeMs());
     // what is not planned is found in the database
-    this.line.queue.add('due', { id }, { jobId: `${id}-${time}`, delay }).catch(() => this.planned.delete(id));
+    this.line.queue
+      .add('due', { id }, { jobId: `${id}-${time}`, delay, timestamp: timeMs() })
+      .catch(() => this.planned.delete(id));
+  }
+
+  rest(resting: boolean): void {
+    if (this.resting === resting) return;
+    this.resting = resting;
+    const worker = this.line?.worker;
+    if (resting) void worker?.pause(true).catch(failed);
+    else void worker?.resume();
   }
 
   async stop(): Promise<void> {
@@ -103,6 +114,7 @@ export class BullEngine implements Engine {
     // the link sees the same, and tells it
     queue.on('error', failed);
     worker.on('error', failed);
+    if (this.resting) void worker.pause(true).catch(failed);
     this.line = { queue, worker, clients };
   }
 

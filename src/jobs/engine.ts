@@ -9,5 +9,7 @@ export interface Engine {
   start(): Promise<void>;
   /** A job will be due at this moment; to say so twice does nothing. */
   plan(id: number, at: string): void;
+  /** Whether this process is handed nothing, since it could not do it. */
+  rest(resting: boolean): void;
   stop(): Promise<void>;
 }

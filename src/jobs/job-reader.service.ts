@@ -3,10 +3,12 @@ import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import { Db, type SqlValue } from '../database/db.js';
+import { Installation } from '../database/installation.js';
 import { listRows } from '../database/lists.js';
 import { provide } from '../metrics/metrics.js';
 import type { JobRow } from './job.entity.js';
-import { subjectOf } from './job-store.js';
+import { JobStore, stoppedSince, subjectOf } from './job-store.js';
+import { Jobs } from './jobs.js';
 
 /** ms: a service that runs has begun a job since then */
 const AT_WORK_MS = 5000;
@@ -27,6 +29,8 @@ export interface JobShown {
   result: object | null;
   runs: number;
   tries: number;
+  replica: string | null;
+  pid: number | null;
   created_at: string;
 }
 
@@ -38,9 +42,9 @@ export interface JobFilter {
 }
 
 const COLUMNS = `id, name, kind, unique_key, every_ms, state, next_at, runs, tries, progress, result, last_error,
-  created_at, started_at, ended_at`;
+  owner, created_at, started_at, ended_at`;
 
-type Row = Omit<JobRow, 'payload' | 'owner' | 'asked'>;
+type Row = Omit<JobRow, 'payload' | 'asked' | 'stopped_at'>;
 
 /** One that comes again and again is never given up: it fails, from a failure until a run ends well. */
 const FAILING = `kind = 'scheduled' AND last_error IS NOT NULL`;
@@ -48,7 +52,12 @@ const FAILING = `kind = 'scheduled' AND last_error IS NOT NULL`;
 /** What there is to do, for administrators. */
 @Injectable()
 export class JobReader implements OnModuleInit {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: Jobs,
+    private readonly store: JobStore,
+    private readonly installation: Installation,
+  ) {}
 
   onModuleInit(): void {
     provide('zoneward_jobs', () => this.count());
@@ -57,11 +66,12 @@ export class JobReader implements OnModuleInit {
   /** Newest first, unless a sort is given. */
   async list(query: PageQuery & JobFilter): Promise<{ total: number; list: JobShown[] }> {
     const given = Object.entries({ state: query.state, name: query.name }).filter(([, value]) => value !== undefined);
+    const stopped = await this.stopped();
     const { total, list } = await listRows<Row>(this.db, query, {
       columns: COLUMNS,
       from: 'jobs',
       where: [
-        query.failing ? `(state = 'failed' OR ${FAILING})` : '1 = 1',
+        query.failing ? `(state = 'failed' OR ${failing(stopped)})` : '1 = 1',
         ...given.map(([column]) => `${column} = ?`),
       ].join(' AND '),
       values: given.map(([, value]) => value as SqlValue),
@@ -70,33 +80,60 @@ export class JobReader implements OnModuleInit {
       id: 'id',
       search: ['LOWER(name)'],
     });
-    return { total, list: list.map(shown) };
+    return { total, list: list.map((row) => shown(row, stopped)) };
   }
 
   /** Whether a service works on this database, or did until a moment ago: it begins jobs all the time. */
-  async someBegan(): Promise<boolean> {
-    return Boolean(await this.db.row('SELECT id FROM jobs WHERE started_at > ? LIMIT 1', [now(-AT_WORK_MS)]));
+  someBegan(): Promise<boolean> {
+    return this.store.someBegan(AT_WORK_MS);
   }
 
-  /** How many there are of each state; `failing` are those that come again and again whose last run failed. */
+  /** Scheduled jobs that nobody does, or that do not what they are for, and why it is thought so. */
+  async stopped(): Promise<Map<number, { name: string; reason: string; since: string }>> {
+    const found = new Map<number, { name: string; reason: string; since: string }>();
+    // those of a copy that waits for a word are meant to
+    if (this.installation.paused) return found;
+    for (const row of await this.store.scheduled()) {
+      const known = this.jobs.scheduled.get(row.name);
+      if (!known) continue;
+      const since = stoppedSince(row);
+      const reason = since ? `it has not run since it was due at ${since}` : await known.stopped();
+      if (reason) found.set(row.id, { name: row.name, reason, since: since ?? now() });
+    }
+    return found;
+  }
+
+  /**
+   * How many there are of each state; `failing` are those that come again and again whose last run failed or that have
+   * stopped, `stopped` the latter, if there are any.
+   */
   async count(): Promise<Record<string, number>> {
+    const stopped = await this.stopped();
     const rows = await this.db.rows<{ state: string; n: number }>(
-      `SELECT CASE WHEN ${FAILING} THEN 'failing' ELSE state END AS state, COUNT(*) AS n FROM jobs GROUP BY 1`,
+      `SELECT CASE WHEN ${failing(stopped)} THEN 'failing' ELSE state END AS state, COUNT(*) AS n FROM jobs GROUP BY 1`,
     );
-    return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
+    return {
+      ...Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)])),
+      ...(stopped.size && { stopped: stopped.size }),
+    };
   }
 
   /** @throws AppError 404001 */
   async get(id: number): Promise<JobShown> {
     const row = await this.db.row<Row>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`, [id]);
     if (!row) throw errors.notFound('Job');
-    return shown(row);
+    return shown(row, await this.stopped());
   }
 }
 
 const parsed = (json: string | null): object | null => (json === null ? null : JSON.parse(json));
 
-function shown(row: Row): JobShown {
+/** SQL. */
+const failing = (stopped: ReadonlyMap<number, unknown>): string =>
+  stopped.size ? `(${FAILING} OR id IN (${[...stopped.keys()].join(', ')}))` : `(${FAILING})`;
+
+function shown(row: Row, stopped: ReadonlyMap<number, { reason: string }>): JobShown {
+  const [replica, , , pid] = row.state === 'running' ? (row.owner?.split('/') ?? []) : [];
   return {
     id: row.id,
     name: row.name,
@@ -107,11 +144,13 @@ function shown(row: Row): JobShown {
     next_run_at: row.state === 'waiting' ? row.next_at : null,
     last_run_at: row.started_at,
     ended_at: row.ended_at,
-    last_error: row.last_error,
+    last_error: stopped.get(row.id)?.reason ?? row.last_error,
     progress: parsed(row.progress),
     result: parsed(row.result),
     runs: Number(row.runs),
     tries: Number(row.tries),
+    replica: replica ?? null,
+    pid: pid === undefined ? null : Number(pid),
     created_at: row.created_at,
   };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { now } from '../common/clock.js';
+import { MAX_CLOCK_OFFSET_MS, now } from '../common/clock.js';
 import { randomHex } from '../common/hash.js';
 import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
 import { isGone } from '../database/process-name.js';
@@ -8,8 +8,8 @@ import type { JobRow } from './job.entity.js';
 
 /** ms after which the job of a process that stopped renewing its lease is taken over */
 const LEASE_MS = 30_000;
-/** jobs that one look shows: all scheduled ones, and the next others */
-const LOOK = 100;
+/** jobs that one page of a look shows */
+export const LOOK = 500;
 const MAX_ERROR = 2000;
 /** bytes: MariaDB's texts end there */
 const MAX_JSON = 60_000;
@@ -48,11 +48,38 @@ export interface Ending {
 
 const COLUMNS = 'id, name, kind, unique_key, payload, progress, every_ms, state, next_at, owner, tries, last_error';
 
+/** ms that a scheduled job may be late by at least before it counts as stopped */
+const LATE_MS = 10_000;
+
+/**
+ * The longest that a job may have to wait, or a lease may last: what is further away was written by a wrong clock. Of a
+ * lease twice its time, since a run whose clock was set back a little renews it soon.
+ */
+const longest = ({ state, every_ms, tries }: Pick<DueRow, 'state' | 'every_ms' | 'tries'>): number =>
+  state === 'running' ? 2 * LEASE_MS : every_ms === null ? (tries ? DAY_MS : 0) : Number(every_ms);
+
 /** Whether somebody may begin it now; `graceMs`: of one that waits, only when it is late by so much. */
-export const isDue = ({ state, next_at, owner }: DueRow, graceMs = 0): boolean =>
-  state === 'running'
+export const isDue = (row: DueRow, graceMs = 0): boolean => {
+  const { state, next_at, owner } = row;
+  if (next_at > now(longest(row) + MAX_CLOCK_OFFSET_MS)) return state === 'running' || state === 'waiting';
+  return state === 'running'
     ? next_at <= now() || (owner !== null && isGone(owner))
     : state === 'waiting' && next_at <= now(-graceMs);
+};
+
+/** Since when a scheduled job should have been begun, when nobody did for three of its intervals; null: it goes on. */
+export function stoppedSince({
+  kind,
+  state,
+  next_at,
+  every_ms,
+}: Pick<JobRow, 'kind' | 'state' | 'next_at' | 'every_ms'>) {
+  if (kind !== 'scheduled' || (state !== 'waiting' && state !== 'running')) return null;
+  return next_at < now(-lateAfter(Number(every_ms))) ? next_at : null;
+}
+
+/** ms after which what is done every so many ms counts as stopped: three intervals. */
+export const lateAfter = (everyMs: number): number => Math.max(LATE_MS, 3 * everyMs);
 
 /** What a job is done to, where there is at most one for it. */
 export const subjectOf = ({ kind, unique_key }: Pick<JobRow, 'kind' | 'unique_key'>): string | null =>
@@ -130,10 +157,18 @@ export class JobStore {
   }
 
   /**
-   * The same for one that this process begins at once.
+   * The same for somebody who waits, so that one that waits is theirs from now on.
+   * @param owner the run that this process begins with it; null: whoever has a place for it does
    * @returns its row, or, when one with this key runs already, its id alone
    */
-  async begin(name: string, payload: unknown, key: string | null, owner: string): Promise<DueRow | { runs: number }> {
+  async put(
+    name: string,
+    payload: unknown,
+    key: string | null,
+    owner: string | null,
+  ): Promise<DueRow | { runs: number }> {
+    const state = owner === null ? 'waiting' : 'running';
+    const tries = owner === null ? 0 : 1;
     for (let attempt = 1; ; attempt++) {
       const known = key === null ? undefined : await this.byKey(key);
       if (known?.state === 'running' && !isDue(known)) return { runs: known.id };
@@ -141,11 +176,11 @@ export class JobStore {
         const [where, values] = seen(known);
         const json = JSON.stringify(payload ?? null);
         const ours = await this.db.run(
-          `UPDATE jobs SET payload = ?, state = 'running', owner = ?, next_at = ?, started_at = ?, runs = runs + 1,
-           tries = 1, progress = NULL, result = NULL WHERE ${where}`,
-          [json, owner, now(LEASE_MS), now(), ...values],
+          `UPDATE jobs SET payload = ?, state = ?, owner = ?, next_at = ?, started_at = COALESCE(?, started_at),
+           runs = runs + ?, tries = ?, progress = NULL, result = NULL WHERE ${where}`,
+          [json, state, owner, now(owner === null ? 0 : LEASE_MS), owner && now(), tries, tries, ...values],
         );
-        if (ours === 1) return { ...known, payload: json, state: 'running', owner, tries: 1, progress: null };
+        if (ours === 1) return { ...known, payload: json, state, owner, tries, progress: null };
       } else {
         const id = await this.insert({ name, kind: 'once', key, payload, everyMs: null }, owner);
         const row = id === null ? undefined : await this.one(id);
@@ -190,13 +225,17 @@ export class JobStore {
     return (await this.byKey(key))?.id ?? null;
   }
 
-  /** Jobs of these names that are under way or to be done, the next ones first; no others hide the scheduled ones. */
-  async next(names: readonly string[]): Promise<DueRow[]> {
+  /**
+   * Jobs of these names that are under way or to be done, the next ones first; no others hide the scheduled ones.
+   * @param last of the page before
+   */
+  async next(names: readonly string[], last?: Pick<DueRow, 'kind' | 'next_at' | 'id'>): Promise<DueRow[]> {
     if (!names.length) return [];
+    const behind = last ? 'AND (kind < ? OR (kind = ? AND (next_at > ? OR (next_at = ? AND id > ?))))' : '';
     return this.db.rows<DueRow>(
-      `SELECT ${COLUMNS} FROM jobs WHERE state IN ('waiting', 'running') AND name IN (${marks(names.length)})
+      `SELECT ${COLUMNS} FROM jobs WHERE state IN ('waiting', 'running') AND name IN (${marks(names.length)}) ${behind}
        ORDER BY kind DESC, next_at, id LIMIT ${LOOK}`,
-      [...names],
+      [...names, ...(last ? [last.kind, last.kind, last.next_at, last.next_at, last.id] : [])],
     );
   }
 
@@ -252,6 +291,22 @@ export class JobStore {
       [state, nextAt, now(), tries, progress ?? null, now(), ...given.map(([, value]) => value), id, owner],
     );
     return changed === 1;
+  }
+
+  /** All that come again and again. */
+  scheduled(): Promise<(DueRow & Pick<JobRow, 'stopped_at'>)[]> {
+    return this.db.rows(`SELECT ${COLUMNS}, stopped_at FROM jobs WHERE kind = 'scheduled'`);
+  }
+
+  /** Notes that one has stopped, or (null) that it goes on. @returns whether nobody had noted it before */
+  async noteStop(id: number, since: string | null): Promise<boolean> {
+    const where = since === null ? 'stopped_at IS NOT NULL' : 'stopped_at IS NULL';
+    return (await this.db.run(`UPDATE jobs SET stopped_at = ? WHERE id = ? AND ${where}`, [since, id])) === 1;
+  }
+
+  /** Whether anybody has begun a job within so many ms. */
+  async someBegan(withinMs: number): Promise<boolean> {
+    return Boolean(await this.db.row('SELECT id FROM jobs WHERE started_at > ? LIMIT 1', [now(-withinMs)]));
   }
 
   /** One that failed, or waits, is due now. @returns whether it was either */

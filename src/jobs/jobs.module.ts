@@ -4,6 +4,7 @@ import { JobReader } from './job-reader.service.js';
 import { JobStore } from './job-store.js';
 import { Jobs } from './jobs.js';
 import { JobRunner } from './runner.service.js';
+import { StopWatch } from './stop-watch.service.js';
 
 /** Serves all contexts: what there is to do is said here. */
 @Global()
@@ -11,5 +12,5 @@ import { JobRunner } from './runner.service.js';
 export class JobsModule {}
 
 /** Does it: only the service imports it. */
-@Module({ imports: [RedisModule], providers: [JobRunner] })
+@Module({ imports: [RedisModule], providers: [JobRunner, StopWatch] })
 export class JobRunnerModule {}

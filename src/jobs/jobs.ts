@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { errors } from '../common/errors.js';
+import type { Owner } from '../common/fair-pool.js';
 import { JobStore } from './job-store.js';
 
 /** A job that comes again and again. */
 export interface Scheduled {
   everyMs: number;
   run: (signal: AbortSignal) => Promise<void>;
+  /** for one that goes on for long: why what it does has stopped although it runs; null: it has not */
+  stopped: () => Promise<string | null>;
 }
 
 /** What a run of a job can say and ask. */
@@ -25,6 +28,8 @@ export interface JobRun {
 export interface Handler<P = unknown> {
   /** @returns what came of it, kept with the job */
   run: (payload: P, job: JobRun) => Promise<unknown>;
+  /** whose places it takes; left out: nobody's */
+  user?: (payload: P) => Owner;
   /** how often it is tried, with growing delays; left out: six times in about three hours */
   tries?: number;
   /** whether it may end well another time; left out: always */
@@ -61,10 +66,16 @@ export class Jobs {
    * Call it in `onModuleInit`. Runs `run` every `everyMs` on ONE process of the installation (first soon after the
    * database opened, the first time that there is such a job). A failure is logged, kept as the job's last error, and
    * tried again at the next tick. The signal says that this process ends, or has lost the job to another one.
+   * @param stopped see `Scheduled`
    */
-  schedule(name: string, everyMs: number, run: (signal: AbortSignal) => Promise<void>): void {
+  schedule(
+    name: string,
+    everyMs: number,
+    run: (signal: AbortSignal) => Promise<void>,
+    stopped: Scheduled['stopped'] = async () => null,
+  ): void {
     this.assertNew(name);
-    this.scheduled.set(name, { everyMs, run });
+    this.scheduled.set(name, { everyMs, run, stopped });
   }
 
   /** Call it in `onModuleInit`. Says how jobs of a name are done that are done once. */
@@ -86,8 +97,9 @@ export class Jobs {
   }
 
   /**
-   * Begins a job in this process, and waits for it for so long; then it goes on by itself. While somebody waits, a
-   * failure is theirs, and the last: such a job has ended as `done`, with its `last_error`.
+   * Begins a job in this process, and waits for it for so long; then it goes on by itself. Without a place for it here
+   * it is not waited for: it begins where there is one. While somebody waits, a failure is theirs, and the last: such a
+   * job has ended as `done`, with its `last_error`.
    * @throws AppError 409001 while one with the same key runs; the job's own error
    */
   async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {

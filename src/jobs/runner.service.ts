@@ -1,25 +1,35 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { within } from '../common/clock.js';
+import { isClockOff, MAX_CLOCK_OFFSET_MS, sleep, timeMs, within } from '../common/clock.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { isDatabaseDown, whyUnwritable } from '../database/db.js';
+import { Installation } from '../database/installation.js';
 import { Events } from '../events/events.js';
 import { RedisLink } from '../redis/redis-link.js';
 import { BullEngine } from './bull-engine.js';
 import type { Engine } from './engine.js';
-import { isDue, JobStore } from './job-store.js';
+import { isDue, JobStore, LOOK } from './job-store.js';
 import { Jobs, type JobWorker, type Started } from './jobs.js';
 import { JobRuns, type Looker } from './runs.js';
 
 /** ms between two looks at most, and at least */
 const LOOK_MS = 1000;
 const MIN_LOOK_MS = 20;
+/** pages of jobs that one look reads at most */
+const MOST_PAGES = 40;
 /** the same while Redis hands the jobs out, and how late one must be that it seems to have lost */
 const NET_MS = 5000;
 const GRACE_MS = 3000;
 /** ms that the end waits for what runs: it is begun again elsewhere when it is cut off */
 const STOP_WAIT_MS = 5000;
 const HOUR_MS = 3_600_000;
+/**
+ * ms by which a job must be late that a process with a wrong clock takes it: where jobs were begun a moment ago, and
+ * where nobody has begun any for long. The time that counts is the database's all the same.
+ */
+const CLOCK_GRACE_MS = 5000;
+const ALONE_GRACE_MS = 60_000;
+const LATELY_MS = 600_000;
 
 /**
  * Looks for jobs that are due, by itself and told by Redis: of all processes the one whose compare-and-set takes a job
@@ -46,12 +56,14 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     private readonly store: JobStore,
     private readonly database: DatabaseService,
     private readonly events: Events,
+    private readonly installation: Installation,
   ) {
-    this.runs = new JobRuns(jobs, store, this, this.stopping.signal, events);
+    this.runs = new JobRuns(jobs, store, this, this.stopping.signal, events, () => installation.halted);
   }
 
   onModuleInit(): void {
     this.jobs.attach(this);
+    this.installation.serve();
     this.jobs.schedule('jobs.tidy', HOUR_MS, () => this.store.tidy([...this.jobs.scheduled.keys()]));
     this.events.on('database.opened', async () => {
       if (this.opened || this.stopping.signal.aborted) return;
@@ -82,6 +94,12 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     return this.runs.start<T>(name, payload, key, waitMs);
   }
 
+  /** ms by which a job must be late before this process takes it: one with a wrong clock is the last to. */
+  private async patience(): Promise<number> {
+    if (!isClockOff()) return 0;
+    return (await this.store.someBegan(LATELY_MS)) ? CLOCK_GRACE_MS : ALONE_GRACE_MS;
+  }
+
   /** What is scheduled gets its rows, once. */
   private async prepare(): Promise<void> {
     const { scheduled } = this.jobs;
@@ -93,8 +111,14 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
 
   private async useRedis(): Promise<void> {
     const due = async (id: number) => {
-      const row = this.database.open ? await this.store.one(id) : undefined;
-      if (row && isDue(row)) await (await this.runs.begin(row))?.end;
+      let row = this.database.open ? await this.store.one(id) : undefined;
+      // the clock of whoever handed it out may be a little ahead
+      const early = row?.state === 'waiting' ? Date.parse(row.next_at) - timeMs() : 0;
+      if (early > 0 && early <= MAX_CLOCK_OFFSET_MS) {
+        await sleep(early + 1);
+        row = this.database.open ? await this.store.one(id) : undefined;
+      }
+      if (row && isDue(row, await this.patience())) await (await this.runs.begin(row))?.end;
     };
     this.engine = new BullEngine(this.redis, `jobs-${await this.store.birth()}`, due, () => this.wake());
     await this.engine.start().catch((error: Error) => {
@@ -109,18 +133,26 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     let told = false;
     let wait = LOOK_MS;
     try {
-      if (this.database.open) await this.prepare();
+      if (this.database.open && !this.installation.halted) await this.prepare();
+      this.engine?.rest(isClockOff());
       told = this.engine?.up ?? false;
       if (told) wait = NET_MS;
       const names = [...this.jobs.scheduled.keys(), ...this.jobs.handlers.keys()];
-      const rows = this.database.open ? await this.store.next(names) : [];
+      const patience = this.database.open ? await this.patience() : 0;
+      let rows = this.database.open ? await this.store.next(names) : [];
       // another database may have taken the place of ours: what is scheduled has rows, always
       if (!rows.some(({ kind }) => kind === 'scheduled')) this.registered = 0;
-      for (const row of rows) {
-        if (isDue(row, told ? GRACE_MS : 0)) await this.runs.begin(row);
-        else if (row.state !== 'waiting') continue;
-        else if (told) this.engine?.plan(row.id, row.next_at);
-        else wait = Math.min(wait, Date.parse(row.next_at) - Date.now());
+      for (let page = 1; rows.length; page++) {
+        let left = false;
+        for (const row of rows) {
+          if (isDue(row, Math.max(patience, told ? GRACE_MS : 0))) left = !(await this.runs.begin(row)) || left;
+          else if (row.state !== 'waiting') continue;
+          else if (told) this.engine?.plan(row.id, row.next_at);
+          else wait = Math.min(wait, Date.parse(row.next_at) - timeMs());
+        }
+        // one owner's jobs for which there is no place hide nobody else's behind them
+        const more = left && rows.length === LOOK && page < MOST_PAGES;
+        rows = more ? await this.store.next(names, rows.at(-1)) : [];
       }
       this.trouble = null;
     } catch (error) {
@@ -137,7 +169,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   private lookIn(ms: number): void {
     clearTimeout(this.timer);
     if (this.stopping.signal.aborted) return;
-    this.looksAt = Date.now() + Math.max(MIN_LOOK_MS, ms);
+    this.looksAt = timeMs() + Math.max(MIN_LOOK_MS, ms);
     this.timer = setTimeout(() => void this.look(), Math.max(MIN_LOOK_MS, ms)).unref();
   }
 
@@ -145,6 +177,6 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   plan(id: number, at: string): void {
     const time = Date.parse(at);
     if (this.engine?.up) this.engine.plan(id, at);
-    else if (!this.looking && time < this.looksAt) this.lookIn(time - Date.now());
+    else if (!this.looking && time < this.looksAt) this.lookIn(time - timeMs());
   }
 }

@@ -1,5 +1,7 @@
 import { now, timeMs } from '../common/clock.js';
+import { requestDeadline, withoutDeadline } from '../common/deadline.js';
 import { errors } from '../common/errors.js';
+import { FairPool, type Share } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import { HOLDINGS, newHolding } from '../database/process-name.js';
 import type { Events, JobNews } from '../events/events.js';
@@ -11,8 +13,6 @@ const RENEW_MS = 10_000;
 const PROGRESS_MS = 1000;
 const HOUR_MS = 3_600_000;
 
-/** jobs that are done once that this process has at once: those that come again and again wait for none of them */
-const PARALLEL = 16;
 /** ms until the next try, after each failure */
 const DELAYS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 
@@ -43,17 +43,23 @@ export interface Looker {
 /** The jobs that this process does, from the taking of their rows to what is noted of their ends. */
 export class JobRuns {
   private readonly running = new Map<number, Run>();
+  /** of jobs that are done once: those that come again and again wait for none of them */
+  private readonly pool = new FairPool('jobs');
   /** on their way from the table to `running` */
   private readonly starting = new Set<Promise<unknown>>();
   private readonly watches = new Map<number, Watch>();
 
-  /** @param stopping aborted when this process ends: what runs goes on elsewhere */
+  /**
+   * @param stopping aborted when this process ends: what runs goes on elsewhere
+   * @param halted why this process may not do anything by itself now; null: it may
+   */
   constructor(
     private readonly jobs: Jobs,
     private readonly store: JobStore,
     private readonly looker: Looker,
     private readonly stopping: AbortSignal,
     private readonly events: Events,
+    private readonly halted: () => string | null,
   ) {}
 
   /** Resolves when nothing runs any more. */
@@ -62,10 +68,13 @@ export class JobRuns {
     await Promise.all([...this.running.values()].map(({ end }) => end));
   }
 
-  /** Begins a job here for somebody who waits for so long; see `Jobs.start`. */
+  /** Begins a job here for somebody who waits for so long, but no longer than their request; see `Jobs.start`. */
   async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {
     if (this.stopping.aborted) throw errors.notReady('The service is about to end; try again', 5);
-    const taken = this.take<T>(name, payload, key, waitMs);
+    const halted = this.halted();
+    if (halted) throw errors.notReady(halted);
+    const left = Math.max(0, requestDeadline().work - performance.now());
+    const taken = this.take<T>(name, payload, key, Math.min(waitMs, left));
     this.starting.add(taken);
     const { ended } = await taken.finally(() => this.starting.delete(taken));
     return ended;
@@ -73,35 +82,57 @@ export class JobRuns {
 
   /** Takes a job, unless somebody else does or this process has enough, and begins it. */
   async begin(row: DueRow): Promise<Run | null> {
-    if (this.stopping.aborted || this.running.has(row.id)) return null;
-    const once = [...this.running.values()].filter((run) => run.once).length;
-    if (this.jobs.handlers.has(row.name) && once >= PARALLEL) return null;
+    if (this.stopping.aborted || this.halted() || this.running.has(row.id)) return null;
+    const release = this.place(row.name, JSON.parse(row.payload), row.id);
+    // it stays due until there is a place
+    if (!release) return null;
     const owner = newHolding();
     const ours = await this.store.claim(row, owner).catch((error: Error) => {
       HOLDINGS.delete(owner);
+      release();
       throw error;
     });
-    if (ours) return this.keep({ ...row, tries: row.tries + 1 }, owner);
+    if (ours) return this.keep({ ...row, tries: row.tries + 1 }, owner, release);
     HOLDINGS.delete(owner);
+    release();
     return null;
   }
 
-  /** Takes a job for somebody who waits, and begins it. @returns what they are told, not waited for here */
+  /**
+   * A place for a job that is done once; those that come again and again need none.
+   * @param id left out: it has no row yet, which would be of one run alone
+   * @returns what gives it back; null: there is none
+   */
+  private place(name: string, payload: unknown, id?: number): (() => void) | null {
+    const handler = this.jobs.handlers.get(name);
+    if (!handler) return () => undefined;
+    const share: Share = { user: handler.user?.(payload) ?? null, ...(id !== undefined && { target: id }) };
+    return this.pool.isFull(share) ? null : this.pool.take(share);
+  }
+
+  /**
+   * Takes a job for somebody who waits, and begins it; without a place for it it is left to whoever has one first.
+   * @returns what they are told, not waited for here
+   */
   private async take<T>(
     name: string,
     payload: unknown,
     key: string | null,
     waitMs: number,
   ): Promise<{ ended: Promise<Started<T>> }> {
+    const release = this.place(name, payload);
+    if (!release) {
+      const { id } = this.unlessItRuns(await this.store.put(name, payload, key, null));
+      this.looker.wake();
+      return { ended: Promise.resolve({ id, ended: false }) };
+    }
     const owner = newHolding();
-    const row = await this.store.begin(name, payload, key, owner).catch((error: Error) => {
+    const begun = this.store.put(name, payload, key, owner).then((put) => this.unlessItRuns(put));
+    const row = await begun.catch((error: Error) => {
       HOLDINGS.delete(owner);
+      release();
       throw error;
     });
-    if ('runs' in row) {
-      HOLDINGS.delete(owner);
-      throw errors.conflict('That runs already; see the job', { job_id: row.runs });
-    }
     const { id } = row;
     const ended = new Promise<Started<T>>((resolve, reject) => {
       const patience = setTimeout(() => {
@@ -122,18 +153,26 @@ export class JobRuns {
       };
       if (waitMs > 0) this.watches.set(id, watch);
     });
-    this.keep(row, owner);
+    this.keep(row, owner, release);
     return { ended };
   }
 
+  /** @throws AppError 409001 */
+  private unlessItRuns(put: DueRow | { runs: number }): DueRow {
+    if ('runs' in put) throw errors.conflict('That runs already; see the job', { job_id: put.runs });
+    return put;
+  }
+
   /** Begins the run of a job that is ours. */
-  private keep(row: DueRow, owner: string): Run {
+  private keep(row: DueRow, owner: string, release: () => void): Run {
     const once = this.jobs.handlers.has(row.name);
-    const end = this.run(row, owner)
+    // it goes on when whoever asked for it is answered
+    const end = withoutDeadline(() => this.run(row, owner))
       .catch((error: Error) => log().warn({ job: row.name, id: row.id, err: error.message }, 'a job is not noted'))
       .finally(() => {
         HOLDINGS.delete(owner);
         this.running.delete(row.id);
+        release();
         // another one may have waited for its place
         if (once) this.looker.wake();
       });
@@ -156,7 +195,10 @@ export class JobRuns {
     };
     const timers = [
       setInterval(() => void renew(), RENEW_MS).unref(),
-      setInterval(() => progress !== told && void renew(), PROGRESS_MS).unref(),
+      setInterval(() => {
+        if (this.halted()) lost.abort(new Error('this process may not go on'));
+        if (progress !== told) void renew();
+      }, PROGRESS_MS).unref(),
     ];
     const job: JobRun = {
       id,
@@ -232,6 +274,7 @@ export class JobRuns {
   private ill(row: DueRow, failure: Error): Ending {
     const { id, name, tries } = row;
     const error = failure.message || failure.name;
+    if (this.halted()) return { state: 'waiting', nextAt: now(), tries: tries - 1 };
     if (this.jobs.scheduled.has(name)) {
       log().warn({ job: name, id, err: failure }, 'a job failed');
       return { state: 'waiting', nextAt: this.tick(row), error, tries };

@@ -7,7 +7,10 @@ export class JobQuery extends PageQuery {
   @IsIn(['waiting', 'running', 'done', 'failed'])
   state?: 'waiting' | 'running' | 'done' | 'failed';
 
-  /** `true`: only those that were given up, and those that come again and again whose last run failed */
+  /**
+   * `true`: only those that were given up, and those that come again and again whose last run failed, or that have
+   * stopped: nobody has begun them, or done what they are for, for three of their intervals
+   */
   @IsOptional()
   @ToBoolean()
   @IsBoolean()
@@ -38,7 +41,7 @@ export class JobView {
   last_run_at!: string | null;
   /** when the last run that came to an end did */
   ended_at!: string | null;
-  /** why the last run failed; null when it ended well */
+  /** why the last run failed, or why it is thought to have stopped; null when all is well */
   last_error!: string | null;
   /** how far the run is, or the last one came; what stands in it depends on the job */
   progress!: object | null;
@@ -48,6 +51,9 @@ export class JobView {
   runs!: number;
   /** runs that were begun since one ended well, the one that is under way included */
   tries!: number;
+  /** while it runs, the machine or container that is at it, and its process: see `GET /api/system/status` */
+  replica!: string | null;
+  pid!: number | null;
   created_at!: string;
 }
 

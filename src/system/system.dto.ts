@@ -84,7 +84,10 @@ export class SystemStatus {
   memory!: MemoryUse;
   /** none: it is not used; away: it does not answer, and what stands on it is done without it */
   redis!: 'none' | 'up' | 'away';
-  /** number of jobs by their state; `failing`: those that come again and again whose last run failed */
+  /**
+   * number of jobs by their state; `failing`: those that come again and again whose last run failed, or that have
+   * stopped; `stopped`: these alone
+   */
   jobs!: Record<string, number>;
   /** of a database that was restored or copied: no jobs run, and providers are not written to; null: it works */
   paused!: SystemPause | null;

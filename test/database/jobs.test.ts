@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { now } from '../../src/common/clock.js';
 import { AppError } from '../../src/common/errors.js';
+import { allPools } from '../../src/common/fair-pool.js';
 import { configureLogger } from '../../src/common/logger.js';
+import { POOLS } from '../../src/common/pools.js';
 import { databases } from '../support/databases.js';
 import { cuttable, type Doer, inRedis, type JobHouse, jobHouse } from '../support/jobs.js';
 import { ELSEWHERE, gate } from '../support/leases.js';
@@ -334,6 +336,70 @@ for (const { kind, skip } of databases()) {
       await until('it is done', async () => ends === 1);
     });
 
+    it('of one owner for whom there is no place hide none of others, however many they are', async () => {
+      const doer = await house.doer();
+      const hold = gate();
+      const did = new Set<number>();
+      doer.jobs.handle<{ user: number }>('owned', {
+        run: async ({ user }) => {
+          did.add(user);
+          await hold.opened;
+        },
+        user: ({ user }) => user,
+      });
+      const row = { name: 'owned', kind: 'once', state: 'waiting', next_at: now(-1000), created_at: now() };
+      const more = { every_ms: null, owner: null, runs: 0, tries: 0 };
+      await doer.db.transaction(async (manager) => {
+        for (let i = 0; i < 600; i++) {
+          const own = { unique_key: `owned|${i}`, payload: JSON.stringify({ user: i < 599 ? 1 : 2 }) };
+          await doer.db.insert('jobs', { ...row, ...more, ...own }, manager);
+        }
+      });
+      await doer.start();
+      try {
+        await until('the last one runs', async () => did.has(2), 20_000);
+      } finally {
+        hold.open();
+      }
+    });
+
+    it('begun for somebody who waits take places, and those for which there is none begin later', async () => {
+      const doer = await house.doer();
+      const hold = gate();
+      const did: string[] = [];
+      doer.jobs.handle<{ user: number; what: string }>('shared', {
+        run: async ({ what }) => {
+          did.push(what);
+          await hold.opened;
+        },
+        user: ({ user }) => user,
+      });
+      await doer.start();
+      const start = (user: number, what: string, key: string, waitMs = 0) =>
+        doer.jobs.start('shared', { user, what }, key, waitMs);
+      const { user: places } = POOLS.jobs;
+      try {
+        for (let i = 0; i < places; i++) await start(1, 'first', `a${i}`);
+        const late = await start(1, 'late', 'late', 60_000);
+        assert.equal(late.ended, false);
+        // who asks last is who it is done for
+        assert.equal((await start(1, 'later', 'late')).id, late.id);
+        await start(2, 'of another', 'b');
+        await until('that of the other one is begun', async () => did.includes('of another'));
+        assert.equal(did.length, places + 1);
+        assert.equal(allPools().get('jobs')?.inUse, places + 1);
+        assert.equal((await doer.reader.get(late.id)).state, 'waiting');
+        const conflict = await start(1, 'once more', 'a0').catch((error: unknown) => error);
+        assert.ok(conflict instanceof AppError && conflict.code === 409001);
+        hold.open();
+        await until('the rest follows', async () => (await doer.reader.get(late.id)).state === 'done');
+        assert.deepEqual(did.slice(places + 1), ['later']);
+        await until('all places are free', async () => allPools().get('jobs')?.inUse === 0);
+      } finally {
+        hold.open();
+      }
+    });
+
     it('many long ones keep no scheduled one waiting', async () => {
       const doer = await house.doer();
       const hold = gate();
@@ -346,14 +412,15 @@ for (const { kind, skip } of databases()) {
         },
       });
       doer.jobs.schedule('quick', EVERY_MS, async () => void ticks++);
-      for (let i = 0; i < 18; i++) await doer.jobs.enqueue('slow', i);
+      const { user: places } = POOLS.jobs;
+      for (let i = 0; i < places + 2; i++) await doer.jobs.enqueue('slow', i);
       await doer.start();
-      await until('all places are taken', async () => begun === 16);
+      await until('all places are taken', async () => begun === places);
       const before = ticks;
       await until('the other goes on', async () => ticks > before + 2);
-      assert.equal(begun, 16);
+      assert.equal(begun, places);
       hold.open();
-      await until('the rest follows', async () => begun === 18);
+      await until('the rest follows', async () => begun === places + 2);
     });
 
     itUnless(noRedis)('are handed out by Redis, found without it while it is away, and by it again', async () => {

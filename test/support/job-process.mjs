@@ -15,9 +15,10 @@ await source.open(parseDatabaseUrl(url, process.cwd()));
 const store = new JobStore(new Db(source));
 const jobs = new Jobs(store);
 const events = new Events();
+const works = { halted: null, paused: null, serve() {} };
 jobs.schedule(name, Number(every), async () => {
   process.stdout.write('run\n');
   await new Promise((resolve) => setTimeout(resolve, Number(ms)));
 });
-new JobRunner(new RedisLink({ redisUrl: redis || null }), jobs, store, { open: true }, events).onModuleInit();
+new JobRunner(new RedisLink({ redisUrl: redis || null }), jobs, store, { open: true }, events, works).onModuleInit();
 await events.emit('database.opened');

@@ -8,6 +8,7 @@ import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import type { DatabaseService } from '../../src/database/database.service.js';
 import { Db } from '../../src/database/db.js';
+import type { Installation } from '../../src/database/installation.js';
 import { Events } from '../../src/events/events.js';
 import { JobReader } from '../../src/jobs/job-reader.service.js';
 import { JobStore } from '../../src/jobs/job-store.js';
@@ -55,8 +56,9 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
       const jobs = new Jobs(store);
       const events = new Events();
       const open = { open: true } as DatabaseService;
+      const works = { halted: null, paused: null, serve() {} } as unknown as Installation;
       const link = new RedisLink({ redisUrl: redisUrl ?? null });
-      const runner = new JobRunner(link, jobs, store, open, events);
+      const runner = new JobRunner(link, jobs, store, open, events, works);
       runner.onModuleInit();
       let stopped = false;
       const stop = async () => {
@@ -67,7 +69,14 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
         link.onApplicationShutdown();
         await source.destroy();
       };
-      const doer = { jobs, db, events, reader: new JobReader(db), start: () => events.emit('database.opened'), stop };
+      const doer = {
+        jobs,
+        db,
+        events,
+        reader: new JobReader(db, jobs, store, works),
+        start: () => events.emit('database.opened'),
+        stop,
+      };
       doers.push(doer);
       return doer;
     },

@@ -1,0 +1,56 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { log } from '../common/logger.js';
+import { DatabaseService } from '../database/database.service.js';
+import { isDatabaseDown } from '../database/db.js';
+import { Events } from '../events/events.js';
+import { JobReader } from './job-reader.service.js';
+import { JobStore } from './job-store.js';
+
+/** ms between two looks; what both have seen has stopped: after a start all that is late is about to run */
+const LOOK_MS = 10_000;
+
+/** Tells, once for all processes, of jobs that nobody does any more. Each process looks: no job could. */
+@Injectable()
+export class StopWatch implements OnModuleInit, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+  private seen = new Set<number>();
+
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly reader: JobReader,
+    private readonly store: JobStore,
+    private readonly events: Events,
+  ) {}
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => {
+      void this.look().catch((error: Error) => {
+        if (!isDatabaseDown(error)) log().warn({ err: error.message }, 'jobs that stopped could not be looked for');
+      });
+    }, LOOK_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  private async look(): Promise<void> {
+    if (!this.database.open || this.database.unfit) return;
+    const stopped = await this.reader.stopped();
+    for (const { id, name, stopped_at } of await this.store.scheduled()) {
+      const found = stopped.get(id);
+      if (!found && stopped_at !== null && (await this.store.noteStop(id, null)))
+        log().info({ job: name }, 'a job that had stopped goes on');
+      if (!found || stopped_at !== null || !this.seen.has(id) || !(await this.store.noteStop(id, found.since)))
+        continue;
+      const { reason, since } = found;
+      log().error({ job: name, id, reason }, 'a job has stopped');
+      await this.events.emit('notice', {
+        event: 'job.stopped',
+        text: `The job ${name} has stopped: ${reason}`,
+        details: { job: name, job_id: id, since },
+      });
+    }
+    this.seen = new Set(stopped.keys());
+  }
+}
