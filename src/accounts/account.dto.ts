@@ -90,6 +90,18 @@ export class AccountView {
   sync_interval_minutes!: number;
   last_sync_at!: string | null;
   last_error!: string | null;
+  /**
+   * why it is not synchronised by itself any more: the right of who set the interval ended; a PUT or a synchronisation
+   * by an administrator confirms it; null: it is not held
+   */
+  hold_reason!: string | null;
+  /**
+   * until when the provider wants no calls of this account, an hour at most: whatever needs one fails until then with
+   * 500002, or waits; null: it is not paused. `POST /api/accounts/:id/resume` and other credentials end it
+   */
+  paused_until!: string | null;
+  /** what the provider said */
+  pause_reason!: string | null;
   created_at!: string;
 }
 
@@ -119,6 +131,13 @@ export class SyncResult {
    * `last_error` names them
    */
   failed!: number;
+  /**
+   * public suffixes such as `co.uk` that the provider lists, the first hundred: they are not added; an administrator
+   * adds them with `POST /api/domains?force=true`; left out where there are none
+   */
+  left_out?: string[];
+  /** names of zones that another account has here, too, a hundred at most: both are kept in step; absent without any */
+  shared?: string[];
 }
 
 export class SyncAccepted {

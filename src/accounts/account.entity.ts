@@ -13,6 +13,8 @@ export class DnsAccount {
   @Str(255) remark!: string;
   /** encrypted JSON object */
   @Text() credentials!: string;
+  /** which server its zones are at, see `providers/server-key.ts`; null: not looked at yet */
+  @Str(64, { nullable: true }) server_key!: string | null;
   @Int({ nullable: true }) owner_id!: number | null;
   @ManyToOne(() => User, { onDelete: 'SET NULL', onUpdate: 'NO ACTION', nullable: true })
   @JoinColumn({ name: 'owner_id', foreignKeyConstraintName: 'dns_accounts_owner_fk' })
@@ -27,6 +29,14 @@ export class DnsAccount {
   @Int({ default: 0 }) sync_interval_minutes!: number;
   /** when it is synchronised by itself; null: with the next look */
   @Utc({ nullable: true }) sync_next_at!: string | null;
+  /** who set the interval, and by which token; null: the owner */
+  @Int({ nullable: true }) maker_id!: number | null;
+  @Int({ nullable: true }) maker_token_id!: number | null;
+  /** why it is not synchronised by itself, since the right of who set the interval ended */
+  @Text({ nullable: true }) hold_reason!: string | null;
+  /** until when its provider wants no calls; it may be over */
+  @Utc({ nullable: true }) paused_until!: string | null;
+  @Text({ nullable: true }) pause_reason!: string | null;
   @Utc() created_at!: string;
   @Utc() updated_at!: string;
 }

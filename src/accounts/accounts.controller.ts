@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Audited } from '../audit/audited.js';
@@ -45,7 +45,7 @@ export class AccountsController {
    * is sent anywhere.
    */
   @Put(':id')
-  @Fails('provider')
+  @Fails('conflict', 'provider')
   @Audited('account.update')
   update(
     @Param('id', IdPipe) id: number,
@@ -56,8 +56,23 @@ export class AccountsController {
     return this.accounts.update(me, id, body, check ?? true);
   }
 
-  /** Forgets an account. With domains or tunnels: 409001 unless `force=true`. Nothing is touched at the provider. */
+  /**
+   * Lets calls of a paused account begin again at once, at all replicas: when the provider was asked to. Where it still
+   * wants none, the account is paused anew with the next call. Of an account that is not paused it changes nothing.
+   */
+  @Post(':id/resume')
+  @HttpCode(200)
+  @Audited('account.resume')
+  resume(@Param('id', IdPipe) id: number, @Me() me: Caller): Promise<AccountView> {
+    return this.accounts.resume(me, id);
+  }
+
+  /**
+   * Forgets an account. With domains or tunnels: 409001 unless `force=true`, which cancels and settles lists of changes
+   * first. Nothing is touched at the provider, so it may be done in a copy that is paused.
+   */
   @Delete(':id')
+  @Access({ role: Role.Admin, inCopy: true })
   @Fails('conflict')
   @Audited('account.delete')
   remove(@Param('id', IdPipe) id: number, @Query() { force }: ForceQuery, @Me() me: Caller): Promise<void> {

@@ -1,10 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { allOf, errors, type FieldError, fieldErrorsOf } from '../common/errors.js';
+import { type Maker, makerOf } from '../common/maker.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import { assertUnchanged, same } from '../common/read-only.js';
 import { alsoJudge } from '../common/validation.js';
@@ -16,6 +17,8 @@ import { AccountInput, type AccountPatch, type AccountView } from './account.dto
 import { DnsAccount } from './account.entity.js';
 import { auditedCredentials, readCredentials, shownCredentials } from './credentials.js';
 import { readersOf } from './domain-readers.js';
+import { assertNothingInFlight } from './in-flight.js';
+import { pauseOf, shownPause } from './pauses.service.js';
 import { ProviderConnections } from './provider-connections.js';
 
 /** An account as its synchronisation knows it. */
@@ -26,7 +29,8 @@ type Row = DnsAccount & { domains_count: number | string };
 const COLUMNS = 'a.*, (SELECT COUNT(*) FROM domains d WHERE d.account_id = a.id) AS domains_count';
 
 @Injectable()
-export class AccountsService {
+export class AccountsService implements OnModuleInit {
+  private leaving: (caller: Caller, domainIds: readonly number[]) => Promise<void> = async () => {};
   constructor(
     @InjectRepository(DnsAccount) private readonly accounts: Repository<DnsAccount>,
     private readonly db: Db,
@@ -35,6 +39,10 @@ export class AccountsService {
     private readonly audit: AuditService,
   ) {
     alsoJudge(AccountInput, (input) => this.problems(input));
+  }
+
+  onModuleInit(): void {
+    this.events.on('database.opened', () => this.connections.nameServers());
   }
 
   async count(): Promise<number> {
@@ -75,12 +83,17 @@ export class AccountsService {
         name: input.name.trim(),
         remark: input.remark ?? '',
         credentials: this.connections.seal(credentials),
+        server_key: this.connections.server(definition, credentials),
         owner_id: signedIn(caller).userId,
         team_id,
         sync_interval_minutes: input.sync_interval_minutes ?? 0,
         sync_next_at: null,
+        ...makerOf(caller),
+        hold_reason: null,
         last_sync_at: null,
         last_error: null,
+        paused_until: null,
+        pause_reason: null,
         created_at: now(),
         updated_at: now(),
       };
@@ -110,8 +123,11 @@ export class AccountsService {
     const before = await this.get(id);
     const definition = this.connections.definition(row.provider);
     const stored = this.connections.open(row.credentials);
+    // a pause that was shown may be over by now
+    const isShown = (patch as Partial<AccountView>).paused_until === row.paused_until;
+    const shown = isShown ? { ...before, ...pauseOf(row) } : before;
     const [, credentials, team_id] = await allOf(
-      () => assertUnchanged(patch, before),
+      () => assertUnchanged(patch, shown),
       () => (patch.credentials ? readCredentials(definition, patch.credentials, stored) : stored),
       () => this.teamId(patch.team_id),
     );
@@ -121,11 +137,16 @@ export class AccountsService {
     if (patch.team_id !== undefined) changes.team_id = team_id;
     const minutes = patch.sync_interval_minutes ?? row.sync_interval_minutes;
     if (minutes !== row.sync_interval_minutes)
-      Object.assign(changes, { sync_interval_minutes: minutes, sync_next_at: null });
+      Object.assign(changes, { sync_interval_minutes: minutes, sync_next_at: null, ...makerOf(caller) });
+    // whoever changes a held one confirms it
+    if (row.hold_reason !== null) Object.assign(changes, { hold_reason: null, ...makerOf(caller) });
     // dropped ones are there again once they are sent, though there be none
     if (!same(credentials, stored) || (patch.credentials && !row.credentials)) {
       if (check) await this.connections.connect(definition, credentials).provider.check();
       changes.credentials = this.connections.seal(credentials);
+      changes.server_key = this.connections.server(definition, credentials);
+      // the provider has paused the former ones
+      Object.assign(changes, { paused_until: null, pause_reason: null });
     }
     if (same(row, { ...row, ...changes })) {
       this.audit.notNeeded(caller);
@@ -133,6 +154,9 @@ export class AccountsService {
     }
     changes.updated_at = now();
     await this.db.transaction(async (manager) => {
+      // its domains would be none of their zones any more
+      if (changes.server_key !== undefined && changes.server_key !== row.server_key)
+        await assertNothingInFlight(this.db, manager, 'account_id', id, false);
       await manager.update(DnsAccount, { id }, changes);
       const view = this.view({ ...row, ...changes, domains_count: before.domains_count } as Row);
       const after = { ...view, credentials: auditedCredentials(definition, credentials, stored) };
@@ -141,12 +165,21 @@ export class AccountsService {
     return this.get(id);
   }
 
+  /** What has to be done before the domains of an account go with it. */
+  onLeaving(leaving: AccountsService['leaving']): void {
+    this.leaving = leaving;
+  }
+
   /**
    * Forgets an account, and with `force` its domains and tunnels; nothing happens at the provider.
    * @throws AppError 409001
    */
   async remove(caller: Caller, id: number, force: boolean): Promise<void> {
     const before = await this.get(id);
+    if (force) {
+      const leaving = await this.db.transaction((manager) => readersOf(this.db, manager, 'account_id', id));
+      await this.leaving(caller, [...leaving.keys()]);
+    }
     const removed = await this.db.transaction(async (manager) => {
       const domains = await readersOf(this.db, manager, 'account_id', id);
       const sql = 'SELECT COUNT(*) AS n FROM tunnels WHERE account_id = ?';
@@ -155,12 +188,26 @@ export class AccountsService {
       if (has.length && !force) {
         throw errors.conflict(`The account has ${has.join(' and ')}; delete them first, or use ?force=true`);
       }
+      await assertNothingInFlight(this.db, manager, 'account_id', id, force);
       await manager.delete(DnsAccount, { id });
       await this.audit.write(manager, caller, { action: 'account.delete', target: target(before), before });
       return domains;
     });
     this.connections.forget(id);
     if (removed.size) await this.events.emit('domains.removed', removed);
+  }
+
+  /** Ends the pause of an account, at all replicas. @throws AppError 404001 */
+  async resume(caller: Caller, id: number): Promise<AccountView> {
+    const { paused_until, pause_reason, ...account } = await this.get(id);
+    const before = { paused_until, pause_reason };
+    const after = { paused_until: null, pause_reason: null };
+    await this.db.transaction(async (manager) => {
+      await manager.update(DnsAccount, { id }, after);
+      await this.audit.write(manager, caller, { action: 'account.resume', target: target(account), before, after });
+    });
+    this.connections.resumed(id);
+    return this.get(id);
   }
 
   /** What a synchronisation needs. @throws AppError 404001 */
@@ -173,14 +220,41 @@ export class AccountsService {
     return account;
   }
 
-  /** Accounts whose next synchronisation is due. */
-  async dueForSync(): Promise<number[]> {
-    const rows = await this.db.rows<{ id: number }>(
-      `SELECT id FROM dns_accounts WHERE sync_interval_minutes > 0 AND (sync_next_at IS NULL OR sync_next_at <= ?)
-       ORDER BY sync_next_at`,
+  /** Accounts whose next synchronisation is due, with who set the interval. */
+  async dueForSync(): Promise<(Maker & Pick<DnsAccount, 'id' | 'owner_id'>)[]> {
+    const rows = await this.db.rows<Maker & { id: number; owner_id: number | null }>(
+      `SELECT id, owner_id, maker_id, maker_token_id FROM dns_accounts
+        WHERE sync_interval_minutes > 0 AND (sync_next_at IS NULL OR sync_next_at <= ?) AND hold_reason IS NULL
+        ORDER BY sync_next_at`,
       [now()],
     );
-    return rows.map(({ id }) => id);
+    return rows.map(({ id, owner_id, maker_id, maker_token_id }) => ({
+      id,
+      owner_id,
+      maker_id: maker_id ?? owner_id,
+      maker_token_id,
+    }));
+  }
+
+  /** Whose the accounts are, by their ids. */
+  async owners(): Promise<Map<number, number | null>> {
+    const rows = await this.db.rows<Pick<DnsAccount, 'id' | 'owner_id'>>('SELECT id, owner_id FROM dns_accounts');
+    return new Map(rows.map(({ id, owner_id }) => [id, owner_id]));
+  }
+
+  /** It is not synchronised by itself any more, until somebody confirms it. @returns false when that was known */
+  async hold(manager: EntityManager, id: number, reason: string): Promise<boolean> {
+    const sql = 'UPDATE dns_accounts SET hold_reason = ? WHERE id = ? AND hold_reason IS NULL';
+    return (await this.db.run(sql, [reason, id], manager)) > 0;
+  }
+
+  /** Whoever asks for a synchronisation of a held one confirms that it goes on by itself. */
+  async confirm(id: number, { maker_id, maker_token_id }: Maker): Promise<void> {
+    await this.db.run(
+      `UPDATE dns_accounts SET hold_reason = NULL, maker_id = ?, maker_token_id = ?
+        WHERE id = ? AND hold_reason IS NOT NULL`,
+      [maker_id, maker_token_id, id],
+    );
   }
 
   /** The synchronisation that was due will be done; the next one comes after the account's interval. */
@@ -223,9 +297,11 @@ export class AccountsService {
       sync_interval_minutes: row.sync_interval_minutes,
       last_sync_at: row.last_sync_at,
       last_error: row.last_error,
+      hold_reason: row.hold_reason,
+      ...shownPause(row),
       created_at: row.created_at,
     };
   }
 }
 
-const target = (account: AccountView) => ({ type: 'account', id: account.id, name: account.name });
+const target = (account: Pick<AccountView, 'id' | 'name'>) => ({ type: 'account', id: account.id, name: account.name });

@@ -1,20 +1,26 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { within } from '../common/clock.js';
+import { now, within } from '../common/clock.js';
 import { errors } from '../common/errors.js';
+import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
-import { Db } from '../database/db.js';
+import { Db, marks } from '../database/db.js';
 import { SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
 import { countRemembered } from '../metrics/metrics.js';
 import { outboundAgent } from '../outbound/agent.js';
-import { type Connected, connectProvider } from '../providers/connect.js';
+import { type Connected, connectProvider, gateOf } from '../providers/connect.js';
 import { ProviderError } from '../providers/errors.js';
-import type { Credentials, ProviderDefinition } from '../providers/provider.js';
+import type { Gate } from '../providers/gate.js';
+import type { Credentials, Installation, ProviderDefinition } from '../providers/provider.js';
 import { PROVIDERS, providerOf } from '../providers/registry.js';
+import { serverKey } from '../providers/server-key.js';
+import { AccountPauses } from './pauses.service.js';
 
 /** ms that the end waits for answers of providers */
 const STOP_WAIT_MS = 2_000;
+/** ms between looks whether a pause was ended at another replica, for who waits here meanwhile */
+const LOOK_MS = 2_000;
 const CONTEXT = 'dns_accounts.credentials';
 const DROPPED = 'The credentials of this account were dropped, since their key was lost: enter them anew';
 
@@ -22,6 +28,16 @@ const DROPPED = 'The credentials of this account were dropped, since their key w
 export interface Connection {
   provider: Connected;
   definition: ProviderDefinition;
+  /** see `serverKey` */
+  server: string;
+}
+
+/** A connection that is kept, with the pause that it knows as its account's row has it. */
+interface Live {
+  sealed: string;
+  connection: Connection;
+  gate: Gate;
+  pausedUntil: string | null;
 }
 
 /**
@@ -30,7 +46,8 @@ export interface Connection {
  */
 @Injectable()
 export class ProviderConnections implements OnApplicationShutdown {
-  private readonly live = new Map<number, { sealed: string; connection: Connection }>();
+  private readonly live = new Map<number, Live>();
+  private looking: NodeJS.Timeout | undefined;
   private readonly agent;
 
   constructor(
@@ -38,6 +55,7 @@ export class ProviderConnections implements OnApplicationShutdown {
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
+    private readonly pauses: AccountPauses,
   ) {
     sealed.keep('credentials of accounts', {
       heads: () => this.sealedHeads(),
@@ -82,34 +100,119 @@ export class ProviderConnections implements OnApplicationShutdown {
 
   /** The provider of a stored account. @throws AppError 404, ProviderError when its credentials were dropped */
   async of(accountId: number): Promise<Connection> {
-    const row = await this.db.row<{ provider: string; credentials: string }>(
-      'SELECT provider, credentials FROM dns_accounts WHERE id = ?',
-      [accountId],
-    );
+    const row = await this.db.row<{
+      provider: string;
+      credentials: string;
+      paused_until: string | null;
+      server_key: string | null;
+    }>('SELECT provider, credentials, paused_until, server_key FROM dns_accounts WHERE id = ?', [accountId]);
     if (!row) throw errors.notFound('Account');
     const known = this.live.get(accountId);
     const same = known?.sealed === row.credentials;
     countRemembered('connections', same);
-    if (same) return known.connection;
+    if (same) {
+      this.follow(known, row.paused_until);
+      return known.connection;
+    }
     if (!row.credentials) throw new ProviderError('auth', DROPPED);
-    const connection = this.connect(this.definition(row.provider), this.open(row.credentials));
-    this.live.set(accountId, { sealed: row.credentials, connection });
+    const definition = this.definition(row.provider);
+    const gate = gateOf(definition, (until, why) => this.paused(accountId, live, until, why));
+    const connection = this.connect(definition, this.open(row.credentials), gate);
+    const { server } = connection;
+    if (row.server_key !== server)
+      await this.db.run('UPDATE dns_accounts SET server_key = ? WHERE id = ? AND credentials = ?', [
+        ...[server, accountId, row.credentials],
+      ]);
+    const live: Live = { sealed: row.credentials, connection, gate, pausedUntil: null };
+    this.live.set(accountId, live);
+    this.follow(live, row.paused_until);
     return connection;
   }
 
+  /** A provider wants no calls for a while: all replicas shall know. */
+  private async paused(accountId: number, live: Live, until: number, why: string): Promise<void> {
+    try {
+      const stored = new Date(until).toISOString();
+      await this.pauses.keep(accountId, live.sealed, stored, why);
+      // also where the row has a longer one: whoever ends that ends this one, too
+      live.pausedUntil = stored;
+      this.look();
+    } catch (error) {
+      log().warn({ account: accountId, err: (error as Error).message }, 'a pause is known to this process alone');
+    }
+  }
+
+  /** Does as the account's row says, where that is news. */
+  private follow(live: Live, until: string | null): void {
+    if (until === live.pausedUntil) return;
+    live.pausedUntil = until;
+    if (until !== null && until > now()) {
+      live.gate.close(Date.parse(until));
+      this.look();
+    } else live.gate.open();
+  }
+
+  /** A pause was ended here. */
+  resumed(accountId: number): void {
+    const live = this.live.get(accountId);
+    live?.gate.open();
+    if (live) live.pausedUntil = null;
+  }
+
+  /** Looks, while accounts are paused, whether another replica has ended that: somebody may wait here for the end. */
+  private look(): void {
+    this.looking ??= setInterval(() => {
+      const paused = [...this.live].filter(([, { pausedUntil }]) => pausedUntil !== null && pausedUntil > now());
+      if (!paused.length) {
+        clearInterval(this.looking);
+        this.looking = undefined;
+        return;
+      }
+      void this.db
+        .rows<{ id: number; paused_until: string | null }>(
+          `SELECT id, paused_until FROM dns_accounts WHERE id IN (${marks(paused.length)})`,
+          paused.map(([id]) => id),
+        )
+        .then((rows) => {
+          const stored = new Map(rows.map((row) => [row.id, row.paused_until]));
+          for (const [id, live] of paused) this.follow(live, stored.get(id) ?? null);
+        })
+        .catch((error: Error) => log().debug({ err: error.message }, 'pauses could not be looked at'));
+    }, LOOK_MS).unref();
+  }
+
   /** A provider for credentials that are not stored (yet). @throws ProviderError for addresses that are not allowed */
-  connect(definition: ProviderDefinition, credentials: Credentials): Connection {
-    const { providerTimeoutMs: timeoutMs, zoneFiles, outboundDeny: deny, slowMs } = this.config;
-    const { root, reloadCommand } = zoneFiles;
-    const installation = { zonefile: { root, ...(reloadCommand && { reloadCommand }) } };
+  connect(definition: ProviderDefinition, credentials: Credentials, gate?: Gate): Connection {
+    const { providerTimeoutMs: timeoutMs, outboundDeny: deny, slowMs } = this.config;
+    const installation = { zonefile: this.zoneFiles() };
     const provider = connectProvider(definition, credentials, {
       agent: this.agent,
       deny,
       timeoutMs,
       installation,
       slowMs,
+      ...(gate && { gate }),
     });
-    return { provider, definition };
+    return { provider, definition, server: this.server(definition, credentials) };
+  }
+
+  /** Names the server of an account with these credentials. */
+  server(definition: ProviderDefinition, credentials: Credentials): string {
+    return serverKey(definition, credentials, definition.kind === 'zonefile' ? this.zoneFiles() : {});
+  }
+
+  /** Names the servers of accounts of which that is not known yet: two may have held one zone for long. */
+  async nameServers(): Promise<void> {
+    const sql = "SELECT id FROM dns_accounts WHERE server_key IS NULL AND credentials <> ''";
+    for (const { id } of await this.db.rows<{ id: number }>(sql))
+      await this.of(id).catch((error: Error) =>
+        log().warn({ account_id: id, err: error.message }, 'has no server yet'),
+      );
+  }
+
+  private zoneFiles(): Installation {
+    const { root, reloadCommand } = this.config.zoneFiles;
+    return { root, ...(reloadCommand && { reloadCommand }) };
   }
 
   seal(credentials: Credentials): string {
@@ -139,6 +242,7 @@ export class ProviderConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.looking);
     // what is on its way is cut off: nobody hears the answer, and the next start asks what came of it
     await within(this.agent.close(), STOP_WAIT_MS);
     await this.agent.destroy();

@@ -30,11 +30,11 @@ export class ZoneFacts {
     const connection = await this.connections.of(domain.account_id);
     const info = await this.info(connection, domain);
     if (!info) return connection;
-    const { definition, provider } = connection;
+    const { definition } = connection;
     const { capabilities } = definition;
     const lines = info.lines.length ? info.lines.map(({ id }) => id) : capabilities.lines;
     const minTtl = info.minTtl ?? capabilities.minTtl;
-    return { provider, definition: { ...definition, capabilities: { ...capabilities, lines, minTtl } } };
+    return { ...connection, definition: { ...definition, capabilities: { ...capabilities, lines, minTtl } } };
   }
 
   /** The routing lines that records of a domain can have. @throws AppError 404001 */

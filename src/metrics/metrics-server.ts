@@ -5,7 +5,8 @@ import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
-import { registry } from './metrics.js';
+import { RedisLink } from '../redis/redis-link.js';
+import { provide, registry } from './metrics.js';
 
 const digest = (text: string) => Buffer.from(sha256(text));
 
@@ -27,7 +28,15 @@ export function metricsHandler({ metrics: { token } }: Config) {
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private server: Server | undefined;
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    redis: RedisLink,
+  ) {
+    provide('zoneward_redis', (): Record<string, number> => {
+      const { state } = redis;
+      return state === 'none' ? {} : { up: Number(state === 'up'), away: Number(state === 'away') };
+    });
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     const { metrics, host } = this.config;

@@ -1,5 +1,9 @@
 import { Module } from '@nestjs/common';
+import { RedisModule } from '../redis/redis.module.js';
 import { MetricsServer } from './metrics-server.js';
 
-@Module({ providers: [MetricsServer] })
+@Module({
+  imports: [RedisModule],
+  providers: [MetricsServer],
+})
 export class MetricsModule {}

@@ -22,6 +22,20 @@ const GAUGES = {
   zoneward_domains: { help: 'domains by how long ago their cache followed the provider', label: 'synced' },
   zoneward_cached_records: { help: 'cached records by how long ago they were compared', label: 'synced' },
   zoneward_failover_rules: { help: 'rules of failover by what they serve, and those on hold', label: 'state' },
+  zoneward_in_doubt_seconds: { help: 'how long ago the oldest change in doubt was sent', label: 'of' },
+  zoneward_redis: {
+    help: 'what this process finds of Redis, 1 of up and away; nothing where it is not used',
+    label: 'state',
+  },
+  zoneward_audit_broken: {
+    help: '1 where the last verification at this process, or its checkpoint, found that the audit log was changed',
+    label: 'by',
+  },
+  zoneward_accounts_paused: { help: 'accounts whose provider wants no calls for a while', label: 'kind' },
+  zoneward_failover_checks_stopped: {
+    help: 'rules of failover whose checks nobody has made for three of their intervals',
+    label: 'of',
+  },
   zoneward_clock_offset_seconds: {
     help: 'seconds by which the clock of this machine is ahead of that of the database, which all processes go by',
     label: 'from',

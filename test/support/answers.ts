@@ -177,6 +177,7 @@ interface Answers {
   'PUT /api/domains/{id}/rrsets/{host}/{type}': RrsetResult;
   'DELETE /api/domains/{id}/rrsets/{host}/{type}': RrsetResult;
   'POST /api/accounts/{id}/sync': SyncResult;
+  'POST /api/accounts/{id}/resume': AccountView;
   'GET /api/system/notifications': DeliveryList;
   'POST /api/system/notifications/{id}/retry': DeliveryView;
   'GET /api/system/status': SystemStatus;
@@ -237,5 +238,6 @@ export interface Failure {
   provider: string | null;
   kind: string;
   retryable: boolean;
+  retry_at?: string;
   applied: 'no' | 'unknown';
 }
