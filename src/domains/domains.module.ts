@@ -4,6 +4,7 @@ import { TeamsModule } from '../teams/teams.module.js';
 import { CacheAges } from './cache-ages.service.js';
 import { DomainEnds } from './domain-ends.service.js';
 import { DomainOwners } from './domain-owners.service.js';
+import { DomainPermissionsController } from './domain-permissions.controller.js';
 import { DomainPolicy } from './domain-policy.js';
 import { DomainsController } from './domains.controller.js';
 import { DomainsService } from './domains.service.js';
@@ -14,7 +15,7 @@ import { Zones } from './zones.service.js';
 
 @Module({
   imports: [AccountsModule, TeamsModule],
-  controllers: [DomainsController, PermissionsController],
+  controllers: [DomainsController, DomainPermissionsController, PermissionsController],
   providers: [DomainsService, DomainPolicy, PermissionsService, Zones, ZoneFacts, CacheAges, DomainEnds, DomainOwners],
   exports: [DomainsService, DomainPolicy, Zones, ZoneFacts, DomainEnds, DomainOwners],
 })

@@ -34,3 +34,10 @@ export class PermissionView {
   /** glob of the hosts that a write is limited to; null: the whole domain */
   host!: string | null;
 }
+
+/** A right on a domain as its owner sees it. */
+export class DomainPermissionView extends PermissionView {
+  team_name!: string;
+  /** id of the user who gave it; null: given before that was kept */
+  granted_by!: number | null;
+}

@@ -9,7 +9,7 @@ import { listRows } from '../database/lists.js';
 import { TeamsService } from '../teams/teams.service.js';
 import { COUNTED, DomainPermission, REPEATED } from './domain.entity.js';
 import { DomainPolicy } from './domain-policy.js';
-import type { PermissionInput, PermissionView } from './permission.dto.js';
+import type { DomainPermissionView, PermissionInput, PermissionView } from './permission.dto.js';
 
 const COLUMNS = 'id, team_id, domain_id, domain_name, permission, host';
 
@@ -84,6 +84,20 @@ export class PermissionsService {
     });
   }
 
+  /** The rights of all teams on a domain. @throws AppError 400001 */
+  ofDomain(domainId: number, query: PageQuery): Promise<{ total: number; list: DomainPermissionView[] }> {
+    return listRows<DomainPermissionView>(this.db, query, {
+      columns: `p.id, p.team_id, p.domain_id, p.domain_name, p.permission, p.host, t.name AS team_name, p.granted_by`,
+      from: 'domain_permissions p JOIN teams t ON t.id = p.team_id',
+      where: 'p.domain_id = ?',
+      values: [domainId],
+      sorts: { team_name: 't.name', id: 'p.id', permission: 'p.permission' },
+      fallback: 'team_name',
+      id: 'p.id',
+      search: ['LOWER(t.name)'],
+    });
+  }
+
   /** @throws AppError 403001, 404001, also for a permission of another team */
   remove(caller: Caller, teamId: number, id: number): Promise<void> {
     return this.teams.change(caller, teamId, 'manage', async (manager, team) => {
@@ -93,14 +107,40 @@ export class PermissionsService {
         manager,
       );
       if (!row) throw errors.notFound('Permission');
-      await manager.delete(DomainPermission, { id });
-      await this.countOnce(manager, teamId, row.domain_id);
-      await this.audit.write(manager, caller, {
-        action: 'permission.delete',
-        ...about(row),
-        before: { team: team.name, ...row },
-      });
+      await this.drop(manager, caller, row, team.name);
     });
+  }
+
+  /**
+   * Takes a right on a domain from a team, for whom the guard let at the domain as its owner.
+   * @throws AppError 404001, also for a permission on another domain
+   */
+  takeBack(caller: Caller, domainId: number, id: number): Promise<void> {
+    return this.db.transaction(async (manager) => {
+      const found = await this.db.row<{ team_id: number }>(
+        'SELECT team_id FROM domain_permissions WHERE id = ? AND domain_id = ?',
+        [id, domainId],
+        manager,
+      );
+      if (!found) throw errors.notFound('Permission');
+      // as whoever changes the team: which of its permissions is counted is decided by one after the other
+      await this.teams.lock(manager, found.team_id);
+      const row = await this.db.row<DomainPermissionView>(
+        `SELECT p.id, p.team_id, p.domain_id, p.domain_name, p.permission, p.host, t.name AS team_name
+           FROM domain_permissions p JOIN teams t ON t.id = p.team_id WHERE p.id = ?`,
+        [id],
+        manager,
+      );
+      if (!row) throw errors.notFound('Permission');
+      const { team_name, ...permission } = row;
+      await this.drop(manager, caller, permission, team_name);
+    });
+  }
+
+  private async drop(manager: EntityManager, caller: Caller, row: PermissionView, team: string): Promise<void> {
+    await manager.delete(DomainPermission, { id: row.id });
+    await this.countOnce(manager, row.team_id, row.domain_id);
+    await this.audit.write(manager, caller, { action: 'permission.delete', ...about(row), before: { team, ...row } });
   }
 
   /** One of the permissions that a team still has on a domain is counted. */

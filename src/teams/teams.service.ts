@@ -139,6 +139,11 @@ export class TeamsService {
     return view(row);
   }
 
+  /** Waits for whoever changes something of a team now, and goes before whoever comes next. */
+  async lock(manager: EntityManager, id: number): Promise<void> {
+    await this.db.lock(manager, 'teams', { id });
+  }
+
   /**
    * A transaction that changes something of a team: they follow each other, and each sees what the one before left.
    * @throws AppError 403001, 404001
@@ -150,7 +155,7 @@ export class TeamsService {
     work: (manager: EntityManager, team: TeamView) => Promise<T>,
   ): Promise<T> {
     return this.db.transaction(async (manager) => {
-      await this.db.lock(manager, 'teams', { id });
+      await this.lock(manager, id);
       return work(manager, await this.open(signedIn(caller), id, need, manager));
     });
   }

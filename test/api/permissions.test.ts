@@ -97,6 +97,37 @@ for (const { kind, skip } of databases()) {
       done(await olga.client.delete(path));
     });
 
+    it('are seen and taken back by the owner of the domain, whichever team has them', async () => {
+      const path = await team(stan, 'strangers', [max]);
+      const given = made(await give({ client: admin }, path, own));
+      const under = made(await give({ client: admin }, path, own, { host: 'dev' }));
+      const list = `/api/domains/${own}/permissions` as const;
+      // she does not manage the team
+      denied(await olga.client.delete(`${path}/permissions/${given.id}`));
+      const page = await olga.client.get(`${list}?sort=id&limit=1`);
+      assert.equal(page.headers.get('x-total-count'), '2');
+      const admins = await db.row<{ id: number }>("SELECT id FROM users WHERE username = 'admin'");
+      assert.deepEqual(done(page), [{ ...given, team_name: 'strangers', granted_by: admins?.id ?? 0 }]);
+      assert.equal(done(await admin.get(`${list}?keyword=strang`)).length, 2);
+      assert.deepEqual(done(await admin.get(`/api/domains/${third}/permissions`)), []);
+      for (const client of [stan.client, max.client]) {
+        denied(await client.get(list));
+        denied(await client.delete(`${list}/${given.id}`));
+      }
+      // of another domain it is not found
+      refused(await stan.client.delete(`/api/domains/${foreign}/permissions/${given.id}`), 404, 404001);
+      made(await add(max.client, own, 'taken'));
+      done(await olga.client.delete(`${list}/${given.id}`));
+      denied(await add(max.client, own, 'taken'));
+      assert.deepEqual(await domains(max.client), ['own.example write dev']);
+      assert.equal((await max.client.get('/api/domains?limit=10')).headers.get('x-total-count'), '1');
+      assert.equal(((await newest('permission.delete')).before as { team?: string }).team, 'strangers');
+      refused(await olga.client.delete(`${list}/${given.id}`), 404, 404001);
+      done(await olga.client.delete(`${list}/${under.id}`));
+      assert.deepEqual(await domains(max.client), []);
+      done(await stan.client.delete(path));
+    });
+
     it('refuse what they do not know', async () => {
       const path = await team(olga, 'checked');
       const WRONG: [object, string][] = [

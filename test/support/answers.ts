@@ -10,7 +10,7 @@ import type { EndedSessions, LoginResult, SessionView } from '../../src/auth/ses
 import type { FieldError } from '../../src/common/errors.js';
 import type { ZoneHealthView } from '../../src/delegation/health.dto.js';
 import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';
-import type { PermissionView } from '../../src/domains/permission.dto.js';
+import type { DomainPermissionView, PermissionView } from '../../src/domains/permission.dto.js';
 import type { CertificateView, RegistrationView } from '../../src/expiry/expiry.dto.js';
 import type { FailoverView, SwitchResult } from '../../src/failover/failover.dto.js';
 import type { Health } from '../../src/http/health.dto.js';
@@ -84,6 +84,7 @@ interface Answers {
   'POST /api/domains/{id}/expiry': RegistrationView;
   'GET /api/domains/{id}/certificates': CertificateView[];
   'DELETE /api/domains/{id}': null;
+  'GET /api/domains/{id}/permissions': DomainPermissionView[];
   'GET /api/teams/{id}/permissions': PermissionView[];
   'POST /api/teams/{id}/permissions': PermissionView;
   'DELETE /api/teams/{id}/permissions/{permissionId}': null;
