@@ -43,6 +43,11 @@ export function judgeRecord(access: DomainAccess, domainId: number, action: Acti
   }
   if (!access.rules)
     return { allowed: true, reason: 'The permission on the domain allows it', rule: null, source: 'creator' };
+  // what may not be read can neither be changed nor taken away: who tries would learn that it is there
+  if (action === 'update' || action === 'delete') {
+    const read = judgeRecord(access, domainId, 'read', state);
+    if (!read.allowed) return read;
+  }
   const { allowed, rule, untried } = judgeByRules(access.rules, domainId, action, state);
   const what = `${action} ${state.type} at ${state.host}`;
   const reason =

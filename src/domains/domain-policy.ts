@@ -21,6 +21,7 @@ export interface OpenDomain {
   remark: string;
   records_count: number;
   revision: number;
+  stale_revision: number | null;
   expires_at: string | null;
   expires_source: ExpirySource | null;
   expires_checked_at: string | null;
@@ -43,7 +44,7 @@ const MAX_SOURCES = 50;
 
 /** The columns of a `DomainRow`, for queries over `domains d JOIN dns_accounts a`. */
 export const DOMAIN_COLUMNS = `d.id, d.name, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
-  d.remark, d.records_count, d.revision, d.expires_at, d.expires_source, d.expires_checked_at, d.expiry_error,
+  d.remark, d.records_count, d.revision, d.stale_revision, d.expires_at, d.expires_source, d.expires_checked_at, d.expiry_error,
   d.watch_certificates, d.certificate_port, d.created_at, d.synced_at`;
 
 /** A table `mine (id, name)` of the domains that somebody may read. */

@@ -36,4 +36,8 @@ export const domainState = {
   /** The cache follows the provider as of now. */
   synced: (db: Db, manager: EntityManager, id: number) =>
     db.run('UPDATE domains SET synced_at = ? WHERE id = ?', [now(), id], manager),
+
+  /** All that other domains of the zone had done by this revision is in the cache. */
+  caughtUp: (db: Db, manager: EntityManager, id: number, revision: number) =>
+    db.run('UPDATE domains SET stale_revision = NULL WHERE id = ? AND stale_revision <= ?', [id, revision], manager),
 };

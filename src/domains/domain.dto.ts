@@ -35,9 +35,17 @@ export class DomainQuery extends PageQuery {
 
 export class DomainCreateQuery {
   /**
-   * `true`: add it although it lies below or above somebody else's domain, or has its name in another account
-   * (administrators only)
+   * `true`: add it although it lies below or above somebody else's domain, has its name in another account,
+   * or is a public suffix (administrators only)
    */
+  @IsOptional()
+  @ToBoolean()
+  @IsBoolean()
+  force?: boolean;
+}
+
+export class DomainDeleteQuery {
+  /** `true`: lists of changes that are not done are cancelled, and what was sent is settled, first */
   @IsOptional()
   @ToBoolean()
   @IsBoolean()

@@ -8,6 +8,8 @@ import { User } from '../users/user.entity.js';
 @Index('domains_account_name_uq', ['account_id', 'name'], { unique: true })
 @Index('domains_name_ix', ['name'])
 @Index('domains_owner_ix', ['owner_id'])
+@Index('domains_remote_ix', ['remote_id'])
+@Index('domains_stale_ix', ['stale_revision'])
 export class Domain {
   @Id() id!: number;
   /** lower case, A-labels, no final dot */
@@ -28,6 +30,8 @@ export class Domain {
   @Int() records_count!: number;
   /** raised with every committed change of a record; lets a sync see what changed while it was listing */
   @Int() revision!: number;
+  /** that by which another domain of the same zone had changed it, until the cache has followed; null: it has */
+  @Int({ nullable: true }) stale_revision!: number | null;
   /** expiry of the registration */
   @Utc({ nullable: true }) expires_at!: string | null;
   /** manual (it stands), rdap, whois, provider; null: not known */

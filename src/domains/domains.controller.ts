@@ -6,6 +6,7 @@ import { Access, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../co
 import { pageHeaders, pageOf } from '../common/paging.dto.js';
 import {
   DomainCreateQuery,
+  DomainDeleteQuery,
   DomainDetail,
   DomainInput,
   DomainPatch,
@@ -42,7 +43,7 @@ export class DomainsController {
    * Adds a zone of an account; it must exist at the provider (404001), unless `create` makes it there (501001 where the
    * provider cannot). Its records are read at once. Answers 409001 when it is here already, 500002 when the provider
    * fails. One that lies below or above somebody else's domain, or has its name in another account, is for
-   * administrators (403001), and asks them for `force=true` (409001).
+   * administrators (403001), and asks them for `force=true` (409001); so is a public suffix such as `co.uk`.
    */
   @Post()
   @Access({})
@@ -80,14 +81,14 @@ export class DomainsController {
 
   /**
    * Forgets a domain here, which is for its owner and for administrators. Nothing is touched at the provider; writes
-   * that are on their way end first, and while a long list is carried out it is 409001.
+   * that are on their way end first; while a long list is not done it is 409001, unless `force=true` cancels it.
    */
   @Delete(':id')
   @Access({ domain: 'own' })
-  @Fails('conflict')
+  @Fails('conflict', 'provider')
   @Audited('domain.delete')
   @ApiParam({ name: 'id', type: 'integer' })
-  remove(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<void> {
-    return this.domains.remove(me, domain);
+  remove(@OnDomain() domain: OpenDomain, @Query() { force }: DomainDeleteQuery, @Me() me: Caller): Promise<void> {
+    return this.domains.remove(me, domain, force ?? false);
   }
 }

@@ -10,13 +10,17 @@ import { DomainsController } from './domains.controller.js';
 import { DomainsService } from './domains.service.js';
 import { PermissionsController } from './permissions.controller.js';
 import { PermissionsService } from './permissions.service.js';
+import { SharedZones } from './shared-zones.service.js';
 import { ZoneFacts } from './zone-facts.service.js';
 import { Zones } from './zones.service.js';
 
 @Module({
   imports: [AccountsModule, TeamsModule],
   controllers: [DomainsController, DomainPermissionsController, PermissionsController],
-  providers: [DomainsService, DomainPolicy, PermissionsService, Zones, ZoneFacts, CacheAges, DomainEnds, DomainOwners],
-  exports: [DomainsService, DomainPolicy, Zones, ZoneFacts, DomainEnds, DomainOwners],
+  providers: [
+    ...[DomainsService, DomainPolicy, PermissionsService, Zones, ZoneFacts, SharedZones, CacheAges, DomainEnds],
+    DomainOwners,
+  ],
+  exports: [DomainsService, DomainPolicy, Zones, ZoneFacts, SharedZones, DomainEnds, DomainOwners],
 })
 export class DomainsModule {}

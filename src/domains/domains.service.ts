@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import { readersOf } from '../accounts/domain-readers.js';
+import { assertNothingInFlight, assertNotLate } from '../accounts/in-flight.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, hasScope, type Principal, Role, signedIn } from '../common/access.js';
@@ -14,6 +15,7 @@ import { Db, isDuplicate, marks } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import { unknownSort } from '../database/lists.js';
 import { toUnicode, zoneName } from '../dns/names.js';
+import { isPublicSuffix } from '../dns/public-suffix.js';
 import { Events } from '../events/events.js';
 import { capabilitiesView } from '../providers/capabilities-view.js';
 import type { RemoteZone } from '../providers/provider.js';
@@ -22,6 +24,7 @@ import type { DomainDetail, DomainInput, DomainPatch, DomainQuery, DomainView } 
 import { Domain } from './domain.entity.js';
 import { filterOf } from './domain-filter.js';
 import { DOMAIN_COLUMNS, DomainPolicy, type DomainRow, type OpenDomain } from './domain-policy.js';
+import { SharedZones } from './shared-zones.service.js';
 import { zoneLock } from './zone-lock.js';
 
 /** What the table of readable domains holds itself: sorted by it, the page is known before a row of domains is read. */
@@ -64,6 +67,7 @@ const domainView = (row: DomainRow, { level, hosts }: Held): DomainView => ({
 
 @Injectable()
 export class DomainsService {
+  private leaving: (caller: Caller, domainId: number, force: boolean) => Promise<void> = async () => {};
   constructor(
     @InjectRepository(Domain) private readonly domains: Repository<Domain>,
     private readonly db: Db,
@@ -72,6 +76,7 @@ export class DomainsService {
     private readonly events: Events,
     private readonly audit: AuditService,
     private readonly leases: Leases,
+    private readonly shared: SharedZones,
   ) {}
 
   /** A page of the domains that the caller may read, and how many there are. @throws AppError 400001 */
@@ -131,7 +136,7 @@ export class DomainsService {
 
   /**
    * Adds a zone that exists at the account's provider (or, with `create`, makes it there).
-   * @param force an administrator's word that it may lie below or above somebody else's domain
+   * @param force an administrator's word that it may lie below or above somebody else's domain, or is a public suffix
    * @throws AppError 403001, 404001 unknown account or zone, 409001 known already or `force` is needed, 501001 the
    * provider cannot create zones
    */
@@ -140,8 +145,10 @@ export class DomainsService {
     const name = zoneName(input.name);
     await this.assertMayUseAccount(me, input.account_id);
     if (await this.domains.findOneBy({ account_id: input.account_id, name })) throw duplicate(name);
+    assertNoSuffix(me, name, force);
     await this.assertApart(me, name, force);
-    const zone = await this.resolve(input.account_id, name, input.create ?? false);
+    const { zone, server } = await this.resolve(input.account_id, name, input.create ?? false);
+    await this.assertAlone(me, server, zone, force);
     const row = {
       name,
       account_id: input.account_id,
@@ -159,6 +166,8 @@ export class DomainsService {
       this.db.transaction(async (manager) => {
         // once more: of two such domains at once the second one sees the first
         await this.assertApart(me, name, force, manager);
+        await this.assertAlone(me, server, zone, force, manager);
+        await assertNotLate(this.db, manager, name);
         const inserted = await manager.insert(Domain, row);
         const created = Number(inserted.identifiers[0]?.id);
         await this.audit.write(manager, caller, {
@@ -218,11 +227,21 @@ export class DomainsService {
     return this.whole(caller, domain.id);
   }
 
-  /** Forgets a domain and its cache; nothing happens at the provider. */
-  async remove(caller: Caller, domain: DomainRow): Promise<void> {
+  /** What has to be done before a domain goes; what it throws keeps the domain. */
+  onLeaving(leaving: DomainsService['leaving']): void {
+    this.leaving = leaving;
+  }
+
+  /**
+   * Forgets a domain and its cache; nothing happens at the provider. With `force` lists of changes that are not done
+   * are cancelled and settled first. @throws AppError 409001
+   */
+  async remove(caller: Caller, domain: DomainRow, force: boolean): Promise<void> {
+    await this.leaving(caller, domain.id, force);
     const remove = () =>
       this.db.transaction(async (manager) => {
         const readers = await readersOf(this.db, manager, 'id', domain.id);
+        await assertNothingInFlight(this.db, manager, 'id', domain.id, force);
         await manager.delete(Domain, { id: domain.id });
         await this.audit.write(manager, caller, {
           action: 'domain.delete',
@@ -233,8 +252,14 @@ export class DomainsService {
         return readers;
       });
     // a write that is on its way ends first: its record would stand nowhere
-    const removed = await this.leases.hold([zoneLock(domain.id)], LOCK_WAIT_MS, remove, { whole: true });
-    await this.events.emit('domains.removed', removed);
+    const firstOf = async () => (await this.shared.of(domain.id)).ids[0];
+    for (;;) {
+      const first = await firstOf();
+      // another domain of the zone, that named the lock, may have gone while it was waited for
+      const still = async () => ((await firstOf()) === first ? remove() : null);
+      const removed = await this.leases.hold([zoneLock(first)], LOCK_WAIT_MS, still, { whole: true });
+      if (removed) return this.events.emit('domains.removed', removed);
+    }
   }
 
   /** A domain with what the caller may do there. */
@@ -340,16 +365,41 @@ export class DomainsService {
     throw errors.forbidden(`${message}; an administrator may add it`, { required: 'role:2', domains: named });
   }
 
+  /**
+   * That no other domain is this very zone, in whichever account: two caches of one zone are followed, but nobody
+   * should have them unaware. @throws AppError 409001
+   */
+  private async assertAlone(
+    me: Principal,
+    server: string,
+    zone: RemoteZone,
+    force: boolean,
+    manager?: EntityManager,
+  ): Promise<void> {
+    if (me.role >= Role.Admin && force) return;
+    const there = await this.shared.at(server, zone.id, manager);
+    if (!there.length) return;
+    const ids = there.map(({ id }) => id);
+    const readable = await this.readableIds(me, ids, manager);
+    const rest = me.role >= Role.Admin ? 'force=true adds it all the same' : 'an administrator may add it';
+    const words = `Another account has this zone of the same server here already; ${rest}`;
+    throw errors.conflict(words, { domains: there.filter(({ id }) => readable.has(id)) });
+  }
+
   /** The provider's zone of exactly this name. */
-  private async resolve(accountId: number, name: string, create: boolean): Promise<RemoteZone> {
-    const { provider, definition } = await this.connections.of(accountId);
+  private async resolve(
+    accountId: number,
+    name: string,
+    create: boolean,
+  ): Promise<{ zone: RemoteZone; server: string }> {
+    const { provider, definition, server } = await this.connections.of(accountId);
     const zone = await provider.findZone(name);
-    if (zone) return zone;
+    if (zone) return { zone, server };
     if (!create) throw errors.notFound(`Zone ${name} at the provider`);
     if (!definition.capabilities.createZone) {
       throw errors.unsupported(`${definition.label} cannot create zones; create it there and synchronise`);
     }
-    return provider.createZone(name);
+    return { zone: await provider.createZone(name), server };
   }
 }
 
@@ -372,6 +422,18 @@ function writable({ token }: Principal, id: number, held: Held): Held {
   // under hosts already: which of them the rules leave is not to be said in globs
   if (held.level < WRITE || allows.some(({ hosts }) => !hosts)) return held;
   return { level: READ, hosts: [...new Set(allows.flatMap(({ hosts }) => hosts ?? []))] };
+}
+
+/**
+ * Whoever adds a public suffix decides what is answered below the names of all who register there.
+ * @throws AppError 403001, 409001 for administrators, who may say `force`
+ */
+function assertNoSuffix(me: Principal, name: string, force: boolean): void {
+  const admin = me.role >= Role.Admin;
+  if ((admin && force) || !isPublicSuffix(name)) return;
+  const message = `${name} is a public suffix, below which anybody may register names`;
+  if (admin) throw errors.conflict(`${message}; force=true adds it all the same`);
+  throw errors.forbidden(`${message}; an administrator may add it`, { required: 'role:2' });
 }
 
 const duplicate = (name: string) => errors.taken('name', `the domain ${name} exists in this account already`);

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { lateNames } from '../accounts/in-flight.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { Db, marks } from '../database/db.js';
 import { zoneName } from '../dns/names.js';
+import { isPublicSuffix } from '../dns/public-suffix.js';
 import type { RemoteZone } from '../providers/provider.js';
 import { Domain } from './domain.entity.js';
+import { SharedZones } from './shared-zones.service.js';
 
 /** rows that one statement writes */
 const CHUNK = 200;
@@ -27,12 +30,19 @@ export interface ZonesFollowed {
   ids: number[];
   /** names of those that were active and are missing now */
   lost: string[];
+  /** names of public suffixes that are listed and not added: an administrator adds such a domain by itself */
+  leftOut: string[];
+  /** names of zones that another account has here, too */
+  shared: string[];
 }
 
 /** Makes the domains of an account those that its provider lists. */
 @Injectable()
 export class Zones {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly sharing: SharedZones,
+  ) {}
 
   /**
    * @param listed all zones of the account; new ones belong to its owner
@@ -52,7 +62,14 @@ export class Zones {
     ]);
     const byName = new Map(known.map((d) => [d.name, d]));
     const names = new Set(zones.map((z) => z.name));
-    const added = zones.filter((z) => !byName.has(z.name));
+    const fresh = zones.filter((z) => !byName.has(z.name));
+    // one that was forgotten a moment ago comes with the next synchronisation
+    const late = await lateNames(
+      this.db,
+      fresh.map((z) => z.name),
+    );
+    const added = fresh.filter((z) => !isPublicSuffix(z.name) && !late.has(z.name));
+    const leftOut = fresh.filter((z) => isPublicSuffix(z.name)).map((z) => z.name);
     const gone = known.filter((d) => !names.has(d.name));
     const active = known.filter((d) => d.status === 'active').length;
     const lost = gone.filter((d) => d.status === 'active');
@@ -96,8 +113,9 @@ export class Zones {
       `SELECT id FROM domains WHERE account_id = ? AND status = 'active' ORDER BY id`,
       [account.id],
     );
-    const counts = { added: added.length, updated: zones.length - added.length, missing: gone.length };
-    return { counts, ids: ids.map((d) => d.id), lost: lostNames };
+    const counts = { added: added.length, updated: zones.length - fresh.length, missing: gone.length };
+    const shared = await this.sharing.namesIn(account.id);
+    return { counts, ids: ids.map((d) => d.id), lost: lostNames, leftOut, shared };
   }
 }
 

@@ -166,11 +166,17 @@ export class AccountSyncService implements OnModuleInit {
     const account = await this.accounts.toSync(id);
     if (who) await this.assertStillMay(account, who);
     const actor = who ? { ...(actorOf(who) as Caller), ip: who.ip, userAgent: who.userAgent } : 'system';
-    const { counts, ids, lost } = await this.leases.hold([`account|${id}`], SYNC_WAIT_MS, () =>
-      this.syncZones(account, confirm),
+    const share = { user: account.owner_id, target: id };
+    const { counts, ids, lost, leftOut, shared } = await this.pool.run(
+      share,
+      () => this.leases.hold([`account|${id}`], SYNC_WAIT_MS, () => this.syncZones(account, confirm)),
+      job.signal,
     );
     const { failed, words } = await this.refreshAll(actor, account, ids, job);
-    const result = { ...counts, failed };
+    const left_out = leftOut.slice(0, KEPT);
+    if (left_out.length) log().warn({ account: account.name, left_out }, 'public suffixes are not added by themselves');
+    const noted = { ...(left_out.length && { left_out }), ...(shared.length && { shared }) };
+    const result = { ...counts, failed, ...noted };
     const more = { ...(lost.length > 0 && { lost: lost.slice(0, KEPT) }), ...(confirm && { confirmed: true }) };
     await this.db.transaction(async (manager) => {
       await this.accounts.synced(manager, id, words);

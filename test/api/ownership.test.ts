@@ -49,6 +49,23 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
+    it('a public suffix is for administrators who mean it, and a synchronisation leaves it out', async () => {
+      for (const name of ['com', 'co.uk', 'CO.UK.', 'xn--p1ai', 'kawasaki.jp']) {
+        assert.match(denied(await add(ann.client, name)).msg, /public suffix/);
+        denied(await add(ann.client, name, '?force=true'));
+        assert.match(refused(await add(admin, name), 409, 409001).msg, /force=true/);
+      }
+      const { id } = made(await add(admin, 'co.uk', '?force=true'));
+      // what is known stays
+      assert.equal(done(await admin.post(`/api/accounts/${account}/sync`)).left_out, undefined);
+      done(await admin.delete(`/api/domains/${id}`));
+      assert.deepEqual(done(await admin.post(`/api/accounts/${account}/sync`)).left_out, ['co.uk']);
+      assert.deepEqual(await names(admin, '?name=co.uk'), []);
+      // names of companies, of nobody, and below suffixes are domains like others
+      for (const name of ['github.io', 'internal', 'shop.co.uk'])
+        done(await admin.delete(`/api/domains/${made(await add(bob.client, name)).id}`));
+    });
+
     it('a domain below or above that of somebody else is for administrators who mean it', async () => {
       for (const name of ['sub.ann.example', 'a.b.ann.example', 'example']) {
         const answer = denied(await add(bob.client, name));

@@ -39,6 +39,7 @@ const domain = (access: Partial<DomainAccess> = {}): OpenDomain => ({
   status: 'active',
   remark: '',
   records_count: 2,
+  stale_revision: null,
   revision: 1,
   expires_at: null,
   expires_source: null,
@@ -73,7 +74,7 @@ function fold(list: Wish[], rows: StoredRecord[], definition = RECORDS, on = dom
   const copy = new WorkingCopy(definition, on, rows, () => true);
   const edits = list.map((wish) => (typeof wish === 'function' ? wish(place(definition)) : wish));
   const planned = edits.map((edit, i) => copy.plan(edit, i));
-  const nets = copy.nets().filter((net) => !isIdle(net));
+  const nets = [...copy.nets()].filter((net) => !isIdle(net));
   const chunk = chunksOf(nets, 1000).flat();
   return {
     planned,

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { databases } from '../support/databases.js';
+import { noPowerdns } from '../support/powerdns.js';
+import type { Client } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { openIntents } from '../support/tables.js';
+import {
+  addAccount,
+  cacheLines,
+  done,
+  made,
+  powerdnsLines,
+  refused,
+  startWorld,
+  until,
+  type World,
+} from '../support/world.js';
+
+const MANY = 40;
+const ZONE = 'example.com';
+const TIMEOUT_MS = 400;
+
+for (const { kind, skip } of databases()) {
+  describeUnless(skip || noPowerdns)(`one zone in two accounts, on ${kind}`, () => {
+    let world: World;
+    let admin: Client;
+    let other: number;
+    let second: `/api/domains/${number}/records`;
+    let account: number;
+
+    beforeAll(async () => {
+      world = await startWorld(kind, { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '4000' }, 'lmdb');
+      ({ admin } = world);
+      // the same server by another name
+      const url = world.proxy.url.replace('127.0.0.1', 'localhost');
+      account = await addAccount(admin, 'powerdns', { url: `${url}/`, api_key: world.pdns.apiKey });
+    });
+    afterAll(() => world?.stop());
+
+    const held = async (host: string): Promise<string[]> =>
+      (await world.pdns.zone(ZONE)).rrsets
+        .filter(({ name, type }) => name === `${host}.${ZONE}.` && type === 'A')
+        .flatMap(({ records }) => records.map(({ content }) => content))
+        .toSorted();
+    /** That both caches hold what the server holds, once what is under way has ended. */
+    const bothAgree = async () => {
+      await until('every change has an end', async () => (await openIntents(world)) === 0);
+      const lines = powerdnsLines(await world.pdns.zone(ZONE));
+      for (const domain of [world.domain, other]) assert.deepEqual(await cacheLines(admin, domain), lines);
+    };
+
+    it('is added by administrators who say force', async () => {
+      const body = { name: ZONE, account_id: account };
+      const { data } = refused(await admin.post('/api/domains', body), 409, 409001);
+      assert.deepEqual((data as unknown as { domains: object[] }).domains, [{ id: world.domain, name: ZONE }]);
+      other = made(await admin.post('/api/domains?force=true', body)).id;
+      second = `/api/domains/${other}/records`;
+      // a synchronisation says which zones are so
+      const { shared, failed } = done(await admin.post(`/api/accounts/${account}/sync`)) as {
+        shared: string[];
+        failed: number;
+      };
+      assert.deepEqual([shared, failed], [[ZONE], 0]);
+    });
+
+    it(`holds all of ${MANY} values that are made at one name through both at once`, async () => {
+      const values = Array.from({ length: MANY }, (_, i) => `10.0.0.${i}`);
+      const answers = await Promise.all(
+        values.map((value, i) => admin.post(i % 2 ? second : world.records, { host: 'both', type: 'A', value })),
+      );
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+      assert.deepEqual(await held('both'), values.toSorted());
+      await bothAgree();
+    });
+
+    it('is planned by what the other account has made of it', async () => {
+      const { id } = made(await admin.post(world.records, { host: 'seen', type: 'A', value: '192.0.2.1' }));
+      const [twin] = done(await admin.get(`${second}?host=seen`)).list;
+      assert.ok(twin);
+      done(await admin.delete(`${world.records}/${id}`));
+      // what one cache has lost, the other one does not claim to hold
+      refused(await admin.put(`${second}/${twin.id}`, { ttl: 900 }), 404, 404001);
+      made(await admin.post(second, { host: 'seen', type: 'A', value: '192.0.2.1' }));
+      refused(await admin.post(world.records, { host: 'seen', type: 'A', value: '192.0.2.1' }), 409, 409001);
+      await bothAgree();
+    });
+
+    it('is not written while a change of the other account may still come', async () => {
+      made(await admin.post(world.records, { host: 'late', type: 'A', value: '192.0.2.1' }));
+      let came: Promise<unknown> | undefined;
+      world.proxy.fault = async ({ method }, forward) => {
+        if (method === 'GET' || came) return forward();
+        came = sleep(1500).then(forward);
+        return 'close';
+      };
+      refused(await admin.post(world.records, { host: 'late', type: 'A', value: '192.0.2.2' }), 500, 500002);
+      made(await admin.post(second, { host: 'late', type: 'A', value: '192.0.2.3' }));
+      await came;
+      world.proxy.fault = null;
+      assert.deepEqual(await held('late'), ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
+      await bothAgree();
+    });
+
+    it('is not forgotten, nor taken to another server, while a change of it may still come', async () => {
+      made(await admin.post(second, { host: 'kept', type: 'A', value: '192.0.2.1' }));
+      let came: Promise<unknown> | undefined;
+      world.proxy.fault = async ({ method }, forward) => {
+        if (method === 'GET' || came) return forward();
+        came = sleep(2500).then(forward);
+        return 'close';
+      };
+      refused(await admin.post(second, { host: 'kept', type: 'A', value: '192.0.2.2' }), 500, 500002);
+      for (const force of ['', '?force=true']) {
+        const { msg } = refused(await admin.delete(`/api/domains/${other}${force}`), 409, 409001);
+        assert.match(msg, /may still carry out an earlier change of example\.com/);
+      }
+      refused(await admin.delete(`/api/accounts/${account}?force=true`), 409, 409001);
+      const elsewhere = { url: world.pdns.url, api_key: world.pdns.apiKey };
+      refused(await admin.put(`/api/accounts/${account}`, { credentials: elsewhere }), 409, 409001);
+      // whoever writes there by the other account waits for it, as before
+      made(await admin.post(world.records, { host: 'kept', type: 'A', value: '192.0.2.3' }));
+      await came;
+      world.proxy.fault = null;
+      assert.deepEqual(await held('kept'), ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
+      await bothAgree();
+    });
+
+    it('can be forgotten in one account while the other one goes on', async () => {
+      done(await admin.delete(`/api/domains/${world.domain}`));
+      made(await admin.post(second, { host: 'left', type: 'A', value: '192.0.2.1' }));
+      assert.deepEqual(await held('left'), ['192.0.2.1']);
+      assert.deepEqual(await cacheLines(admin, other), powerdnsLines(await world.pdns.zone(ZONE)));
+    });
+
+    it('is not taken in again while a change from before it was forgotten may still come', async () => {
+      let came: Promise<unknown> | undefined;
+      world.proxy.fault = async ({ method }, forward) => {
+        if (method === 'GET' || came) return forward();
+        came = sleep(1500).then(forward);
+        return 'close';
+      };
+      refused(await admin.post(second, { host: 'again', type: 'A', value: '192.0.2.1' }), 500, 500002);
+      done(await admin.delete(`/api/domains/${other}?force=true`));
+      const body = { name: ZONE, account_id: account };
+      refused(await admin.post('/api/domains?force=true', body), 409, 409001);
+      await came;
+      world.proxy.fault = null;
+      await until('it may be added', async () => (await admin.post('/api/domains?force=true', body)).status === 201);
+    });
+  });
+}
