@@ -88,9 +88,13 @@ const INHERITED = new Set(['__proto__', 'constructor', 'prototype']);
  */
 const MOST = { items: 10_000, fields: 200, told: 100, depth: 20 };
 /** Bodies that may have more items. */
-const roomy = new Map<unknown, number>();
-/** A body that may have so many fields and items: it judges them a few at a time, or leaves most of them alone. */
-export const hasRoom = (body: new () => unknown, items: number): unknown => roomy.set(body, items);
+const roomy = new Map<unknown, { items: number; list?: string | undefined }>();
+/**
+ * A body that may have so many fields and items: it judges them a few at a time, or leaves most of them alone.
+ * @param list the field that holds them, where only how many there are is judged with the body: see `validList`
+ */
+export const hasRoom = (body: new () => unknown, items: number, list?: string): unknown =>
+  roomy.set(body, { items, list });
 
 /**
  * Paths of the fields that nobody declares, at any depth.
@@ -133,8 +137,9 @@ export const alsoJudge = <T>(
 class StrictPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     if (metadata.type !== 'body' && metadata.type !== 'query') return super.transform(value, metadata);
-    const wrong = inherited(value, roomy.get(metadata.metatype) ?? MOST.items);
-    const out = await super.transform(value, metadata).catch((error) => {
+    const { items, list } = roomy.get(metadata.metatype) ?? { items: MOST.items };
+    const wrong = inherited(value, items);
+    const out = await this.judged(value, metadata, list).catch((error) => {
       const known = new Set(wrong.map((e) => e.path));
       wrong.push(...fieldErrorsOf(error).filter((e) => !known.has(e.path)));
     });
@@ -145,6 +150,14 @@ class StrictPipe extends ValidationPipe {
     const more = (await judge?.(Object.fromEntries(good))) ?? [];
     const paths = new Set(wrong.map(({ path }) => path));
     throw errors.validation([...wrong, ...more.filter((e) => !paths.has(e.path))].slice(0, MOST.told));
+  }
+
+  /** Without the items of `list`, each of which would be copied and looked through with the body. */
+  private async judged(value: unknown, metadata: ArgumentMetadata, list?: string): Promise<unknown> {
+    const items = list && (value as Record<string, unknown> | null | undefined)?.[list];
+    if (!Array.isArray(items)) return super.transform(value, metadata);
+    const out = await super.transform({ ...(value as object), [list as string]: items.map(() => 0) }, metadata);
+    return Object.assign(out, { [list as string]: items });
   }
 
   /** Ids of a path stay text for `IdPipe`: as numbers, `0x1` and `1 ` would be 1. */

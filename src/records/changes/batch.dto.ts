@@ -62,7 +62,7 @@ export class BatchInput {
   comment?: string;
 }
 
-hasRoom(BatchInput, MAX_CHANGES * 14);
+hasRoom(BatchInput, MAX_CHANGES * 14, 'changes');
 
 export class WaitQuery {
   /** seconds that a list of more than 200 changes is waited for; default 0 */
