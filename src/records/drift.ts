@@ -1,3 +1,4 @@
+import { due, turn } from '../common/turns.js';
 import type { Notice } from '../events/events.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 
@@ -21,25 +22,31 @@ const place = ({ host, type }: Pick<Content, 'host' | 'type'>): string => `${hos
  * themselves.
  * @param except hosts that the service is changing itself, or may have changed
  */
-export function driftOf(
+export async function driftOf(
   domain: string,
   rows: readonly CacheRow[],
   { insert, update, remove }: Difference,
   except: ReadonlySet<string>,
-): Notice | null {
+): Promise<Notice | null> {
   if (insert.length + update.length + remove.length === 0) return null;
-  const byId = new Map(rows.map((row) => [row.id, row]));
+  const byId = new Map<number, CacheRow>();
+  for (const row of rows) {
+    if (due()) await turn();
+    byId.set(row.id, row);
+  }
   const theirs = ({ host, type }: Pick<Content, 'host' | 'type'>) => type !== 'SOA' && !except.has(host);
   const places = new Set<string>();
   const gone = new Map<string, number>();
   const count = { added: 0, changed: 0, removed: 0 };
   for (const { id, values } of update) {
+    if (due()) await turn();
     const row = byId.get(id) as CacheRow;
     if (!theirs(row) || !theirs(values) || contentOf(row) === contentOf(values)) continue;
     count.changed++;
     places.add(place(values));
   }
   for (const { id } of remove) {
+    if (due()) await turn();
     const row = byId.get(id) as CacheRow;
     if (!theirs(row)) continue;
     count.removed++;
@@ -47,6 +54,7 @@ export function driftOf(
     gone.set(place(row), (gone.get(place(row)) ?? 0) + 1);
   }
   for (const row of insert) {
+    if (due()) await turn();
     if (!theirs(row)) continue;
     places.add(place(row));
     const instead = gone.get(place(row)) ?? 0;
@@ -55,8 +63,15 @@ export function driftOf(
     count[instead > 0 ? 'changed' : 'added']++;
   }
   if (!places.size) return null;
-  const sorted = [...places].sort();
-  const names = sorted.slice(0, NAMED).join(', ') + (sorted.length > NAMED ? ` and ${sorted.length - NAMED} more` : '');
+  const first: string[] = [];
+  for (const name of places) {
+    if (due()) await turn();
+    if (first.length === NAMED && name > (first.at(-1) as string)) continue;
+    first.push(name);
+    first.sort().splice(NAMED);
+  }
+  const more = places.size - first.length;
+  const names = first.join(', ') + (more ? ` and ${more} more` : '');
   const { added, changed, removed } = count;
   const text = `Records of ${domain} were changed at its provider: ${added} added, ${changed} changed, ${removed} removed (${names})`;
   return { event: 'domain.drift', text, domain, details: { ...count, names } };

@@ -1,3 +1,4 @@
+import { due, turn } from '../common/turns.js';
 import type { RemoteRecord } from '../dns/record.js';
 
 /** A cached record as plain data. */
@@ -103,45 +104,61 @@ function group(map: Map<string, CacheRow[]>, key: string, row: CacheRow): void {
   else map.set(key, [row]);
 }
 
+/** What of a list is so; a long one is looked through in turns. */
+async function those<T>(list: Iterable<T>, so: (one: T) => boolean): Promise<T[]> {
+  const found: T[] = [];
+  for (const one of list) {
+    if (due()) await turn();
+    if (so(one)) found.push(one);
+  }
+  return found;
+}
+
 /**
  * Compares the cache of a zone with a complete list of the provider. Rows keep their ids while the provider's record is
  * the same: by its id, else by what an unfinished write meant to make of it, else by its content. Rows that exist only
- * here (disabled where the provider cannot hold such) stay.
+ * here (disabled where the provider cannot hold such) stay. Large zones are compared in turns.
  * @param expected of unfinished writes, by the row's id
  */
-export function difference(
+export async function difference(
   rows: readonly CacheRow[],
   remote: readonly RemoteRecord[],
   expected: ReadonlyMap<number, Expectation> = new Map(),
-): Difference {
+): Promise<Difference> {
   const byRemoteId = new Map<string, CacheRow>();
-  for (const row of rows) if (row.remote_id !== null) byRemoteId.set(row.remote_id, row);
+  const left = new Set<CacheRow>();
+  for (const row of rows) {
+    if (due()) await turn();
+    left.add(row);
+    if (row.remote_id !== null) byRemoteId.set(row.remote_id, row);
+  }
   const update: Difference['update'] = [];
   const pair = (record: RemoteRecord, row: CacheRow) => {
     if (agrees(row, record)) return;
     const rekeyed = row.remote_id !== record.remoteId;
     update.push({ id: row.id, host: row.host, rekeyed, values: { remark: row.remark, ...rowOf(record) } });
   };
-  const left = new Set(rows);
   const take = (row: CacheRow | undefined, record: RemoteRecord): boolean => {
     if (!row || !left.delete(row)) return false;
     pair(record, row);
     return true;
   };
-  let rest = distinct(remote).filter((record) => !take(byRemoteId.get(record.remoteId), record));
+  let rest = await those(distinct(remote), (record) => !take(byRemoteId.get(record.remoteId), record));
   const meant = new Map<string, CacheRow>();
-  for (const row of left) {
+  for (const row of expected.size ? left : []) {
+    if (due()) await turn();
     for (const id of expected.get(row.id)?.ids ?? []) meant.set(id, row);
     for (const content of expected.get(row.id)?.contents ?? []) meant.set(CONTENTS[0](content), row);
   }
   if (meant.size) {
-    rest = rest.filter((record) => !take(meant.get(record.remoteId), record));
-    rest = rest.filter((record) => !take(meant.get(CONTENTS[0](record)), record));
+    rest = await those(rest, (record) => !take(meant.get(record.remoteId), record));
+    rest = await those(rest, (record) => !take(meant.get(CONTENTS[0](record)), record));
   }
   for (const content of CONTENTS) {
-    if (!rest.length) break;
+    if (!rest.length || !left.size) break;
     const waiting = new Map<string, CacheRow[]>();
     for (const row of left) {
+      if (due()) await turn();
       // what exists only here, or soon will, can be nothing but the very same record, as it is or soon will be
       const soon = expected.get(row.id)?.here;
       const here = row.remote_id === null || soon;
@@ -149,11 +166,16 @@ export function difference(
     }
     // the oldest first, in whatever order the database told them
     for (const list of waiting.values()) if (list.length > 1) list.sort((a, b) => a.id - b.id);
-    rest = rest.filter((record) => !take(waiting.get(content(record))?.shift(), record));
+    rest = await those(rest, (record) => !take(waiting.get(content(record))?.shift(), record));
   }
-  const insert = rest.map(rowOf);
+  const insert: RowValues[] = [];
+  for (const record of rest) {
+    if (due()) await turn();
+    insert.push(rowOf(record));
+  }
   const remove: Difference['remove'] = [];
   for (const { id, ...row } of left) {
+    if (due()) await turn();
     if (row.remote_id === null) continue;
     const { here = null, keep = false } = expected.get(id) ?? {};
     if (here) {

@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { recordSearch } from '../common/search.js';
+import { turn } from '../common/turns.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 import { recordCounts } from './record-counts.js';
 import { type Counted, FOLLOWING, RECORD_COLUMNS, RecordRows, type StoredRecord, stored } from './record-rows.js';
 
 export { RECORD_COLUMNS, type StoredRecord, stored } from './record-rows.js';
+
+/** rows of a domain that are read at once: SQLite reads them while nobody else has a turn */
+const PAGE = 2000;
 
 /** What becomes of a row: of the one with this id, which need not be there any more, or of a new one. */
 export interface Written {
@@ -47,17 +51,20 @@ export class RecordCache {
 
   /** All rows of a domain with what may follow the provider only: a large zone is compared without the rest. */
   async following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
-    const rows = await this.db.rows<CacheRow>(
-      `SELECT id, remark, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ?`,
-      [domainId],
-      manager,
-    );
-    for (const row of rows) {
-      row.proxied = Boolean(row.proxied);
-      row.enabled = Boolean(row.enabled);
-      row.read_only = Boolean(row.read_only);
+    const sql = `SELECT id, remark, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ? AND id > ?
+      ORDER BY id LIMIT ${PAGE}`;
+    const rows: CacheRow[] = [];
+    for (;;) {
+      const page = await this.db.rows<CacheRow>(sql, [domainId, rows.at(-1)?.id ?? 0], manager);
+      for (const row of page) {
+        row.proxied = Boolean(row.proxied);
+        row.enabled = Boolean(row.enabled);
+        row.read_only = Boolean(row.read_only);
+        rows.push(row);
+      }
+      if (page.length < PAGE) return rows;
+      await turn();
     }
-    return rows;
   }
 
   /**

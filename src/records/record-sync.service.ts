@@ -161,7 +161,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
         const busy = await this.unclear.busyHosts(manager, domain.id, revision);
         const unclear = await this.unclear.of(domain.id, manager);
         const free = unclear.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
-        const changes = difference(rows, remote, expectations(free, begun));
+        const changes = await difference(rows, remote, expectations(free, begun));
         // what we did ourselves, or may have done, is no loss
         const ours = new Set([...busy, ...unclear.flatMap(hostsOf)]);
         const loss = suspiciousLoss(rows, changes, ours);
@@ -173,7 +173,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
           await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
         }
         // the first list of a zone is no news
-        const drift = synced_at === null ? null : driftOf(domain.name, rows, changes, ours);
+        const drift = synced_at === null ? null : await driftOf(domain.name, rows, changes, ours);
         if (drift) await this.notices.tell(manager, drift);
         return { touched, ...settled };
       });

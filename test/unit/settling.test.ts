@@ -98,11 +98,11 @@ class Model {
     this.late = this.late.filter((l) => l.by > this.time);
   }
 
-  sync(): void {
+  async sync(): Promise<void> {
     this.step();
     const begun = at(this.time);
     const remote = [...this.provider.values()];
-    const { insert, update, remove } = difference(this.rows, remote, expectations(this.unclear, begun));
+    const { insert, update, remove } = await difference(this.rows, remote, expectations(this.unclear, begun));
     const before = new Map(this.rows.map((r) => [r.id, r.remote_id]));
     const verdicts = judge(this.unclear, remote, begun, (id) => before.get(id) ?? null);
     this.rows = this.rows.filter((r) => !remove.some(({ id }) => id === r.id));
@@ -117,10 +117,10 @@ class Model {
     }
   }
 
-  end(): void {
+  async end(): Promise<void> {
     this.step(SURE);
     this.step();
-    this.sync();
+    await this.sync();
     assert.deepEqual(this.unclear, []);
     const bare = ({ remark, ...values }: RowValues) => values;
     const held = this.rows.filter((r) => r.remote_id !== null).map(({ id, ...values }) => bare(values));
@@ -162,16 +162,16 @@ function edit(model: Model, { op, fate, which, host, value }: Edit): void {
 
 describe('whatever is lost, and whenever it arrives', () => {
   for (const derived of [false, true])
-    it(`the cache follows the provider, which ${derived ? 'has no ids' : 'gives ids'}, and keeps what is only here`, () => {
-      fc.assert(
-        fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
+    it(`the cache follows the provider, which ${derived ? 'has no ids' : 'gives ids'}, and keeps what is only here`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
           const model = new Model(derived);
           for (const one of steps) {
-            if (one.op === 'sync') model.sync();
+            if (one.op === 'sync') await model.sync();
             else if (one.op === 'arrive') model.arrive();
             else edit(model, { ...one, op: one.op });
           }
-          model.end();
+          await model.end();
           const lost = [...model.dear].filter((id) => !model.rows.some((r) => r.id === id));
           assert.deepEqual(lost, [], 'disabled rows');
         }),

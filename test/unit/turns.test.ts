@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { due, turn } from '../../src/common/turns.js';
+
+import { type Entry, type FileEntry, parseEntries } from '../../src/dns/zonefile-entries.js';
+import { bytesOf, replaceSetsIn, setsIn } from '../../src/providers/zonefile/edit.js';
+import { parseMasterFile } from '../../src/providers/zonefile/masterfile.js';
+import { difference } from '../../src/records/reconcile.js';
+import { countLooks } from '../support/counting-clock.js';
+
+const ZONE = 'example.com';
+
+/** How many turns the event loop makes while something is done. */
+async function turnsOf<T>(work: () => Promise<T>): Promise<[number, T]> {
+  let turns = 0;
+  let handle = setImmediate(function again() {
+    turns++;
+    handle = setImmediate(again);
+  });
+  try {
+    const done = await work();
+    return [turns, done];
+  } finally {
+    clearImmediate(handle);
+  }
+}
+
+describe('long work', () => {
+  let undo: () => void;
+  beforeAll(() => {
+    undo = countLooks();
+  });
+  afterAll(() => undo());
+
+  it('is done a piece a turn of the event loop, however much of it there is, and by each in his turn', async () => {
+    let loop = 0;
+    let handle = setImmediate(function again() {
+      loop++;
+      handle = setImmediate(again);
+    });
+    const pieces: { loop: number; who: number }[] = [];
+    const long = async (who: number) => {
+      for (let i = 0; i < 1000; i++) {
+        if (!due()) continue;
+        await turn();
+        pieces.push({ loop, who });
+      }
+    };
+    await Promise.all([0, 1, 2, 3].map(long));
+    clearImmediate(handle);
+    assert.ok(pieces.length > 20, String(pieces.length));
+    assert.equal(new Set(pieces.map((piece) => piece.loop)).size, pieces.length, 'never two in one turn');
+    assert.deepEqual(
+      pieces.slice(0, 8).map((piece) => piece.who),
+      [0, 1, 2, 3, 0, 1, 2, 3],
+    );
+  });
+
+  it('comes first where others wait for what it holds', async () => {
+    const order: string[] = [];
+    const wait = async (name: string, holds = false) => {
+      await turn(holds);
+      order.push(name);
+    };
+    await Promise.all([wait('a'), wait('b'), wait('holds', true)]);
+    assert.deepEqual(order, ['holds', 'a', 'b']);
+  });
+
+  it('is what is done with zones of more than 2 000 records', async () => {
+    const lines = Array.from({ length: 2500 }, (_, i) => `h${i} A 192.0.2.${i % 256} ; ${i}\n`).join('');
+    const text = `$TTL 60\n@ SOA ns. mail. 1 2 3 4 5\n@ NS ns.example.net.\n${lines}`;
+    const [parsing, entries] = await turnsOf(() => parseMasterFile(text, ZONE));
+    assert.ok(parsing > 5, `parsing: ${parsing}`);
+    const [reading, [set]] = await turnsOf(() => setsIn(entries, ZONE, [{ host: 'h7', type: 'A' }]));
+    assert.ok(reading > 5, `reading: ${reading}`);
+    assert.ok(set);
+    const wanted = [{ ...set, ttl: 90 }];
+    const [editing, edited] = await turnsOf(() => replaceSetsIn(entries, ZONE, wanted, '\n', new Date()));
+    assert.ok(editing > 10, `editing: ${editing}`);
+    const [printing, bytes] = await turnsOf(() => bytesOf(edited));
+    assert.ok(printing > 5, `printing: ${printing}`);
+    assert.match(bytes.toString(), /\nh7\.example\.com\. 90 IN A 192\.0\.2\.7\n/);
+    const remote = Array.from({ length: 2500 }, (_, i) => ({
+      ...{ host: `h${i}`, type: 'A', value: '192.0.2.1', ttl: 60, priority: null, weight: null, line: 'default' },
+      ...{ proxied: false, enabled: true, readOnly: false, remoteId: `r${i}` },
+    }));
+    const [comparing, { insert }] = await turnsOf(() => difference([], remote));
+    assert.ok(comparing > 5, `comparing: ${comparing}`);
+    assert.equal(insert.length, remote.length);
+  });
+});
+
+describe('what was written', () => {
+  const bare = (entries: readonly (Entry | FileEntry)[]) => entries.map(({ text, record }) => ({ text, record }));
+  const TEXT = [
+    '; by hand',
+    '$TTL 1h',
+    '@ 60 SOA ns1 hostmaster (',
+    '  2024010105 ; serial',
+    '  1h 10m 2w 5m )',
+    '  NS ns1',
+    'www 5m A 192.0.2.1 ; first',
+    '\tA 192.0.2.2',
+    '  AAAA 2001:db8::1',
+    '$ORIGIN sub.example.com.',
+    'deep TXT "one; two" ( "three"',
+    '  "four" )',
+    ';zoneward:disabled off.example.com. 60 IN A 192.0.2.9',
+    '$ORIGIN example.com.',
+    'ns1 A 192.0.2.53',
+    ' A 192.0.2.54',
+  ];
+  const KEYS = [
+    ...[
+      { host: 'www', type: 'A' },
+      { host: 'www', type: 'AAAA' },
+      { host: 'deep.sub', type: 'TXT' },
+    ],
+    ...[
+      { host: 'off', type: 'A' },
+      { host: 'ns1', type: 'A' },
+      { host: 'new', type: 'TXT' },
+    ],
+  ];
+
+  for (const [form, lines] of [
+    ['with a default TTL', TEXT],
+    ['with TTLs taken from the line before', TEXT.filter((line) => line !== '$TTL 1h')],
+  ] as const)
+    for (const lineEnd of ['\n', '\r\n'])
+      it(`is what would be read of it, ${form}, lines ended by ${JSON.stringify(lineEnd)}`, async () => {
+        const text = lines.join(lineEnd);
+        for (const key of KEYS)
+          for (const values of [[], ['keep', 'more'], ['more']])
+            for (const ttl of [60, 300, 3600]) {
+              const entries = await parseMasterFile(text, ZONE);
+              const [was] = await setsIn(entries, ZONE, [key]);
+              assert.ok(was);
+              const rdata = { A: '198.51.100.1', AAAA: '2001:db8::9', TXT: '"x; y" "\\195\\188"' }[key.type] as string;
+              const members = [
+                ...(values.includes('keep') ? was.members : []),
+                ...(values.includes('more') ? [{ remoteId: '', rdata, enabled: ttl !== 300 }] : []),
+              ];
+              const edited = await replaceSetsIn(entries, ZONE, [{ ...was, ttl, members }], lineEnd, new Date());
+              const written = (await bytesOf(edited)).toString('latin1');
+              const { entries: read, errors } = parseEntries(written, ZONE);
+              assert.deepEqual(errors, []);
+              assert.deepEqual(bare(read), bare(edited), written);
+              const others = (list: readonly Entry[]) =>
+                list.flatMap(({ record: r }) =>
+                  r && r.type !== 'SOA' && !(r.type === key.type && r.owner === `${key.host}.${ZONE}.`)
+                    ? [`${r.owner} ${r.ttl} ${r.type} ${r.rdata} ${r.enabled}`]
+                    : [],
+                );
+              assert.deepEqual(others(read), others(entries), 'all else is as it was');
+              for (const line of lines.filter((one) => /^(; |\$)/.test(one))) assert.ok(written.includes(line), line);
+            }
+      });
+});
