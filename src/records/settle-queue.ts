@@ -1,9 +1,7 @@
-import PQueue from 'p-queue';
 import { timeMs } from '../common/clock.js';
+import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 
-/** domains of one account that are asked about at once */
-const PARALLEL = 2;
 /** ms until a domain, or an account that cannot be asked, is tried again, at first and at most */
 const PAUSE_MS = 15_000;
 const PAUSE_MAX_MS = 300_000;
@@ -12,6 +10,7 @@ const PAUSE_MAX_MS = 300_000;
 export interface ToSettle {
   id: number;
   accountId: number;
+  ownerId?: number | null;
 }
 
 /**
@@ -27,11 +26,11 @@ interface Pause {
 }
 
 /**
- * Looks after domains that have something to settle: some of each account at once, so that an account whose provider is
- * down hinders no other one, and more and more seldom while it fails.
+ * Looks after domains that have something to settle: some of each owner and account at once, so that an account whose
+ * provider is down hinders no other one, and more and more seldom while it fails.
  */
 export class SettleQueue {
-  private readonly queues = new Map<number, PQueue>();
+  private readonly pool = new FairPool('settling');
   /** domains that wait or are being looked at; true: something became unclear meanwhile */
   private readonly busy = new Map<number, boolean>();
   private readonly domains = new Map<number, Pause>();
@@ -54,11 +53,11 @@ export class SettleQueue {
     this.forget(list);
     // those first that did not fail: zones that cannot be read must not stand for their account each time
     const fails = ({ id }: ToSettle) => this.domains.get(id)?.fails ?? 0;
-    for (const { id, accountId } of list.toSorted((a, b) => fails(a) - fails(b))) {
+    for (const { id, accountId, ownerId = null } of list.toSorted((a, b) => fails(a) - fails(b))) {
       if (this.busy.has(id)) this.busy.set(id, true);
       if (this.stopped || this.busy.has(id) || this.isPaused(id, accountId)) continue;
       this.busy.set(id, false);
-      void this.queueOf(accountId).add(() => this.one(id, accountId));
+      void this.pool.run({ user: ownerId, target: accountId }, () => this.one(id, accountId));
     }
   }
 
@@ -70,14 +69,13 @@ export class SettleQueue {
 
   /** Until all that was begun has ended. */
   async idle(): Promise<void> {
-    await Promise.all([...this.queues.values()].map((queue) => queue.onIdle()));
+    await this.pool.onIdle();
   }
 
   /** Begins nothing more. */
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
-    for (const queue of this.queues.values()) queue.clear();
   }
 
   private isPaused(id: number, accountId: number): boolean {
@@ -117,20 +115,12 @@ export class SettleQueue {
     this.timer = setTimeout(run, Math.max(0, time - timeMs())).unref();
   }
 
-  private queueOf(accountId: number): PQueue {
-    const queue = this.queues.get(accountId) ?? new PQueue({ concurrency: PARALLEL });
-    this.queues.set(accountId, queue);
-    return queue;
-  }
-
   /** What has nothing to settle any more takes no memory. */
   private forget(list: readonly ToSettle[]): void {
     const domains = new Set(list.map(({ id }) => id));
     const accounts = new Set(list.map(({ accountId }) => accountId));
     for (const id of this.domains.keys()) if (!domains.has(id)) this.domains.delete(id);
     for (const id of this.accounts.keys()) if (!accounts.has(id)) this.accounts.delete(id);
-    for (const [id, queue] of this.queues)
-      if (!accounts.has(id) && queue.size + queue.pending === 0) this.queues.delete(id);
   }
 }
 

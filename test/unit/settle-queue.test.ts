@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, jest } from '@jest/globals';
+import { keepTime } from '../../src/common/clock.js';
 import { type Looked, SettleQueue, type ToSettle } from '../../src/records/settle-queue.js';
 
 const MINUTE = 60_000;
@@ -12,7 +13,11 @@ const list: ToSettle[] = [
 ];
 
 describe('what is to be settled', () => {
-  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }));
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+    // a suite before this one may have followed the clock of a database
+    keepTime(null);
+  });
   afterEach(() => void jest.useRealTimers());
 
   let queue: SettleQueue;
