@@ -114,7 +114,8 @@ export class RecordsController {
   }
 
   /**
-   * Deletes the record at the provider, then here; the other values of its name and type are kept; 409001 while others
+   * Deletes the record at the provider, then here; one that is gone at the provider is a success, unless `If-Match` is
+   * sent: then, and when it is gone here, 412001. The other values of its name and type are kept; 409001 while others
    * change them, 500002 when the provider fails.
    */
   @Delete(':recordId')

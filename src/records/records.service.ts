@@ -7,7 +7,7 @@ import type { RecordState } from '../common/token-rules.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
 import { unknownSort } from '../database/lists.js';
 import { relativeName, toAscii } from '../dns/names.js';
-import { assertMay, judgeRecord, WRITE } from '../domains/access-rights.js';
+import { judgeRecord, WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { providerOf } from '../providers/registry.js';
@@ -97,8 +97,7 @@ export class RecordsService {
   /** @throws AppError 404001, also for a record of another domain */
   async get(domain: OpenDomain, id: number): Promise<RecordView> {
     const row = await this.cache.one(domain.id, id);
-    if (!row) throw errors.notFound('Record');
-    assertMay(domain.access, domain.id, 'read', row);
+    if (!row || !judgeRecord(domain.access, domain.id, 'read', row).allowed) throw errors.notFound('Record');
     return recordView(row, domain);
   }
 
@@ -137,7 +136,19 @@ export class RecordsService {
     if (!row) throw errors.notFound('Record');
     const view = recordView(row, domain);
     if (readsRecords(me) && judgeRecord(domain.access, domain.id, 'read', row).allowed) return view;
-    return { ...view, value: (sent.value ?? null) === null ? '' : view.value, remark: sent.remark ?? '' };
+    const told = <T>(given: unknown, value: T, none: T): T => ((given ?? null) === null ? none : value);
+    return {
+      ...view,
+      host: told(sent.host ?? sent.name, view.host, ''),
+      unicode_host: told(sent.host ?? sent.name, view.unicode_host, ''),
+      type: told(sent.type, view.type, ''),
+      value: told(sent.value, view.value, ''),
+      ttl: told(sent.ttl, view.ttl, 0),
+      line: told(sent.line, view.line, ''),
+      priority: told(sent.priority ?? sent.mx ?? sent.value, view.priority, null),
+      weight: told(sent.weight, view.weight, null),
+      remark: sent.remark ?? '',
+    };
   }
 
   /** The list of a token with rules. */

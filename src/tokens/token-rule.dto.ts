@@ -103,7 +103,8 @@ export class TtlRule {
 /**
  * What is left out matches everything. An update must be allowed for the old and the new state of the record. The rules
  * of a token together hold at most 500 hosts, networks and suffixes; what a text is tried against is bounded, and
- * beyond the bound a deny is met and an allow is not.
+ * beyond the bound a deny is met and an allow is not. Who may create a record and not read it is told all the same that
+ * the very record which he sends is there (409001).
  */
 export class RuleInput {
   @IsIn(['allow', 'deny'])

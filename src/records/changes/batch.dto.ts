@@ -23,7 +23,8 @@ export const MAX_CHANGES = 5000;
 export class BatchChange extends RecordPatchFields {
   /**
    * `create` and `upsert` need `host`, `type` and `value`; `update`, `delete` and `status` an `id`; `status` also
-   * `enabled`. An `upsert` makes the record with this host, type and value what the other fields say, or creates it
+   * `enabled`. An `upsert` makes the record with this host, type and value what the other fields say, or creates it;
+   * it needs the right to read that record, too
    */
   @IsIn(EDIT_OPS)
   @ApiProperty({ enum: EDIT_OPS })
@@ -93,7 +94,7 @@ class BatchOutcome {
 }
 
 export class BatchResult {
-  /** null: nothing was to be done */
+  /** null: nothing was to be done, or who asks may not read records */
   change_set_id!: number | null;
   /** in the order of the changes; null (202): the list goes on, see `GET /api/domains/:id/changes/:id` */
   outcomes!: BatchOutcome[] | null;

@@ -10,6 +10,7 @@ import { doorOf } from './change-sets.js';
 import { creation, type Edit, type Place, update, upsert } from './edit.js';
 import { ChangeEngine } from './engine.service.js';
 import { Places } from './places.js';
+import { readsRecords } from './who.js';
 
 /** changes that are read before everybody else has a turn */
 const TURN = 100;
@@ -44,8 +45,11 @@ export class BatchService {
     }
     const options = { door: doorOf(me), comment: comment ?? '', atomic: atomic ?? false };
     const { changeSet, results } = await this.engine.list(me, domain, edits, options, wait * 1000);
+    // whether something was to be done tells who may not read that a guess was right
+    const reads = readsRecords(me);
     const outcomes = results?.map((result) => {
-      if (result.ok) return { ok: true, ...(result.id !== null && { id: result.id }), changed: result.written };
+      if (result.ok)
+        return { ok: true, ...(result.id !== null && { id: result.id }), ...(reads && { changed: result.written }) };
       const { code, message: msg, data } = result.error;
       return {
         ok: false,
@@ -53,7 +57,7 @@ export class BatchService {
         error: { code, msg, ...(data !== undefined && { data: data as object }) },
       };
     });
-    return { change_set_id: changeSet, outcomes: outcomes ?? null };
+    return { change_set_id: reads || !outcomes ? changeSet : null, outcomes: outcomes ?? null };
   }
 }
 

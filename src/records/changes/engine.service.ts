@@ -254,7 +254,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const { actor, domain, connection, options } = job;
     const mayRead = (row: StoredRecord) =>
       readsRecords(actor) && judgeRecord(domain.access, domain.id, 'read', row).allowed;
-    const copy = new WorkingCopy(connection.definition, domain, rows, mayRead);
+    const copy = new WorkingCopy(connection.definition, domain, rows, mayRead, !('hosts' in job.edits));
     const planned: Planned[] = [];
     const edits = 'hosts' in job.edits ? job.edits.of(rows) : job.edits;
     for (const edit of edits) {
@@ -266,7 +266,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const others = planned.flatMap(({ after }) => (after && !known.has(after.host) ? [after.host] : []));
     if (others.length) return { hosts: others };
     if (options.atomic && !job.resumes) assertAllFit(planned);
-    const nets = copy.nets().filter((net) => !isIdle(net));
+    const nets = [...copy.nets()].filter((net) => !isIdle(net));
     const late = unclear ? await this.lateUntil(job, nets, hosts) : null;
     if (late) return { late };
     if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {

@@ -2,7 +2,7 @@ import { AppError, errors } from '../../common/errors.js';
 import { assertUnchanged } from '../../common/read-only.js';
 import type { Action, RecordState } from '../../common/token-rules.js';
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
-import { assertMay } from '../../domains/access-rights.js';
+import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import type { Capabilities, Change, ProviderDefinition } from '../../providers/provider.js';
 import { derivedId } from '../../providers/rrset.js';
@@ -58,12 +58,16 @@ export class WorkingCopy {
   private readonly touched = new Set<Entry>();
   private created = 0;
 
-  /** @param mayRead whether who asks may see a record that is in the way */
+  /**
+   * @param mayRead whether who asks may see a record that is in the way
+   * @param named who asks has named the records: those that rules hide are not there
+   */
   constructor(
     private readonly definition: ProviderDefinition,
     private readonly domain: OpenDomain,
     rows: readonly StoredRecord[],
     private readonly mayRead: (row: StoredRecord) => boolean,
+    private readonly named = true,
   ) {
     for (const row of rows) this.add({ original: row, now: row, positions: [], guarded: false, movesTtl: false });
   }
@@ -82,20 +86,25 @@ export class WorkingCopy {
   }
 
   /** What is to be done, one entry a record that an edit touched; those that come out as they were have no change. */
-  nets(): Net[] {
+  *nets(): Generator<Net> {
     for (const set of this.moved.values()) this.carryTtl(set);
-    return [...this.touched].map((entry) => this.net(entry));
+    for (const entry of this.touched) yield this.net(entry);
   }
 
   private judge(edit: Edit): { entry: Entry; before: StoredRecord | null; after: StoredRecord | null } {
     if ('misfit' in edit) throw edit.misfit;
     if (edit.op === 'create') return this.create(edit);
     if (edit.op === 'upsert') {
+      // it tells whether there is such a record
+      this.may('read', edit.record);
       const { entry, patch } = this.keyed(edit) ?? {};
       return entry && patch ? this.change(entry, patch) : this.create(edit);
     }
     const entry = this.byId.get(edit.id);
-    if (!entry?.now) throw errors.notFound('Record');
+    if (!entry?.now || (this.named && !this.visible(entry.original ?? entry.now))) {
+      if (edit.op === 'delete' && edit.ifMatch !== undefined) throw errors.precondition('The record is gone');
+      throw errors.notFound('Record');
+    }
     const before = entry.now;
     this.may(edit.op === 'delete' ? 'delete' : 'update', before);
     if (edit.ifMatch !== undefined) this.match(entry, before, edit.ifMatch);
@@ -167,6 +176,10 @@ export class WorkingCopy {
   }
 
   private readonly seen = (row: StoredRecord): boolean => row.id > 0 && this.mayRead(row);
+
+  private visible(row: StoredRecord): boolean {
+    return judgeRecord(this.domain.access, this.domain.id, 'read', row).allowed;
+  }
 
   private may(action: Action, state: RecordState): void {
     assertMay(this.domain.access, this.domain.id, action, state);

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import type { Answer, Client } from '../support/server.js';
+import { done, made, refused } from '../support/world.js';
+import { type Files, startFiles } from '../support/zone-files.js';
+
+const HIDDEN = /vault|TOP-SECRET|198\.51\.100/;
+
+describe('what the rules of a token hide is as what is not there', () => {
+  let files: Files;
+  let admin: Client;
+  let records: Files['records'];
+  const token = async (limits: object) =>
+    files.server.as(made(await admin.post('/api/tokens', { name: 'narrow', ...limits })).token);
+  /** What an answer tells, without what differs with each request. */
+  const told = ({ status, code, msg, data }: Answer) => JSON.stringify({ status, code, msg, data });
+
+  beforeAll(async () => {
+    files = await startFiles('hidden.example');
+    ({ admin, records } = files);
+  });
+  afterAll(() => files?.stop());
+
+  it('by its id, whatever is asked of it: 404, as of an id that no record has', async () => {
+    const { id } = made(await files.post({ host: 'vault', type: 'TXT', value: 'TOP-SECRET' }));
+    const narrow = [
+      [{ effect: 'allow', hosts: ['www'], types: ['A'] }],
+      [{ effect: 'allow', types: ['A'] }],
+      [{ effect: 'allow', types: ['TXT'], values: { text: { max_length: 3 } } }],
+      [{ effect: 'allow' }, { effect: 'deny', hosts: ['vault'] }],
+      [{ effect: 'allow' }, { effect: 'deny', hosts: ['vault'], actions: ['read'] }],
+      [{ effect: 'allow', hosts: ['vault'], actions: ['update', 'delete', 'create'] }],
+    ];
+    for (const rules of narrow) {
+      const client = await token({ rules });
+      const calls = (n: number) => [
+        () => client.get(`${records}/${n}`),
+        () => client.put(`${records}/${n}`, {}),
+        () => client.put(`${records}/${n}`, { host: 'other' }),
+        () => client.put(`${records}/${n}`, { type: 'A', value: 'no address' }),
+        () => client.patch(`${records}/${n}/status`, { enabled: true }),
+        () => client.patch(`${records}/${n}/status`, { enabled: false }),
+        () => client.delete(`${records}/${n}`),
+        () => client.get(`${records}/${n}/propagation`),
+      ];
+      for (const [i, call] of calls(id).entries()) {
+        const answer = refused(await call(), 404, 404001);
+        assert.doesNotMatch(told(answer), HIDDEN);
+        assert.equal(told(answer), told(await (calls(999_999)[i] as typeof call)()));
+      }
+      const lists = [{ op: 'update' }, { op: 'update', ttl: 77 }, { op: 'delete' }, { op: 'status', enabled: true }];
+      for (const change of lists) {
+        const sent = async (n: number) =>
+          done(await client.post(`${records}/batch`, { changes: [{ ...change, id: n }] })).outcomes;
+        const outcomes = await sent(id);
+        assert.deepEqual(
+          outcomes?.map(({ ok, error }) => [ok, error?.code]),
+          [[false, 404001]],
+        );
+        assert.deepEqual(outcomes, await sent(999_999));
+      }
+    }
+    assert.equal(done(await admin.get(`${records}/${id}`)).value, 'TOP-SECRET');
+  });
+
+  it('nobody learns by an upsert or a PUT of the set that a guess was right', async () => {
+    made(await files.post({ host: 'vault', type: 'A', value: '198.51.100.7', ttl: 300 }));
+    const blind = await token({
+      rules: [{ effect: 'allow' }, { effect: 'deny', hosts: ['vault'], actions: ['read'] }],
+    });
+    const near = await token({ rules: [{ effect: 'allow', types: ['A'], values: { cidrs: ['192.0.2.0/24'] } }] });
+    for (const client of [blind, near]) {
+      const answers: string[] = [];
+      for (const value of ['198.51.100.7', '198.51.100.8']) {
+        const set = await client.put(`/api/domains/${files.domain}/rrsets/vault/A`, { values: [value], ttl: 300 });
+        refused(set, 403, 403001);
+        const changes = [{ op: 'upsert', host: 'vault', type: 'A', value, ttl: 300 }];
+        const list = done(await client.post(`${records}/batch`, { changes }));
+        assert.deepEqual(
+          list.outcomes?.map(({ error }) => error?.code),
+          [403001],
+        );
+        answers.push(JSON.stringify([set.data, set.msg, list.outcomes]));
+      }
+      assert.equal(answers[0], answers[1]);
+      const gone = refused(await client.delete(`/api/domains/${files.domain}/rrsets/vault/A`), 403, 403001);
+      const none = refused(await client.delete(`/api/domains/${files.domain}/rrsets/vault/AAAA`), 403, 403001);
+      assert.equal(told(gone).replaceAll('AAAA', 'A'), told(none).replaceAll('AAAA', 'A'));
+      refused(await client.get(`/api/domains/${files.domain}/rrsets/vault/A`), 404, 404001);
+    }
+    assert.deepEqual(await files.values('?host=vault&type=A'), ['198.51.100.7']);
+  });
+
+  it('who may write but not read is answered with what they sent, and not whether it was there', async () => {
+    const { id } = made(
+      await files.post({ host: 'vault', type: 'MX', value: 'mx.example.net', priority: 33, ttl: 444 }),
+    );
+    const writer = await token({ allowed_services: ['records:write'] });
+    const shown = done(await writer.put(`${records}/${id}`, {}));
+    assert.doesNotMatch(JSON.stringify(shown), /vault|MX|mx\.example|33|444/);
+    const change = { op: 'upsert', host: 'vault', type: 'MX', value: 'mx.example.net', priority: 33 };
+    const right = done(await writer.post(`${records}/batch`, { changes: [change] }));
+    assert.deepEqual([right.change_set_id, right.outcomes], [null, [{ ok: true, id }]]);
+    const path = `/api/domains/${files.domain}/rrsets/vault/MX` as const;
+    assert.equal(done(await writer.put(path, { values: ['33 mx.example.net'] })).changed, true);
+  });
+});
