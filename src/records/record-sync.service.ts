@@ -3,13 +3,16 @@ import type { EntityManager } from 'typeorm';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { now, within } from '../common/clock.js';
+import { withoutDeadline } from '../common/deadline.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
-import { Leases } from '../database/leases.js';
+import { Installation } from '../database/installation.js';
+import { LeaseLost, Leases } from '../database/leases.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
 import { DomainsService } from '../domains/domains.service.js';
+import { SharedZones } from '../domains/shared-zones.service.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
@@ -31,8 +34,6 @@ const SETTLE_EVERY_MS = 15_000;
 const START_WAIT_MS = 10_000;
 /** ms that the end waits for looks that have begun: one that is cut off is begun again by the next start */
 const STOP_WAIT_MS = 2_000;
-/** ms until a domain is looked at again whose unclear names are being changed */
-const AGAIN_MS = 5_000;
 /** failures that are those of the whole account */
 const DOWN: ReadonlySet<string> = new Set(['unavailable', 'auth', 'rate_limit']);
 
@@ -76,6 +77,8 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     private readonly keptHere: KeptHere,
     private readonly audit: AuditService,
     private readonly notices: Notices,
+    private readonly installation: Installation,
+    private readonly shared: SharedZones,
   ) {}
 
   onModuleInit(): void {
@@ -143,15 +146,26 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   }
 
   private follow(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
+    const once = () => this.inLock(domain, actor, confirm);
+    // after a pause of the process what was read may be old
+    return once().catch((error: unknown) => {
+      if (error instanceof LeaseLost) return once();
+      throw error;
+    });
+  }
+
+  private inLock(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async (held) => {
       await this.unclear.adoptDead(domain.id);
-      const { revision, synced_at } = await this.domains.reload(domain.id);
+      const { revision, synced_at, stale_revision: stale } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
       const begun = now();
-      const settles = await this.unclear.isAt(domain.id, null);
+      const settles = await this.unclear.isAt([domain.id], null);
       const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name }, { settles });
       const known = { revision: (await this.domains.reload(domain.id)).revision, rows: [] as CacheRow[] };
       known.rows = await this.cache.following(domain.id);
+      // what it is as a rule, since a large zone is compared for long: the transaction holds others up
+      const plain = await difference(known.rows, remote);
       return this.db.transaction(async (manager) => {
         // locks the domain's row: no writer can finish between the look for busy hosts and the end
         await domainState.synced(this.db, manager, domain.id);
@@ -159,9 +173,11 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
         const unmoved = (await domainState.revision(this.db, manager, domain.id)) === known.revision;
         const rows = unmoved ? known.rows : await this.cache.following(domain.id, manager);
         const busy = await this.unclear.busyHosts(manager, domain.id, revision);
+        // names that are left to their writers are not followed yet
+        if (stale !== null && !busy.size) await domainState.caughtUp(this.db, manager, domain.id, revision);
         const unclear = await this.unclear.of(domain.id, manager);
         const free = unclear.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
-        const changes = await difference(rows, remote, expectations(free, begun));
+        const changes = unmoved && !free.length ? plain : await difference(rows, remote, expectations(free, begun));
         // what we did ourselves, or may have done, is no loss
         const ours = new Set([...busy, ...unclear.flatMap(hostsOf)]);
         const loss = suspiciousLoss(rows, changes, ours);
@@ -175,9 +191,21 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
         // the first list of a zone is no news
         const drift = synced_at === null ? null : await driftOf(domain.name, rows, changes, ours);
         if (drift) await this.notices.tell(manager, drift);
+        // of one that was old it is what another one of the zone had done
+        const learned = settled.applied > 0 || (touched > 0 && stale === null);
+        if (learned) await this.outdateOthers(manager, domain.id);
         return { touched, ...settled };
       });
     });
+  }
+
+  /** What this cache has learned of the zone, those of its other domains have not. */
+  private async outdateOthers(manager: EntityManager, domainId: number): Promise<void> {
+    const { ids } = await this.shared.of(domainId, manager);
+    const others = ids.filter((id) => id !== domainId);
+    if (!others.length) return;
+    await this.shared.outdate(manager, others);
+    this.db.afterCommit(manager, () => void this.settleAll());
   }
 
   /** What was proved of unclear changes, in the transaction that brought the cache up to date. */
@@ -217,7 +245,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     // one that is looking may have passed what has just become unclear
     this.next ??= this.looking.then(() => {
       this.next = null;
-      this.looking = this.lookAround();
+      this.looking = withoutDeadline(() => this.lookAround());
       return this.looking;
     });
     return this.next;
@@ -225,7 +253,8 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
 
   private async lookAround(): Promise<void> {
     try {
-      if (this.database.open && !this.stopping) this.queue.offer(await this.unclear.domains());
+      if (this.database.open && !this.installation.halted && !this.stopping)
+        this.queue.offer(await this.unclear.domains());
     } catch (error) {
       log().warn({ err: (error as Error).message }, 'unfinished writes could not be looked for');
     }
@@ -241,10 +270,8 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
         const after = { touched, applied, failed };
         await this.audit.append('system', { ...entryOf('record.settle', domain), after });
       }
-      const ripe = await this.unclear.ripeAt(id);
-      if (ripe === null) return 'done';
-      const time = Date.parse(ripe) || 0;
-      return { again: time >= Date.now() ? time + 1 : Date.now() + AGAIN_MS };
+      const again = await this.unclear.nextLook(id);
+      return again === null ? 'done' : { again };
     } catch (error) {
       log().warn({ domain: domain.name, err: (error as Error).message }, 'unfinished writes are not settled yet');
       return error instanceof ProviderError && DOWN.has(error.kind) ? 'down' : 'failed';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
+import { TokensModule } from '../tokens/tokens.module.js';
 import { AccountSyncService } from './account-sync.service.js';
 import { AllowedRecords } from './allowed-records.js';
 import { BatchService } from './changes/batch.service.js';
@@ -9,6 +10,7 @@ import { ChangeSets } from './changes/change-sets.js';
 import { ChangesController } from './changes/changes.controller.js';
 import { ChangeEngine } from './changes/engine.service.js';
 import { Execution } from './changes/execution.service.js';
+import { HeldLists } from './changes/held.service.js';
 import { KeptHere } from './changes/kept-here.service.js';
 import { LateChanges } from './changes/late.service.js';
 import { Places } from './changes/places.js';
@@ -25,7 +27,7 @@ import { RrsetsService } from './rrsets/rrsets.service.js';
 import { SyncController } from './sync.controller.js';
 
 @Module({
-  imports: [AccountsModule, DomainsModule],
+  imports: [AccountsModule, DomainsModule, TokensModule],
   controllers: [ChangesController, RrsetsController, RecordsController, SyncController],
   providers: [
     RecordsService,
@@ -36,6 +38,7 @@ import { SyncController } from './sync.controller.js';
     ResumeService,
     ChangeRetention,
     KeptHere,
+    HeldLists,
     LateChanges,
     Unclear,
     ChangeReader,

@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, hasScope } from '../common/access.js';
+import { within } from '../common/clock.js';
+import { withoutDeadline } from '../common/deadline.js';
 import { errors } from '../common/errors.js';
+import { log } from '../common/logger.js';
 import { orderBy, pageOf } from '../common/paging.dto.js';
 import { searchPattern } from '../common/search.js';
 import type { RecordState } from '../common/token-rules.js';
@@ -27,6 +30,8 @@ import { SuspiciousList } from './suspicious.js';
  * A list without `limit` is complete up to here; beyond it a page must be asked for, so that nothing is cut silently.
  */
 const MAX_UNPAGED = 10_000;
+/** ms that a list waits for the zone where the cache is known to be old; then it is shown as it is */
+const FOLLOW_MS = 2_000;
 const SORTS = {
   id: 'id',
   name: 'host',
@@ -42,6 +47,9 @@ type PagedRecords = RecordList & { asked: ReturnType<typeof pageOf> };
 
 @Injectable()
 export class RecordsService {
+  /** domains whose caches follow their zones right now */
+  private readonly following = new Map<number, Promise<unknown>>();
+
   constructor(
     private readonly db: Db,
     private readonly cache: RecordCache,
@@ -71,6 +79,10 @@ export class RecordsService {
         throw error instanceof SuspiciousList ? error.told(mayRead) : error;
       });
       domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
+    } else if (domain.stale_revision !== null) {
+      // the zone was changed in another account; a provider that is down takes nothing away from who reads
+      await within(this.follow(domain), FOLLOW_MS);
+      domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
     }
     const order = orderBy(query.sort, SORTS, 'id', 'id');
     if (!order) throw unknownSort(SORTS);
@@ -94,7 +106,19 @@ export class RecordsService {
     return { total, list: rows.map((row) => recordView(stored(row), domain)), asked };
   }
 
-  /** @throws AppError 404001, also for a record of another domain */
+  /** Brings an old cache up to date, once for all who ask meanwhile. */
+  private follow(domain: OpenDomain): Promise<unknown> {
+    const { id, name } = domain;
+    const running =
+      this.following.get(id) ??
+      withoutDeadline(() => this.sync.refresh(domain, 'system'))
+        .catch((err: Error) => log().warn({ domain: name, err: err.message }, 'an old list is shown'))
+        .finally(() => this.following.delete(id));
+    this.following.set(id, running);
+    return running;
+  }
+
+  /** @throws AppError 404001, also for a record of another domain, and for one that may not be read */
   async get(domain: OpenDomain, id: number): Promise<RecordView> {
     const row = await this.cache.one(domain.id, id);
     if (!row || !judgeRecord(domain.access, domain.id, 'read', row).allowed) throw errors.notFound('Record');
@@ -127,10 +151,7 @@ export class RecordsService {
     return this.written(me, domain, id, {});
   }
 
-  /**
-   * What the caller has just written. Who may not read the record sees of its value and remark what they sent, which is
-   * no secret to them.
-   */
+  /** What the caller has just written. Who may not read the record sees of it what they sent. */
   private async written(me: Caller, domain: OpenDomain, id: number, sent: RecordPatch): Promise<RecordView> {
     const row = await this.cache.one(domain.id, id);
     if (!row) throw errors.notFound('Record');

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { bindMissing, startBind } from '../support/bind.js';
 import { startCloudflare } from '../support/cloudflare.js';
 import { noPowerdns } from '../support/powerdns.js';
-import type { Fault } from '../support/proxy.js';
+import { type Fault, type Reply, startTcpProxy } from '../support/proxy.js';
 import { type Client, startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import {
   addAccount,
   addDomain,
+  ask,
   made,
   providerFailed,
   refused,
@@ -24,16 +26,10 @@ const within = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '400
 const inAMinute = { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS), UNCLEAR_AFTER_MS: '3600000' };
 
 /** The next write of the provider is carried out when nobody waits for its answer any more. */
-const lateOnce = (first: 'close' | 'late' = 'late'): Fault => {
+const lateOnce = (): Fault => {
   let writes = 0;
   return async ({ method }, forward) => {
-    if (method === 'GET') return forward();
-    const n = writes++;
-    if (first === 'close' && n === 0) {
-      await forward();
-      return 'close';
-    }
-    if (n === (first === 'close' ? 1 : 0)) await sleep(TIMEOUT_MS + LATE_MS);
+    if (method !== 'GET' && !writes++) await sleep(TIMEOUT_MS + LATE_MS);
     return forward();
   };
 };
@@ -85,19 +81,6 @@ describeUnless(noPowerdns)('a write of a set that is carried out after its time 
     await settled();
   });
 
-  it('brings nothing back that an earlier attempt had made and somebody has deleted', async () => {
-    world.proxy.fault = lateOnce('close');
-    providerFailed(await add('twice', '192.0.2.1'), /did not answer/);
-    const { list } = (await admin.get(`${world.records}?host=twice&refresh=true`)).data as { list: { id: number }[] };
-    // seen already, and still the later attempt is on its way
-    assert.equal(list.length, 1);
-    const gone = await admin.delete(`${world.records}/${list[0]?.id as number}`);
-    assert.equal(gone.status, 200);
-    await sleep(LATE_MS);
-    assert.deepEqual(await held('twice'), []);
-    await settled();
-  });
-
   it('lets other names go on at once', async () => {
     world.proxy.fault = lateOnce();
     providerFailed(await add('slow', '192.0.2.1'), /did not answer/);
@@ -105,6 +88,95 @@ describeUnless(noPowerdns)('a write of a set that is carried out after its time 
     assert.deepEqual(await held('slow'), []);
     await until('it is there', async () => (await held('slow')).length === 1);
     await settled();
+  });
+});
+
+/** ms after which a write is carried out whose connection broke at once */
+const BROKEN_MS = 1500;
+
+/** What somebody hears of a write that is carried out later all the same. */
+const BROKEN: Record<string, Reply | 'close'> = {
+  'a broken connection': 'close',
+  'half an answer': { status: 200, body: '{"a": "a body that breaks off"}', cut: 10 },
+  'an answer that is none': { status: 200, body: '{"cut' },
+  'an answer of a proxy, 502': { status: 502, body: 'Bad Gateway' },
+  'an answer of a proxy, 504': { status: 504, body: 'Gateway Timeout' },
+};
+
+describeUnless(noPowerdns)('a write of a set that is carried out after it was broken off', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld('sqlite', within);
+  });
+  afterAll(() => world?.stop());
+
+  for (const [i, [how, heard]] of Object.entries(BROKEN).entries())
+    it(`by ${how} is sent once, and takes nothing away that others were told is there`, async () => {
+      const { admin, records, proxy } = world;
+      const host = `broken${i}`;
+      const add = (value: string) => admin.post(records, { host, type: 'A', value });
+      made(await add('192.0.2.1'));
+      let writes = 0;
+      let came: Promise<unknown> | undefined;
+      proxy.fault = async ({ method }, forward) => {
+        if (method === 'GET' || writes++) return forward();
+        came = sleep(BROKEN_MS).then(forward);
+        return heard;
+      };
+      const answer = refused(await add('192.0.2.2'), 500, 500002);
+      assert.equal(answer.data.applied, 'unknown');
+      assert.equal(writes, 1, 'it is not repeated behind itself');
+      made(await add('192.0.2.3'));
+      await came;
+      assert.deepEqual(await atPowerdns(world, host), ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
+      proxy.fault = null;
+      await until('the cache agrees', () =>
+        world.agree().then(
+          () => true,
+          () => false,
+        ),
+      );
+    });
+
+  it('by nobody who could be reached was not sent, and nobody waits for it', async () => {
+    const { admin, records, proxy } = world;
+    const add = (value: string) => admin.post(records, { host: 'down', type: 'A', value });
+    made(await add('192.0.2.1'));
+    await proxy.down();
+    assert.equal(refused(await add('192.0.2.2'), 500, 500002).data.applied, 'no');
+    await proxy.up();
+    made(await add('192.0.2.3'));
+    assert.deepEqual(await atPowerdns(world, 'down'), ['192.0.2.1', '192.0.2.3']);
+  });
+});
+
+describeUnless(bindMissing())('an update of a name server that is carried out after its connection broke', () => {
+  it('takes nothing away that others were told is there', async () => {
+    const bind = await startBind({ zones: ['example.com'] });
+    const proxy = await startTcpProxy(bind.port);
+    const service = await startService('sqlite', within);
+    const { admin } = service;
+    const { tsig } = bind;
+    const account = await addAccount(admin, 'rfc2136', {
+      ...{ server: '127.0.0.1', port: String(proxy.port), zones: 'example.com' },
+      ...{ tsig_name: tsig.name, tsig_algorithm: tsig.algorithm, tsig_secret: tsig.secret },
+    });
+    const domain = await addDomain(admin, account, 'example.com');
+    const add = (value: string) =>
+      admin.post(`/api/domains/${domain}/records`, { host: 'www', type: 'A', value, ttl: 300 });
+    const { id } = made(await add('192.0.2.1'));
+    let updates = 0;
+    proxy.fault = ({ update }) => (update && updates++ === 0 ? { broken: BROKEN_MS } : 'pass');
+    const gone = await admin.delete(`/api/domains/${domain}/records/${id}`);
+    assert.equal(refused(gone, 500, 500002).data.applied, 'unknown');
+    // the same value, of which the deletion that is on its way would leave nothing
+    const again = await add('192.0.2.1');
+    await sleep(BROKEN_MS);
+    const held = (await ask(bind.port, 'www.example.com', 'A')).map(({ rdata }) => rdata);
+    if (again.status === 201) assert.deepEqual(held, ['192.0.2.1']);
+    else assert.deepEqual([again.code, held], [409001, []]);
+    await service.stop();
+    await Promise.all([proxy.stop(), bind.stop()]);
   });
 });
 
@@ -150,5 +222,36 @@ describe('a write of one record that may be carried out for long', () => {
     made(await admin.post(records, record('192.0.2.5')));
     await service.stop();
     await cloudflare.stop();
+  });
+});
+
+describeUnless(noPowerdns)('a piece of a long list that was broken off', () => {
+  it('may still come while the next piece is at the provider: others at its names wait', async () => {
+    const world = await startWorld('sqlite', { UNCLEAR_AFTER_MS: '3600000' });
+    const { admin, records, proxy } = world;
+    const sent: string[] = [];
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    proxy.fault = async ({ method, body }, forward) => {
+      if (method === 'GET') return forward();
+      if (sent.push(body) === 1) return 'close';
+      if (sent.length === 2) await gate;
+      return forward();
+    };
+    try {
+      const changes = Array.from({ length: 300 }, (_, i) => ({
+        ...{ op: 'create', host: `late${i}`, type: 'A', value: '192.0.2.1' },
+      }));
+      assert.equal((await admin.post(`${records}/batch`, { changes })).status, 202);
+      await until('the next piece is at the provider', async () => sent.length === 2);
+      const [, host] = /"(late\d+)\.example\.com\."/.exec(sent[0] as string) ?? [];
+      assert.ok(host && !sent[1]?.includes(`"${host}.`));
+      refused(await admin.post(records, { host, type: 'A', value: '192.0.2.2' }), 409, 409001);
+    } finally {
+      release();
+      await world.stop();
+    }
   });
 });

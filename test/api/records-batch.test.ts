@@ -117,8 +117,9 @@ for (const { kind, skip } of databases()) {
         done(await admin.post(batch, { changes: [upsert(more)] })).outcomes?.[0] as { id: number; changed: boolean };
       const { id, changed } = await once({ remark: 'mine' });
       assert.equal(changed, true);
-      const requests = world.proxy.requests.length;
-      assert.deepEqual([await once({}), world.proxy.requests.length], [{ ok: true, id, changed: false }, requests]);
+      const writes = () => world.proxy.requests.filter(({ method }) => method !== 'GET').length;
+      const before = writes();
+      assert.deepEqual([await once({}), writes()], [{ ok: true, id, changed: false }, before]);
       assert.equal((await once({ ttl: 77 })).changed, true);
       const record = done(await admin.get(`${records}/${id}`));
       assert.deepEqual([record.ttl, record.remark], [77, 'mine']);
@@ -149,7 +150,7 @@ for (const { kind, skip } of databases()) {
       const { change_set_id, outcomes } = done(await token.post(batch, { changes: list }));
       assert.deepEqual(
         outcomes?.map((o) => (o.ok ? 'ok' : o.error?.code)),
-        ['ok', 403001, 403001],
+        ['ok', 403001, 404001],
       );
       assert.equal(done(await admin.get(`${changes}/${change_set_id as number}`)).door, 'token');
       // the history shows to a token with rules what it may read, and no words about the rest
@@ -213,9 +214,10 @@ for (const { kind, skip } of databases()) {
       const first = done(await admin.put(path, { values: ['192.0.2.1', '192.0.2.2'], ttl: 120 }));
       assert.equal(first.changed, true);
       assert.equal(first.records.length, 2);
-      const requests = world.proxy.requests.length;
+      const writes = () => world.proxy.requests.filter(({ method }) => method !== 'GET').length;
+      const before = writes();
       const again = done(await admin.put(path, { values: ['192.0.2.2', { value: '192.0.2.1' }], ttl: 120 }));
-      assert.deepEqual([again, world.proxy.requests.length], [{ ...first, changed: false }, requests]);
+      assert.deepEqual([again, writes()], [{ ...first, changed: false }, before]);
       // one value goes and one comes: its record stays the same one
       const moved = done(await admin.put(path, { values: ['192.0.2.1', '192.0.2.3'] }));
       assert.deepEqual(moved, { changed: true, records: first.records });

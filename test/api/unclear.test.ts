@@ -386,7 +386,7 @@ describe('a change that was not applied', () => {
     const id = await plant(false, [{ host: 'x', tried: true }]);
     await settle().adoptDead(domain);
     assert.deepEqual(await of(id), ['unknown', 'unknown']);
-    done(await admin.delete(`/api/domains/${domain}`));
+    done(await admin.delete(`/api/domains/${domain}?force=true`));
     assert.deepEqual(await settle().domains(), []);
     assert.deepEqual(await of(id), ['done', 'unknown']);
     assert.equal((await db.rows('SELECT id FROM change_sets WHERE state = ?', ['unknown'])).length, 0);

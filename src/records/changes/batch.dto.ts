@@ -86,7 +86,7 @@ class BatchOutcome {
   ok!: boolean;
   /** of the record; not after a deletion */
   id?: number;
-  /** of what is ok: something had to be written */
+  /** of what is ok: something had to be written; not told to tokens without `records:read` */
   changed?: boolean;
   /** of what is not: `unknown` when the provider gave no clear answer and is being asked what it holds */
   state?: 'failed' | 'unknown' | 'not_tried';

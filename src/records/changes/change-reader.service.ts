@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { timeMs } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { pageOf } from '../../common/paging.dto.js';
 import { Db, marks } from '../../database/db.js';
@@ -10,7 +11,7 @@ import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, Change
 import type { ChangedRecord, ChangeSet, ChangeState, Door, RecordChange } from './change-set.entity.js';
 
 const SET_COLUMNS = `id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
-  total, created_at, finished_at`;
+  total, hold_reason, created_at, finished_at, paused_until, cancelled_at`;
 
 /** characters of a value that are shown: a list may be of thousands */
 const MAX_VALUE = 4000;
@@ -28,6 +29,13 @@ type StoredChange = Omit<RecordChange, 'state_before' | 'state_after' | 'error'>
 export class ChangeReader {
   constructor(private readonly db: Db) {
     provide('zoneward_change_sets', () => this.unfinished());
+    provide('zoneward_in_doubt_seconds', () => this.oldestInDoubt());
+  }
+
+  private async oldestInDoubt(): Promise<Record<string, number>> {
+    const sql = "SELECT MIN(tried_at) AS at FROM record_changes WHERE state = 'unknown'";
+    const { at } = (await this.db.row<{ at: string | null }>(sql)) ?? {};
+    return { oldest: at ? Math.max(0, (timeMs() - Date.parse(at)) / 1000) : 0 };
   }
 
   /** Newest first. @param door only those that came in by it */
@@ -119,7 +127,8 @@ const none = (): Counts => ({ pending: 0, applied: 0, failed: 0, unknown: 0, not
 const OWN_WORDS: readonly Door[] = ['failover', 'tunnel'];
 
 function setView(row: ChangeSet, { access }: Pick<OpenDomain, 'access'>, counts = none()): ChangeSetView {
-  const { id, door, request_id, state, total, created_at, finished_at } = row;
+  const { id, door, request_id, state, total, hold_reason, created_at, finished_at } = row;
+  const { paused_until, cancelled_at } = row;
   const { user_id, username, token_id, token_name } = row;
   const comment = access.rules && OWN_WORDS.includes(door) ? '' : row.comment;
   const actor = { type: row.actor_type as 'user', user_id, username, token_id, token_name };
@@ -133,8 +142,11 @@ function setView(row: ChangeSet, { access }: Pick<OpenDomain, 'access'>, counts 
     state,
     total,
     counts,
+    hold_reason,
     created_at,
     finished_at,
+    paused_until: state === 'done' ? null : paused_until,
+    cancelled_at,
   };
 }
 

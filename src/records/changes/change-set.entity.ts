@@ -47,10 +47,23 @@ export class ChangeSet {
   @Bool() background!: boolean;
   /** it holds the lock of the zone, not those of its names */
   @Bool() whole!: boolean;
-  /** the process that is at it, see `database/leases.ts` */
+  /** the holding of locks that it is done under, see `database/leases.ts`; of versions before: the process */
   @Str(128) owner!: string;
   /** `open` while a process holds its locks; `unknown` when nobody knows of some change whether it was applied */
   @Str(8) state!: 'open' | 'unknown' | 'done';
+  /** whose right counts for the rest of it, who confirmed it; null: who asked for it */
+  @Int({ nullable: true }) maker_id!: number | null;
+  @Int({ nullable: true }) maker_token_id!: number | null;
+  /** why the rest of it waits for somebody's confirmation, since that right ended */
+  @Text({ nullable: true }) hold_reason!: string | null;
+  /** when somebody confirmed it: it is tried for as long as a list that was accepted then */
+  @Utc({ nullable: true }) confirmed_at!: string | null;
+  /** the provider is away: it goes on then */
+  @Utc({ nullable: true }) paused_until!: string | null;
+  /** pauses since something of it was applied */
+  @Int({ nullable: true }) pauses!: number | null;
+  /** nothing more of it is begun */
+  @Utc({ nullable: true }) cancelled_at!: string | null;
   /** the domain's revision after the last change of it */
   @Int({ nullable: true }) revision!: number | null;
   /** changes in all */

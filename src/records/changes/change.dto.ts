@@ -47,8 +47,17 @@ export class ChangeSetView {
   /** changes in all */
   total!: number;
   counts!: ChangeCounts;
+  /**
+   * why the rest of a long list is held: the right of who asked for it ended; `POST …/confirm` goes on with it; null:
+   * it is not held
+   */
+  hold_reason!: string | null;
   created_at!: string;
   finished_at!: string | null;
+  /** the provider is away, and the list goes on then; null: it is not paused */
+  paused_until!: string | null;
+  /** somebody ended it: what was not begun is `not_tried` */
+  cancelled_at!: string | null;
 }
 
 /** A record before or after a change. */

@@ -10,6 +10,8 @@ import { BatchInput, BatchResult, WaitQuery } from './batch.dto.js';
 import { BatchService } from './batch.service.js';
 import { ChangeQuery, ChangeSetDetail, ChangeSetList } from './change.dto.js';
 import { ChangeReader } from './change-reader.service.js';
+import { HeldLists } from './held.service.js';
+import { ResumeService } from './resume.service.js';
 
 @ApiTags('Records')
 @ApiParam({ name: 'id', type: 'integer', description: 'domain' })
@@ -18,19 +20,24 @@ export class ChangesController {
   constructor(
     private readonly batches: BatchService,
     private readonly reader: ChangeReader,
+    private readonly held: HeldLists,
+    private readonly resume: ResumeService,
   ) {}
 
   /**
    * Up to 5 000 changes as one list. Each is judged like a single one, against what those before it have made; one that
-   * does not fit fails by itself, unless the list is `atomic`. Answers 200 with one outcome for each change, whatever
+   * does not fit fails by itself, unless the list is `atomic`. Sets that an `upsert` is of are read at the provider
+   * before. Answers 200 with one outcome for each change, whatever
    * became of it. More than 200 changes go on in the background (202), unless they end within `wait` seconds: `GET
-   * /api/domains/:id/changes/:id` shows how far they are. Rights are judged when the list is accepted. While a list of
-   * more than 50 names is carried out, other writers of the domain wait, for a minute at most (409001).
+   * /api/domains/:id/changes/:id` shows how far they are. Rights are judged when the list is accepted, and once
+   * more before each piece of it: where they ended the rest is held. While the provider is away such a list pauses
+   * (`paused_until`), and goes on by itself for a day; other writers of the domain are let in between its pieces. An
+   * atomic one is carried out in one go, and ends with the first failure.
    */
   @Post('records/batch')
   @HttpCode(200)
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'provider')
+  @Fails('conflict', 'suspicious', 'provider')
   @ApiOkResponse({ type: BatchResult })
   @ApiAcceptedResponse({ type: BatchResult, description: 'the list goes on in the background' })
   @Audited('record.batch')
@@ -64,5 +71,23 @@ export class ChangesController {
   @Access({ domain: 'read', scope: 'records:read' })
   get(@OnDomain() domain: OpenDomain, @Param('changeSetId', IdPipe) id: number): Promise<ChangeSetDetail> {
     return this.reader.get(domain, id);
+  }
+
+  /**
+   * Goes on with a long list that is held, since the right of who asked for it ended: what is left of it is made with
+   * the right of who confirms it. 403001 for who may not make all of that, 409001 where it is not held.
+   */
+  @Post('changes/:changeSetId/confirm')
+  @HttpCode(200)
+  @Access({ domain: 'records', scope: 'records:write' })
+  @Fails('conflict')
+  @Audited('changes.confirm')
+  async confirm(
+    @OnDomain() domain: OpenDomain,
+    @Param('changeSetId', IdPipe) id: number,
+    @Me() me: Caller,
+  ): Promise<void> {
+    await this.held.confirm(me, domain, id);
+    this.resume.wake();
   }
 }

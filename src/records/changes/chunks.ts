@@ -1,3 +1,5 @@
+import type { RecordChange } from './change-set.entity.js';
+import { hostsOf } from './evidence.js';
 import type { Net } from './plan.js';
 
 /** Deletions first, so that what replaces something finds its place free. */
@@ -12,7 +14,8 @@ const rank = ({ change }: Net): number => (change ? ORDER[change.op] : 3);
 export function chunksOf(nets: readonly Net[], size: number): Net[][] {
   const chunks: Net[][] = [];
   let chunk: Net[] = [];
-  for (const group of groupsOf(nets)) {
+  const hosts = ({ before, after }: Net) => [before?.host, after?.host].filter((host) => host !== undefined);
+  for (const group of groupsOf(nets, hosts)) {
     if (chunk.length && chunk.length + group.length > size) {
       chunks.push(chunk);
       chunk = [];
@@ -23,20 +26,42 @@ export function chunksOf(nets: readonly Net[], size: number): Net[][] {
   return chunks.map((list) => list.toSorted((a, b) => rank(a) - rank(b)));
 }
 
-function groupsOf(nets: readonly Net[]): Net[][] {
+/** Stored changes in pieces of at most so many, and of at most so many names where these are tied by nothing. */
+export function piecesOf<T extends Pick<RecordChange, 'host' | 'host_before'>>(
+  changes: readonly T[],
+  size: number,
+  names: number,
+): T[][] {
+  const pieces: T[][] = [];
+  let at = new Set<string>();
+  for (const group of groupsOf(changes, hostsOf)) {
+    const more = group.flatMap(hostsOf);
+    const piece = pieces.at(-1);
+    const together = new Set([...at, ...more]);
+    if (piece && piece.length + group.length <= size && together.size <= names) {
+      piece.push(...group);
+      at = together;
+    } else {
+      pieces.push(group);
+      at = new Set(more);
+    }
+  }
+  return pieces;
+}
+
+function groupsOf<T>(nets: readonly T[], hosts: (one: T) => string[]): T[][] {
   const parent = new Map<string, string>();
   const root = (host: string): string => {
     let at = host;
     for (let up = parent.get(at); up !== undefined && up !== at; up = parent.get(at)) at = up;
     return at;
   };
-  const hosts = ({ before, after }: Net) => [before?.host, after?.host].filter((host) => host !== undefined);
   for (const net of nets) {
     const [first, second] = hosts(net) as [string, string?];
     if (!parent.has(first)) parent.set(first, first);
     if (second !== undefined) parent.set(root(second), root(first));
   }
-  const groups = new Map<string, Net[]>();
+  const groups = new Map<string, T[]>();
   for (const net of nets) {
     const key = root(hosts(net)[0] as string);
     const group = groups.get(key);

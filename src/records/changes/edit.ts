@@ -12,8 +12,11 @@ export interface NewRecord {
   remark: string;
 }
 
-/** Makes the record with this host, type and value so, or creates it; `patch`: the fields that were named. */
-export type Upsert = { op: 'upsert'; patch: RecordPatch } & NewRecord;
+/**
+ * Makes the record with this host, type and value so, or creates it; `patch`: the fields that were named.
+ * `wasCreate`: a creation that is tried once more, which says nothing of the other records of its set.
+ */
+export type Upsert = { op: 'upsert'; patch: RecordPatch; wasCreate?: boolean } & NewRecord;
 
 /**
  * One wish of a caller, in the language of the domain: what older tools call otherwise has its own name here, and what

@@ -2,32 +2,43 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { Connection } from '../../accounts/provider-connections.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
-import { sleep } from '../../common/clock.js';
+import { sleep, timeMs } from '../../common/clock.js';
+import { requestDeadline } from '../../common/deadline.js';
 import { AppError, errors } from '../../common/errors.js';
 import { log } from '../../common/logger.js';
+import type { RecordState } from '../../common/token-rules.js';
+import { due, turn } from '../../common/turns.js';
+import { Installation } from '../../database/installation.js';
 import { type Held, Leases } from '../../database/leases.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { DomainsService } from '../../domains/domains.service.js';
+import { type SharedZone, SharedZones } from '../../domains/shared-zones.service.js';
 import { ZoneFacts } from '../../domains/zone-facts.service.js';
 import type { ApplyOptions } from '../../providers/provider.js';
+import { keyText, type SetKey } from '../../providers/record-set.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
 import { mergedRecord } from '../record-rules.js';
 import { RecordSyncService } from '../record-sync.service.js';
+import { SuspiciousList } from '../suspicious.js';
 import { ChangeSets, doorOf, type Ended, type How, type ListOptions } from './change-sets.js';
 import { chunksOf } from './chunks.js';
 import type { Edit } from './edit.js';
 import { Execution } from './execution.service.js';
+import { HeldLists } from './held.service.js';
 import { LateChanges } from './late.service.js';
 import { lockOf, MAX_NAMES } from './locks.js';
 import { isIdle, type Net, type Planned, WorkingCopy } from './plan.js';
-import { assertAllFit, type Result, resultOf } from './results.js';
-import { Unclear } from './unclear.js';
+import { assertAllFit, assertStorable, type Result, resultOf, storedResult } from './results.js';
+import { setsOf, Truth } from './truth.js';
+import { NOBODY, Unclear } from './unclear.js';
 import { readsRecords } from './who.js';
 
 /** ms that a writer waits for another one of the same name, be it one that the provider may still be at */
 const LOCK_WAIT_MS = 60_000;
 const TICK_MS = 500;
+/** ms that a writer gives the provider to show an earlier change which it may carry out for longer than one waits */
+const PROOF_MS = 3_000;
 const LATE = 'The provider gave no answer in time about an earlier change here, and may still carry it out';
 /** changes that are committed together */
 const CHUNK = 100;
@@ -37,13 +48,25 @@ const FOREGROUND = 200;
 const TURN = 100;
 
 /** A list of edits; or the names that it touches, and what it is once their rows are known. */
-export type Edits = readonly Edit[] | { hosts: string[]; of: (rows: readonly StoredRecord[]) => Edit[] };
+export type Edits =
+  | readonly Edit[]
+  | {
+      hosts: string[];
+      /** sets that are read at the provider before */
+      sets?: readonly SetKey[];
+      /** @param foreign those of the rows that the cache learned of by that reading */
+      of: (rows: readonly StoredRecord[], foreign: readonly StoredRecord[]) => Edit[] | Promise<Edit[]>;
+    };
 
 /** A list that was carried out. */
 export interface Finished {
   /** null: nothing was to be done */
   changeSet: number | null;
   results: Result[];
+  /** the rest of it goes on at another time, by another process or when somebody has confirmed it */
+  paused?: boolean;
+  /** it is stored only, and goes on piece by piece: what was planned, and the places of what is to be done */
+  left?: { planned: Planned[]; pending: ReadonlySet<number> };
 }
 
 /** A list on its way. */
@@ -69,6 +92,7 @@ interface Job {
 export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   private readonly running = new Set<Promise<unknown>>();
   private stopping = false;
+  private carryOn: (changeSet: number, domainId: number) => Promise<void> = async () => {};
 
   constructor(
     private readonly leases: Leases,
@@ -81,6 +105,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     private readonly execution: Execution,
     private readonly unclear: Unclear,
     private readonly late: LateChanges,
+    private readonly heldLists: HeldLists,
+    private readonly installation: Installation,
+    private readonly shared: SharedZones,
   ) {}
 
   /** Long lists stop behind the piece that they are at; the next start carries on. */
@@ -109,18 +136,18 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     return this.start({ actor, domain, edits, options, accepted: null, connection, resumes: null });
   }
 
-  /** Carries on with what another process has left of a list. */
+  /** Carries on with what is left of a list. @returns whether it did: not where somebody else has taken it up */
   async resume(
     actor: Actor,
     domain: OpenDomain,
     edits: readonly Edit[],
     options: ListOptions,
     resumes: Job['resumes'],
-  ): Promise<void> {
+  ): Promise<boolean> {
     const connection = await this.facts.connection(domain);
     const done = this.start({ actor, domain, edits, options, accepted: null, connection, resumes });
     this.running.add(done);
-    await done.finally(() => this.running.delete(done));
+    return (await done.finally(() => this.running.delete(done))).changeSet !== null;
   }
 
   /**
@@ -140,7 +167,12 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const accepted = new Promise<number>((resolve) => {
       accept = resolve;
     });
-    const done = this.start({ actor, domain, edits, options, accepted: accept, connection, resumes: null });
+    const begun = this.start({ actor, domain, edits, options, accepted: accept, connection, resumes: null });
+    let goAway: () => void = () => undefined;
+    const patience = new Promise<null>((resolve) => {
+      goAway = () => resolve(null);
+    });
+    const done = begun.then((finished) => (finished.left ? this.wholeOf(domain.id, finished, patience) : finished));
     done.catch(() => undefined);
     const first = await Promise.race([done, accepted]);
     if (typeof first !== 'number') return first;
@@ -148,25 +180,61 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     void done
       .catch((err) => log().error({ err, change_set: first, domain: domain.name }, 'a list of changes was cut off'))
       .finally(() => this.running.delete(done));
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, waitMs, null);
-    });
+    const timer = setTimeout(goAway, waitMs);
     const end = await Promise.race([done, patience]).finally(() => clearTimeout(timer));
-    return end ?? { changeSet: first, results: null };
+    return end && !end.paused ? end : { changeSet: first, results: null };
+  }
+
+  /** Says who carries long lists on, piece by piece. */
+  goesOnBy(carryOn: ChangeEngine['carryOn']): void {
+    this.carryOn = carryOn;
+  }
+
+  /**
+   * What became of a list that goes on piece by piece, when nothing is left of it.
+   * @param patience until when somebody waits; then it goes on without what was planned, which may be large
+   */
+  private async wholeOf(
+    domainId: number,
+    { changeSet, left }: Finished,
+    patience: Promise<unknown>,
+  ): Promise<Finished> {
+    const { planned, pending } = left as NonNullable<Finished['left']>;
+    const id = changeSet as number;
+    let isWaited = true;
+    void patience.then(() => {
+      isWaited = false;
+    });
+    await Promise.race([this.carryOn(id, domainId), patience]);
+    // another process may be at it, or it waits for somebody
+    for (let on = await this.sets.goesOn(id); on; on = await this.sets.goesOn(id)) {
+      if (this.stopping || !isWaited || on === 'held') return { changeSet, results: [], paused: true };
+      await sleep(TICK_MS);
+      await Promise.race([this.carryOn(id, domainId), patience]);
+    }
+    const rows = await this.sets.ended(id);
+    const results = planned.map((edit) => {
+      const row = rows.get(edit.position) ?? { record_id: null, state: 'not_tried', error: null };
+      return storedResult(edit, row, pending.has(edit.position));
+    });
+    return { changeSet, results };
   }
 
   private async start(job: Job): Promise<Finished> {
+    this.installation.assertWorks();
     const { domain, connection } = job;
-    const zone = lockOf(domain.id, null);
+    // of several domains that are one zone the first one, which the locks tell
+    let first = domain.id;
     const { replaces } = connection.definition.capabilities;
-    const end = Date.now() + LOCK_WAIT_MS;
+    const end = timeMs() + Math.min(LOCK_WAIT_MS, requestDeadline().work - performance.now());
     let looked = false;
+    const truth = new Truth('hosts' in job.edits ? (job.edits.sets ?? []) : setsOf(job.edits), job.resumes !== null);
     const more = new Set<string>();
     for (;;) {
       const hosts = [...new Set([...(await this.hosts(job)), ...more])];
       const whole = replaces === 'zone' || hosts.length > MAX_NAMES;
-      const names = whole ? [zone] : hosts.map((host) => lockOf(domain.id, host));
+      const zone = lockOf(first, null);
+      const names = whole ? [zone] : hosts.map((host) => lockOf(first, host));
       const done = await this.leases.hold(
         names,
         LOCK_WAIT_MS,
@@ -175,22 +243,32 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           const still = await this.hosts(job);
           if (still.some((host) => !hosts.includes(host))) return null;
           // it may have been deleted while we waited; whoever deletes it waits for us from now on
-          const { synced_at: syncedAt } = await this.domains.reload(domain.id);
-          const unclear = await this.unclear.isAt(domain.id, replaces === 'zone' ? null : hosts);
-          if (unclear && !looked) return 'unclear' as const;
+          const shared = await this.shared.of(domain.id);
+          if (shared.ids[0] !== first) return shared.ids[0];
+          const unclear = await this.unclear.isAt(shared.ids, replaces === 'zone' ? null : hosts);
+          if ((unclear || shared.stale) && !looked) {
+            // of whoever had these locks until they expired it is not known what is still on its way
+            if (unclear) for (const id of shared.ids) await this.unclear.adoptDead(id);
+            return { refresh: unclear ? shared.ids : [domain.id] };
+          }
           const rows = await this.cache.those(domain.id, 'host', hosts);
-          return this.locked(job, rows, hosts, { whole, syncedAt, unclear }, held);
+          if (await truth.differs(job.connection, domain, rows, shared.syncedAt)) return { differs: true };
+          return this.locked(job, rows, truth.foreign(rows), hosts, { whole, shared, unclear }, held);
         },
         whole ? { whole } : { within: zone },
       );
-      if (done === 'unclear') {
+      if (typeof done === 'number') first = done;
+      else if (done && 'refresh' in done && done.refresh) {
         // what the provider holds may settle it; where it does not, the plan says what cannot be said
-        await this.sync
-          .refresh(domain, 'system')
-          .catch((error: Error) => log().debug({ err: error.message }, 'unclear'));
+        for (const id of done.refresh)
+          await this.domains
+            .reload(id)
+            .then((one) => this.sync.refresh(one, 'system'))
+            .catch((error: Error) => log().debug({ err: error.message }, 'unclear'));
         looked = true;
-      } else if (done && 'late' in done) {
-        await this.patience(done.late, end);
+      } else if (done && 'differs' in done) await this.followed(job);
+      else if (done && 'late' in done) {
+        await this.patience(done.ids, replaces === 'zone' ? null : hosts, done.late, end);
         looked = false;
         // the account may have moved meanwhile
         job.connection = await this.facts.connection(domain);
@@ -199,16 +277,36 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     }
   }
 
+  /** The cache follows the provider. @throws ProviderError; AppError 409002 naming what who asks may read */
+  private async followed({ domain, actor }: Job): Promise<void> {
+    await this.sync.refresh(domain, 'system').catch((error: unknown) => {
+      throw error instanceof SuspiciousList ? error.told((row) => this.mayRead(actor, domain, row)) : error;
+    });
+  }
+
+  private mayRead(actor: Actor, { id, access }: OpenDomain, row: RecordState): boolean {
+    return readsRecords(actor) && judgeRecord(access, id, 'read', row).allowed;
+  }
+
   /**
-   * Waits, without a lock, until the provider cannot carry out an earlier change any more. @param end when whoever asks
-   * goes away @throws AppError 409001
+   * Waits, without a lock, until the provider cannot carry out an earlier change any more, or until a list of it has
+   * shown what became of that.
+   * @param hosts see `Unclear.isAt` @param end when whoever asks goes away @throws AppError 409001
    */
-  private async patience(until: string, end: number): Promise<void> {
+  private async patience(
+    domainIds: readonly number[],
+    hosts: readonly string[] | null,
+    until: string,
+    end: number,
+  ): Promise<void> {
     const at = Date.parse(until) || 0;
-    while (Date.now() <= at) {
-      if (at > end || this.stopping) throw errors.conflict(`${LATE}; try again after ${until}`);
-      await sleep(Math.min(at + 1 - Date.now(), TICK_MS));
-    }
+    const last = at > end ? timeMs() + PROOF_MS : at;
+    do {
+      if (this.stopping) break;
+      await sleep(Math.max(1, Math.min(last + 1 - timeMs(), TICK_MS)));
+      if (!(await this.unclear.isAt(domainIds, hosts))) return;
+    } while (timeMs() <= last);
+    if (at > end || this.stopping) throw errors.conflict(`${LATE}; try again after ${until}`);
   }
 
   /** The names that a list touches, as far as they are known. What does not exist or may not be done has none. */
@@ -225,7 +323,8 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
         continue;
       }
       const row = rows.get(edit.id);
-      if (!row) continue;
+      // what rules hide is as what does not exist: it waits for nobody, and nobody waits for it
+      if (!row || !judgeRecord(domain.access, domain.id, 'read', row).allowed) continue;
       hosts.add(row.host);
       if (edit.op !== 'update' || (edit.patch.host ?? row.host) === row.host) continue;
       try {
@@ -247,16 +346,16 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   private async locked(
     job: Job,
     rows: StoredRecord[],
+    foreign: readonly StoredRecord[],
     hosts: readonly string[],
-    { unclear, ...at }: Pick<How, 'whole' | 'syncedAt'> & { unclear: boolean },
+    { unclear, whole, shared }: Pick<How, 'whole'> & { shared: SharedZone; unclear: boolean },
     held: Held,
-  ): Promise<Finished | { hosts: string[] } | { late: string }> {
+  ): Promise<Finished | { hosts: string[] } | { late: string; ids: readonly number[] }> {
     const { actor, domain, connection, options } = job;
-    const mayRead = (row: StoredRecord) =>
-      readsRecords(actor) && judgeRecord(domain.access, domain.id, 'read', row).allowed;
+    const mayRead = (row: StoredRecord) => this.mayRead(actor, domain, row);
     const copy = new WorkingCopy(connection.definition, domain, rows, mayRead, !('hosts' in job.edits));
     const planned: Planned[] = [];
-    const edits = 'hosts' in job.edits ? job.edits.of(rows) : job.edits;
+    const edits = 'hosts' in job.edits ? await job.edits.of(rows, foreign) : job.edits;
     for (const edit of edits) {
       planned.push(copy.plan(edit, job.resumes?.positions[planned.length] ?? planned.length));
       if (planned.length % TURN === 0) await nextTurn();
@@ -266,9 +365,13 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const others = planned.flatMap(({ after }) => (after && !known.has(after.host) ? [after.host] : []));
     if (others.length) return { hosts: others };
     if (options.atomic && !job.resumes) assertAllFit(planned);
-    const nets = [...copy.nets()].filter((net) => !isIdle(net));
-    const late = unclear ? await this.lateUntil(job, nets, hosts) : null;
-    if (late) return { late };
+    const nets: Net[] = [];
+    for (const net of copy.nets()) {
+      if (due()) await turn();
+      if (!isIdle(net)) nets.push(net);
+    }
+    const late = unclear ? await this.lateUntil(job, shared.ids, nets, hosts) : null;
+    if (late) return { late, ids: shared.ids };
     if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {
       this.audit.notNeeded(actor);
       return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)) };
@@ -277,12 +380,31 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
     const chunks = chunksOf(nets, size);
     const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);
-    const changeSet = await this.store(job, planned, nets, chunks[0] ?? [], { background, ...at });
+    const refusal = job.resumes
+      ? await this.heldLists.refusal(job.resumes.changeSet, domain.id, chunks[0] ?? [])
+      : null;
+    if (job.resumes && refusal) {
+      await this.heldLists.hold(job.resumes.changeSet, domain.id, refusal, NOBODY);
+      return { changeSet: job.resumes.changeSet, results: [], paused: true };
+    }
+    // the process was paused, or lost its database: somebody else may have the names by now
+    if (performance.now() >= held.heldUntil()) return { hosts: [] };
+    // others are let in between its pieces; of one that is whole or nothing, nobody is
+    const left = background && !job.resumes && !options.atomic;
+    const first = left ? [] : (chunks[0] ?? []);
+    const how = { background, left, whole, owner: held.owner, syncedAt: shared.syncedAt };
+    const changeSet = await this.store(job, planned, nets, first, how);
     if (changeSet === null) return job.resumes ? { changeSet, results: [] } : { hosts: [] };
     if (background && job.accepted) {
       // the entry is written at the end
       this.audit.notNeeded(actor);
+      // who asked is answered, or waits as long as they said
+      requestDeadline().lift();
       job.accepted(changeSet);
+    }
+    if (left) {
+      const pending = new Set(nets.flatMap(({ entry }) => entry.positions));
+      return { changeSet, results: [], left: { planned, pending } };
     }
     const ended = new Map<number, Ended>();
     const run = {
@@ -291,27 +413,30 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       connection,
       options,
       held,
+      others: shared.ids.filter((id) => id !== domain.id),
       mayRead,
       planned,
       changeSet,
       resumed: job.resumes !== null,
-      only: chunks.length > 1 ? undefined : onlyOf(options.only, rows),
+      pauses: job.resumes !== null && !options.atomic,
+      only: onlyOf(options.only, rows),
       ended,
     };
-    await this.execution.run(run, chunks, background, () => this.stopping);
-    return { changeSet, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
+    const paused = await this.execution.run(run, chunks, background, () => this.stopping);
+    return { changeSet, paused, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
   }
 
   /** Until when the list has to wait for what the provider may still carry out; null: not at all. */
   private async lateUntil(
-    { domain, edits, connection }: Job,
+    { edits, connection }: Job,
+    domainIds: readonly number[],
     nets: readonly Net[],
     hosts: readonly string[],
   ): Promise<string | null> {
     const { replaces, outlives } = connection.definition.capabilities;
     // a set that is as it shall be would not be when another value came
     const names = nets.length || !('hosts' in edits) ? [] : hosts;
-    return outlives ? this.late.until(domain.id, nets, names, replaces) : null;
+    return outlives ? this.late.until(domainIds, nets, names, replaces) : null;
   }
 
   /** @returns the number of the list; null: somebody else has taken it up, or it has to be planned anew */
@@ -324,27 +449,19 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   ): Promise<number | null> {
     if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, ...how });
     const { changeSet } = resumes;
-    return (await this.sets.takeUp(changeSet, planned, nets, first, how.whole)) ? changeSet : null;
+    return (await this.sets.takeUp(changeSet, planned, nets, first, how)) ? changeSet : null;
   }
 }
 
-/** Bytes of values that a list keeps, before and after: a short list can name long values thousands of times. */
-const MAX_KEPT = 32 * 1024 * 1024;
-
-/** @throws AppError 400001 */
-function assertStorable(planned: readonly Planned[]): void {
-  const kept = planned.reduce((sum, { before, after }) => sum + lengthOf(before) + lengthOf(after), 0);
-  if (kept <= MAX_KEPT) return;
-  const words = `hold ${kept} bytes of values before and after, more than the ${MAX_KEPT} of one list: send shorter lists`;
-  throw errors.field('changes', words, 'length', { max: MAX_KEPT });
+/** What of some sets the provider has to hold: records that are kept here alone have no id there. */
+function onlyOf(keys: ListOptions['only'], rows: readonly StoredRecord[]): ApplyOptions['only'] {
+  if (!keys) return undefined;
+  const sets = new Map(
+    keys.map(({ host, type, line }) => [
+      keyText({ host, type, line }),
+      { host, type, line, remoteIds: [] as string[] },
+    ]),
+  );
+  for (const row of rows) if (row.remote_id !== null) sets.get(keyText(row))?.remoteIds.push(row.remote_id);
+  return [...sets.values()];
 }
-
-/** What of a set the provider has to hold: records that are kept here alone have no id there. */
-function onlyOf(key: ListOptions['only'], rows: readonly StoredRecord[]): ApplyOptions['only'] {
-  if (!key) return undefined;
-  const { host, type, line } = key;
-  const members = rows.filter((row) => row.host === host && row.type === type && row.line === line);
-  return [{ host, type, line, remoteIds: members.flatMap(({ remote_id }) => remote_id ?? []) }];
-}
-
-const lengthOf = (row: StoredRecord | null): number => row?.value.length ?? 0;

@@ -20,16 +20,17 @@ export class LateChanges {
    * take away what the list has made meanwhile: of the same record, in the same set of records, or anywhere in a zone
    * that is written as a whole. Who repeats the very same wish need not wait; then only time tells whether it comes
    * once more.
+   * @param domainIds all domains that are the zone
    * @param names where the list finds all as it shall be, and would not, if such a change came
    * @returns null: not at all
    */
   async until(
-    domainId: number,
+    domainIds: readonly number[],
     nets: readonly Net[],
     names: readonly string[],
     replaces: Capabilities['replaces'],
   ): Promise<string | null> {
-    const all = await this.unclear.of(domainId);
+    const all = (await Promise.all(domainIds.map((id) => this.unclear.of(id)))).flat();
     const late = asSent(all.filter((change) => change.late && (change.settle_after ?? '') > now()));
     const touches = touched(nets, names, new Set(late.map(({ change }) => wish(change.record_id, change.after))));
     let until: string | null = null;
@@ -77,20 +78,22 @@ function touched(
     for (const row of [before, after]) if (row) touch(`name ${row.host}`, same);
     // made once more, it does no harm; but what is seen of it from now on proves nothing of the first
     if (!before && after && same) touch(contentOf(after), same);
-    if (before) for (const place of [`record ${before.id}`, contentOf(before)]) touch(place, same);
+    // another domain of the zone knows the record by another number
+    const known = before && [`record ${before.id}`, contentOf(before), `remote ${before.remote_id}`];
+    for (const place of known ?? []) touch(place, same);
   }
   return places;
 }
 
 /** Where a list meets what a change that comes late would write. */
 function placesOf(
-  { record_id: id, after }: UnclearChange,
+  { record_id: id, before, after }: UnclearChange,
   parts: readonly UnclearChange[],
   replaces: Capabilities['replaces'],
 ): string[] {
   if (replaces === 'zone') return [ZONE];
   if (replaces === 'set') return parts.flatMap(hostsOf).map((host) => `name ${host}`);
-  if (id !== null) return [`record ${id}`];
+  if (id !== null) return [`record ${id}`, ...(before?.remote_id ? [`remote ${before.remote_id}`] : [])];
   // it would bring back what the list takes away
   return after ? [contentOf(after)] : [];
 }

@@ -1,9 +1,10 @@
 import type { AuditEntry } from '../../audit/audit.service.js';
-import { AppError, type FieldError } from '../../common/errors.js';
+import { AppError, errors, type FieldError } from '../../common/errors.js';
 import { shownValue } from '../../dns/record.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import type { StoredRecord } from '../record-cache.js';
 import { recordView } from '../record-view.js';
+import type { ChangeState, RecordChange } from './change-set.entity.js';
 import type { Ended } from './change-sets.js';
 import type { Net, Planned } from './plan.js';
 
@@ -41,6 +42,19 @@ const partsOf = (error: AppError) => {
   const told = (error.data as { errors?: FieldError[] } | undefined)?.errors;
   return told?.length ? told : [{ path: '', message: error.message, code: 'conflict' as const }];
 };
+
+/** Bytes of values that a list keeps, before and after: a short list can name long values thousands of times. */
+const MAX_KEPT = 32 * 1024 * 1024;
+
+/** @throws AppError 400001 */
+export function assertStorable(planned: readonly Planned[]): void {
+  const kept = planned.reduce((sum, { before, after }) => sum + lengthOf(before) + lengthOf(after), 0);
+  if (kept <= MAX_KEPT) return;
+  const words = `hold ${kept} bytes of values before and after, more than the ${MAX_KEPT} of one list: send shorter lists`;
+  throw errors.field('changes', words, 'length', { max: MAX_KEPT });
+}
+
+const lengthOf = (row: StoredRecord | null): number => row?.value.length ?? 0;
 
 /** The audit entry of a list with one edit: as of the edit itself. */
 export function singleEntries(
@@ -84,6 +98,36 @@ export function listEntry(
     result: lost ? 'failed' : 'ok',
     error: lost ? `${lost} of ${counts.total} changes were not applied` : null,
   };
+}
+
+/** The same of a list that went on by itself, piece by piece. */
+export function storedEntry({ domain }: { domain: OpenDomain }, counts: Record<ChangeState, number>): AuditEntry {
+  const total = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const lost = total - counts.applied;
+  return {
+    action: 'record.batch',
+    target: { type: 'domain', id: domain.id, name: domain.name },
+    after: { total, ...counts },
+    result: lost ? 'failed' : 'ok',
+    error: lost ? `${lost} of ${total} changes were not applied` : null,
+  };
+}
+
+/** Why what was not begun of a list will not be. */
+export const cancelled = (): AppError => errors.conflict('The list was cancelled before this change was begun');
+
+/** What became of an edit of a list that went on by itself. @param pending whether something was to be done */
+export function storedResult(
+  { error, entry, before, after }: Planned,
+  row: Pick<RecordChange, 'record_id' | 'state'> & { error: string | null },
+  pending: boolean,
+): Result {
+  if (error) return { ok: false, error, state: 'failed' };
+  if (row.state === 'applied')
+    return { ok: true, id: entry?.now ? row.record_id : null, written: pending && before !== after };
+  const { code, msg, data } = JSON.parse(row.error ?? '{"code":500002,"msg":""}') as NonNullable<RecordChange['error']>;
+  const state = row.state === 'pending' ? 'not_tried' : row.state;
+  return { ok: false, error: new AppError(Math.floor(code / 1000), code, msg, data), state };
 }
 
 /** What an edit that failed meant to make, its value as it would have been shown. */

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
-import { now } from '../../common/clock.js';
+import { now, timeMs } from '../../common/clock.js';
 import { CODES } from '../../common/errors.js';
 import type { Config } from '../../config/config.js';
 import { CONFIG } from '../../config/config.module.js';
 import { Db, marks, type SqlValue } from '../../database/db.js';
-import { Leases, PROCESS } from '../../database/leases.js';
+import { isHolding, Leases } from '../../database/leases.js';
+import { SharedZones } from '../../domains/shared-zones.service.js';
 import { RecordCache } from '../record-cache.js';
 import type { ChangedRecord, ChangeSet } from './change-set.entity.js';
 import { hostsOf, type UnclearChange } from './evidence.js';
@@ -15,6 +16,10 @@ import { actorOf, WHO } from './who.js';
 
 /** ids that one statement names */
 const CHUNK = 200;
+/** ms until a domain is looked at again whose unclear names are being changed */
+const AGAIN_MS = 5_000;
+/** ms from a write without an answer to the first look whether it came late */
+const FIRST_LOOK_MS = 1_000;
 const NOT_THERE = 'The provider gave no clear answer; what it holds shows that the change was not applied';
 const NEITHER =
   'The provider gave no clear answer, and holds neither the record as it was nor as it was to be; make it again';
@@ -23,6 +28,9 @@ const NOT_KNOWN = 'The provider gave no clear answer; whether it applied the cha
 
 /** Of a change set whose process is gone: nobody is at it until somebody takes it up. */
 export const NOBODY = '';
+
+/** ms that an accepted list is tried, from then or from its confirmation */
+export const LIST_LIFE_MS = 86_400_000;
 
 /** A set that somebody is at, or was. */
 interface OpenSet {
@@ -59,6 +67,7 @@ export class Unclear {
     private readonly leases: Leases,
     private readonly cache: RecordCache,
     private readonly audit: AuditService,
+    private readonly shared: SharedZones,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -68,9 +77,8 @@ export class Unclear {
   }
 
   /**
-   * Takes over the change sets of a domain whose process is gone. What it had sent is unclear from now on; the rest was
-   * not tried, but stays as it is where the set goes on in the background (`resumable`). Call it under the domain's
-   * sync lease.
+   * Takes over the change sets of a domain whose process is gone, or has lost its locks. What it had sent is unclear
+   * from now on; the rest was not tried, but stays as it is where the set goes on in the background (`resumable`).
    */
   async adoptDead(domainId: number): Promise<void> {
     const open = await this.db.rows<OpenSet>(
@@ -80,25 +88,24 @@ export class Unclear {
     for (const set of open) if (!(await this.beingDone(domainId, set))) await this.adopt(domainId, set);
   }
 
-  /** A list that this process could not bring to its end, under its locks: as of a process that is gone. */
-  abandon(domainId: number, id: number, background: boolean): Promise<void> {
-    return this.adopt(domainId, { id, background, owner: PROCESS });
+  /** A list that its holder could not bring to its end: as of a process that is gone. */
+  abandon(domainId: number, set: Pick<OpenSet, 'id' | 'background' | 'owner'>): Promise<void> {
+    return this.adopt(domainId, set);
   }
 
   /**
    * Whether the cache may be wrong about one of these names: some change there has no known end, or its process is gone
    * before it could write down what it did. Who asks holds the locks of the names, so no other one lives at them.
+   * @param domainIds all domains that are the zone
    * @param hosts null: all of the zone
    */
-  async isAt(domainId: number, hosts: readonly string[] | null): Promise<boolean> {
-    const open = await this.db.row(`SELECT 1 AS one FROM change_sets WHERE domain_id = ? AND state <> 'done' LIMIT 1`, [
-      domainId,
-    ]);
-    if (!open) return false;
+  async isAt(domainIds: readonly number[], hosts: readonly string[] | null): Promise<boolean> {
+    const which = `domain_id IN (${marks(domainIds.length)}) AND state <> 'done'`;
+    if (!(await this.db.row(`SELECT 1 AS one FROM change_sets WHERE ${which} LIMIT 1`, domainIds))) return false;
     const rows = await this.db.rows<{ host: string; host_before: string | null }>(
       `SELECT DISTINCT c.host, c.host_before FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
-        WHERE s.domain_id = ? AND s.state <> 'done' AND (c.state = 'unknown' OR (c.state = 'pending' AND c.tried_at IS NOT NULL))`,
-      [domainId],
+        WHERE s.domain_id IN (${marks(domainIds.length)}) AND s.state <> 'done' AND (c.state = 'unknown' OR (c.state = 'pending' AND c.tried_at IS NOT NULL))`,
+      domainIds,
     );
     const asked = hosts && new Set(hosts);
     return rows.some((row) => !asked || hostsOf(row).some((host) => asked.has(host)));
@@ -164,20 +171,26 @@ export class Unclear {
   }
 
   /**
-   * Change sets that go on in the background and whose process is gone, oldest first. Whoever takes one up becomes its
-   * `owner` by compare-and-set (from '').
+   * Change sets that go on in the background and whose process is gone, oldest first, but for those that are held.
+   * Whoever takes one up becomes its `owner` by compare-and-set (from '').
    */
   async resumable(): Promise<{ id: number; domain_id: number }[]> {
     const rows = await this.db.rows<{ id: number; domain_id: number }>(
       `SELECT s.id, s.domain_id FROM change_sets s WHERE s.state IN ('open', 'unknown') AND s.owner = ? AND s.background = ?
+           AND s.hold_reason IS NULL AND (s.paused_until IS NULL OR s.paused_until <= ?)
           AND EXISTS (SELECT 1 FROM record_changes c WHERE c.change_set_id = s.id AND c.state = 'pending') ORDER BY s.id`,
-      [NOBODY, true],
+      [NOBODY, true, now()],
     );
     return rows.map(({ id, domain_id }) => ({ id, domain_id }));
   }
 
-  /** Whether somebody who lives holds the locks of an open set. */
-  private async beingDone(domainId: number, { id, whole }: Pick<OpenSet, 'id' | 'whole'>): Promise<boolean> {
+  /** Whether whoever began an open set lives and still has its locks. */
+  private async beingDone(
+    domainId: number,
+    { id, whole, owner }: Pick<OpenSet, 'id' | 'whole' | 'owner'>,
+  ): Promise<boolean> {
+    if (isHolding(owner)) return this.leases.isHolding(owner);
+    // of a version that wrote the process alone: whoever holds the names
     const zone = lockOf(domainId, null);
     if (whole) return this.leases.isHeld([zone]);
     const rows = await this.db.rows<{ host: string; host_before: string | null }>(
@@ -194,7 +207,7 @@ export class Unclear {
       `SELECT c.id, c.change_set_id, c.record_id, c.host, c.host_before, c.state_before, c.value_before, c.state_after,
               c.value_after, c.expected, c.settle_after, c.late, s.atomic
          FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
-        WHERE s.state = 'unknown' AND s.domain_id = ? AND c.state = 'unknown' ORDER BY c.id`,
+        WHERE s.state <> 'done' AND s.domain_id = ? AND c.state = 'unknown' ORDER BY c.id`,
       [domainId],
       manager,
     );
@@ -207,14 +220,22 @@ export class Unclear {
     });
   }
 
-  /** When a list can prove more of a domain's unclear changes than one of now; null: there are none. */
-  async ripeAt(domainId: number): Promise<string | null> {
+  /**
+   * When the next look at a domain's unclear changes is worth its call, in ms of `timeMs()`: when a list can prove
+   * more than one of now, and before that at times which grow further apart, since what comes late is proved at once.
+   * @returns null: there are none
+   */
+  async nextLook(domainId: number): Promise<number | null> {
     const row = await this.db.row<{ at: string | null }>(
       `SELECT MIN(COALESCE(c.settle_after, '')) AS at FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
-        WHERE s.state = 'unknown' AND s.domain_id = ? AND c.state = 'unknown'`,
+        WHERE s.state <> 'done' AND s.domain_id = ? AND c.state = 'unknown'`,
       [domainId],
     );
-    return row?.at ?? null;
+    if (row?.at == null) return null;
+    const ripe = Date.parse(row.at) || 0;
+    if (ripe < timeMs()) return timeMs() + AGAIN_MS;
+    const waited = timeMs() - (ripe - this.config.unclearAfterMs);
+    return Math.min(ripe + 1, timeMs() + Math.max(FIRST_LOOK_MS, waited));
   }
 
   /**
@@ -251,8 +272,10 @@ export class Unclear {
         [row ?? record_id, id],
         manager,
       );
-    for (const { id, before, after, expected } of failed) {
+    for (const change of failed) {
+      const { id, before, after, expected } = change;
       const known = before || after || expected !== null;
+      if (known && !gone.has(id) && (await this.againLater(manager, change))) continue;
       const msg = gone.has(id) ? NEITHER : known ? NOT_THERE : NOT_KNOWN;
       const error = JSON.stringify({ code: CODES.provider.code, msg });
       await this.db.run(`UPDATE record_changes SET state = 'failed', error = ? WHERE id = ?`, [error, id], manager);
@@ -263,6 +286,23 @@ export class Unclear {
     const clear = rows.filter((id) => !waiting.has(id));
     await this.cache.markPending(manager, domainId, clear, false);
     await this.close(manager, [...new Set(settled.map((change) => change.change_set_id))]);
+  }
+
+  /**
+   * What the provider answered with a failure, and certainly did not carry out, is tried again where its list goes on
+   * by itself. What was on its way when a process died is not. @returns whether it is
+   */
+  private async againLater(manager: EntityManager, { id, change_set_id }: UnclearChange): Promise<boolean> {
+    const again = await this.db.run(
+      `UPDATE record_changes SET state = 'pending', tried_at = NULL, error = NULL, settle_after = NULL, late = NULL
+        WHERE id = ? AND error IS NOT NULL AND change_set_id IN (
+          SELECT id FROM change_sets WHERE background = ? AND atomic = ? AND cancelled_at IS NULL AND COALESCE(confirmed_at, created_at) > ?)`,
+      [id, true, false, now(-LIST_LIFE_MS)],
+      manager,
+    );
+    const free = `UPDATE change_sets SET owner = ? WHERE id = ? AND state = 'unknown'`;
+    if (again) await this.db.run(free, [NOBODY, change_set_id], manager);
+    return again > 0;
   }
 
   /** Those of these rows that an unclear change touches. */
@@ -292,26 +332,42 @@ export class Unclear {
     }
   }
 
+  /** Nobody is asked any more what became of the changes of a domain that is gone. */
+  private async endOfGone(id: number): Promise<void> {
+    await this.db.run(
+      `UPDATE record_changes SET state = CASE WHEN tried_at IS NULL THEN 'not_tried' ELSE 'unknown' END
+        WHERE change_set_id = ? AND state = 'pending'`,
+      [id],
+    );
+    await this.db.run(`UPDATE change_sets SET state = 'done', finished_at = ? WHERE id = ?`, [now(), id]);
+  }
+
   /**
-   * Domains, with their accounts, that have changes without a known end which nobody is at. Sets of domains that are
-   * gone end here.
+   * Domains, with their accounts, that have changes without a known end which nobody is at, or whose zone was changed
+   * as another domain. Sets of domains that are gone end here.
    */
-  async domains(): Promise<{ id: number; accountId: number }[]> {
+  async domains(): Promise<{ id: number; accountId: number; ownerId: number | null }[]> {
     const rows = await this.db.rows<
-      Pick<OpenSet, 'id' | 'whole'> & { state: string; domain_id: number; account_id: number | null }
+      Pick<OpenSet, 'id' | 'whole' | 'owner'> & {
+        state: string;
+        domain_id: number;
+        account_id: number | null;
+        owner_id: number | null;
+      }
     >(
-      `SELECT s.id, s.state, s.whole, s.domain_id, d.account_id FROM change_sets s LEFT JOIN domains d ON d.id = s.domain_id
+      `SELECT s.id, s.state, s.whole, s.owner, s.domain_id, d.account_id, d.owner_id FROM change_sets s LEFT JOIN domains d ON d.id = s.domain_id
         WHERE s.state = 'unknown' OR (s.state = 'open' AND s.owner <> ?)`,
       [NOBODY],
     );
-    const found = new Map<number, number>();
-    for (const { id, state, whole, domain_id, account_id } of rows) {
+    const outdated = await this.shared.outdated();
+    const found = new Map(outdated.map(({ id, accountId, ownerId }) => [id, { accountId, ownerId }]));
+    for (const { id, state, whole, owner, domain_id, account_id, owner_id } of rows) {
       if (account_id !== null && found.has(domain_id)) continue;
-      if (state === 'open' && (await this.beingDone(domain_id, { id, whole }))) continue;
-      if (account_id !== null) found.set(domain_id, account_id);
-      else await this.db.run(`UPDATE change_sets SET state = 'done', finished_at = ? WHERE id = ?`, [now(), id]);
+      if (state === 'open' && (await this.beingDone(domain_id, { id, whole, owner }))) continue;
+      if (account_id !== null) found.set(domain_id, { accountId: account_id, ownerId: owner_id });
+      else await this.endOfGone(id);
     }
-    return [...found].map(([id, accountId]) => ({ id, accountId }));
+    return [...found].map(([id, whose]) => ({ id, ...whose }));
   }
 }
 

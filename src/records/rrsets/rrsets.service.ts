@@ -116,7 +116,7 @@ export class RrsetsService {
       const edits = [...taken.map(({ id }): Edit => ({ op: 'delete', id })), ...editsOf(concerned, records)];
       return edits.map((edit) => ('id' in edit ? { ...edit, ifMatch: '*' } : edit));
     };
-    const bound = { ...options, only: key };
+    const bound = { ...options, only: [key] };
     const { changeSet, results } = await this.engine.whole(actor, domain, { hosts: [key.host], of }, bound);
     const failed = results.find((result) => !result.ok && result.error.status === 412);
     if (failed && !failed.ok && !isPart(results)) throw new SetChanged(412, 412001, failed.error.message);
