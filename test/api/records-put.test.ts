@@ -233,7 +233,7 @@ describeUnless(bindMissing())('the state of records where the provider knows non
       blind.delete(`${records}/${id}`),
     ]);
     for (const call of calls) {
-      const answer = refused(await call, 403, 403001);
+      const answer = refused(await call, 404, 404001);
       assert.doesNotMatch(JSON.stringify([answer.msg, answer.data]), /s3cret|192\.0\.2/);
     }
   });

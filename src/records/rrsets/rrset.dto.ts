@@ -100,9 +100,23 @@ export class RrsetView {
   values!: RrsetMember[];
 }
 
+export class ReplacedMember {
+  value!: string;
+  /** seconds */
+  ttl!: number;
+  priority!: number | null;
+  weight!: number | null;
+  enabled!: boolean;
+}
+
 export class RrsetResult {
-  /** something had to be written */
+  /** something had to be written at the provider; to tokens without `records:read` always true */
   changed!: boolean;
   /** ids of the records of the set */
   records!: number[];
+  /**
+   * values that somebody had made at the provider past the service, and that went with this; of those, what who asks
+   * may read. Left out where there were none
+   */
+  replaced?: ReplacedMember[];
 }

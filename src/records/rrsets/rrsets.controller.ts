@@ -35,14 +35,16 @@ export class RrsetsController {
   }
 
   /**
-   * Makes a record set what the body says, however often it is sent: what is missing is created, what differs is
-   * changed, what is not named goes. `changed` is false when nothing was to do. All or nothing as far as it can be
-   * judged here; 409001 while others change it, 500002 when the provider fails.
+   * Makes a record set at the provider what the body says, however often it is sent: what is missing is created, what
+   * differs is changed, what is not named goes. The provider is asked what it holds before: values that somebody made
+   * there past the service go, too, and are named in `replaced`. `changed` is false when nothing was to do. All or
+   * nothing as far as it can be judged here; 409001 while others change it, 409002 when the zone has to be read and
+   * lacks too much, 500002 when the provider fails.
    */
   @Put()
   @HttpCode(200)
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'provider')
+  @Fails('conflict', 'suspicious', 'provider')
   @Audited('record.batch')
   put(
     @OnDomain() domain: OpenDomain,
@@ -54,10 +56,13 @@ export class RrsetsController {
     return this.rrsets.put(me, domain, host, type, body);
   }
 
-  /** Deletes all values of a name and type; `changed` is false when there were none. */
+  /**
+   * Deletes all values of a name and type at the provider, also those made past the service (`replaced`); `changed` is
+   * false when there were none.
+   */
   @Delete()
   @Access({ domain: 'records', scope: 'records:write' })
-  @Fails('conflict', 'provider')
+  @Fails('conflict', 'suspicious', 'provider')
   @Audited('record.batch')
   remove(
     @OnDomain() domain: OpenDomain,

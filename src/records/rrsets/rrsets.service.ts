@@ -2,26 +2,38 @@ import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../audit/audit.service.js';
 import type { Caller } from '../../common/access.js';
 import { AppError, errors, InvalidRecord } from '../../common/errors.js';
+import { due, turn } from '../../common/turns.js';
 import { hostName } from '../../dns/names.js';
 import { type DnsRecord, sameRecord, shownValue } from '../../dns/record.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { ProviderError } from '../../providers/errors.js';
+import { derivedId } from '../../providers/rrset.js';
 import { doorOf, type ListOptions } from '../changes/change-sets.js';
-import { creation, type Edit, type NewRecord } from '../changes/edit.js';
+import { creation, type Edit, type NewRecord, type Place } from '../changes/edit.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { Places } from '../changes/places.js';
+import { WorkingCopy } from '../changes/plan.js';
 import type { Result } from '../changes/results.js';
+import { readsRecords } from '../changes/who.js';
 import { RecordCache, type StoredRecord } from '../record-cache.js';
-import type { RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
+import type { ReplacedMember, RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
 
-const WRITES = ['create', 'update', 'delete'] as const;
+/** times that a set is made as it shall be while others write it at the provider */
+const ATTEMPTS = 3;
 
 /** One set of a zone: all records of a name, a type and a line. */
 export interface Key {
   host: string;
   type: string;
   line: string;
+}
+
+/** A set that is given other values, as one of many. */
+export interface Wish {
+  key: Key;
+  /** as of `RrsetsService.replace`; it may be asked again */
+  choose: (values: string[]) => readonly string[];
 }
 
 /** The provider held something else than what was judged: nothing was written. */
@@ -72,13 +84,16 @@ export class RrsetsService {
     if (twice >= 0) throw errors.field(`values.${twice}`, 'is there twice', 'duplicate');
     const [{ record: first }] = wanted as [NewRecord];
     const key = { host: first.host, type: first.type, line: first.line };
-    return this.write(me, domain, key, (rows) => editsOf(membersOf(rows, key), wanted));
+    const records = wanted.map(({ record }) => record);
+    // the answer tells whether they were there
+    for (const record of records) assertMay(domain.access, domain.id, 'read', record);
+    return this.write(me, domain, key, records, (rows) => editsOf(membersOf(rows, key), wanted));
   }
 
   /** Deletes what there is of it. @throws AppError 403001; ProviderError */
   async remove(me: Caller, domain: OpenDomain, host: string, type: string, line?: string): Promise<RrsetResult> {
     const key = keyOf(domain, host, type, line);
-    return this.write(me, domain, key, (rows) => membersOf(rows, key).map(({ id }) => ({ op: 'delete', id })));
+    return this.write(me, domain, key, [], (rows) => membersOf(rows, key).map(({ id }) => ({ op: 'delete', id })));
   }
 
   /** Of each set the values that are in DNS, from the cache. */
@@ -103,54 +118,100 @@ export class RrsetsService {
     choose: (values: string[]) => readonly string[],
   ): Promise<number | null> {
     const place = await this.places.of(domain);
-    const of = (rows: readonly StoredRecord[]): Edit[] => {
-      const members = membersOf(rows, key);
-      const wanted = choose(inDns(members));
-      const like = members.find((row) => row.enabled);
-      const records = wanted.map((value) => {
-        const one = creation(place, { ...key, value, ttl: like?.ttl, proxied: like?.proxied });
-        return { ...one, ttlGiven: false };
-      });
-      const taken = takenOver(members, wanted);
-      const concerned = members.filter((row) => (row.enabled || wanted.includes(row.value)) && !taken.includes(row));
-      const edits = [...taken.map(({ id }): Edit => ({ op: 'delete', id })), ...editsOf(concerned, records)];
-      return edits.map((edit) => ('id' in edit ? { ...edit, ifMatch: '*' } : edit));
-    };
+    const of = (rows: readonly StoredRecord[]) => replacing(place, membersOf(rows, key), key, choose);
     const bound = { ...options, only: [key] };
     const { changeSet, results } = await this.engine.whole(actor, domain, { hosts: [key.host], of }, bound);
-    const failed = results.find((result) => !result.ok && result.error.status === 412);
-    if (failed && !failed.ok && !isPart(results)) throw new SetChanged(412, 412001, failed.error.message);
-    assertDone(results);
+    assertReplaced(results);
     return changeSet;
   }
 
+  /**
+   * The same for many sets in one list, each for itself: one that is refused, or whose edits do not fit, is left out.
+   * Each is written whole or not at all at vendors of whole sets, and only there (see `goTogether`).
+   * @returns the change set, null where nothing was to be done; and of each set why it is not as it shall be, or null
+   * @throws what stops them all: AppError; ProviderError
+   */
+  async replaceEach(
+    actor: Actor,
+    domain: OpenDomain,
+    wishes: readonly Wish[],
+    options: Omit<ListOptions, 'atomic'>,
+  ): Promise<{ changeSet: number | null; failures: unknown[] }> {
+    const place = await this.places.of(domain);
+    let parts: Part[] = [];
+    const of = async (rows: readonly StoredRecord[]): Promise<Edit[]> => {
+      parts = await partsOf(place, domain, wishes, rows);
+      return parts.flatMap(({ edits }) => edits);
+    };
+    const hosts = [...new Set(wishes.map(({ key }) => key.host))];
+    const bound = { ...options, atomic: false, only: wishes.map(({ key }) => key) };
+    const { changeSet, results } = await this.engine.whole(actor, domain, { hosts, of }, bound);
+    let at = 0;
+    const failures = parts.map(({ edits, failure }) => {
+      if (failure) return failure;
+      const own = results.slice(at, at + edits.length);
+      at += edits.length;
+      return failureOf(() => assertReplaced(own));
+    });
+    return { changeSet, failures };
+  }
+
+  /** Whether many sets of a domain can be written in one list, and none of them be half written. */
+  async goTogether(domain: OpenDomain): Promise<boolean> {
+    return (await this.places.of(domain)).definition.capabilities.replaces !== 'record';
+  }
+
+  /** @param wanted what the set shall hold */
   private async write(
     me: Caller,
     domain: OpenDomain,
     key: Key,
+    wanted: readonly DnsRecord[],
     of: (rows: readonly StoredRecord[]) => Edit[],
   ): Promise<RrsetResult> {
-    const options = { door: doorOf(me), comment: '', atomic: true };
-    const edits = (rows: readonly StoredRecord[]) => {
+    const { access, id } = domain;
+    const options = { door: doorOf(me), comment: '', atomic: true, only: [key] };
+    const replaced = new Map<string, StoredRecord>();
+    const edits = (rows: readonly StoredRecord[], foreign: readonly StoredRecord[]) => {
+      for (const row of membersOf(foreign, key)) replaced.set(derivedId(row), row);
       const list = of(rows);
-      // where there is nothing to do, no edit is judged: who may write nothing there learns nothing
-      const any = { ...key, value: null, ttl: 0 };
-      const may =
-        list.length > 0 || WRITES.some((action) => judgeRecord(domain.access, domain.id, action, any).allowed);
-      if (!may) assertMay(domain.access, domain.id, 'update', any);
+      // where there is nothing to do, no edit is judged: who may delete nothing there learns nothing
+      if (!list.length) assertMay(access, id, 'delete', { ...key, value: null, ttl: 0 });
       return list;
     };
-    const { results } = await this.engine.whole(me, domain, { hosts: [key.host], of: edits }, options);
-    assertDone(results);
-    const rows = membersOf(await this.cache.those(domain.id, 'host', [key.host]), key);
-    const changed = results.some((result) => result.ok && result.written);
-    return { changed, records: rows.map(({ id }) => id) };
+    for (let attempt = 1; ; attempt++) {
+      const { results } = await this.engine.whole(me, domain, { hosts: [key.host], sets: [key], of: edits }, options);
+      // somebody wrote there between our reading and the write
+      if (attempt < ATTEMPTS && isOutrun(results)) continue;
+      assertDone(results);
+      const rows = membersOf(await this.cache.those(id, 'host', [key.host]), key);
+      const gone = [...replaced.values()].filter((row) => !wanted.some((one) => sameRecord(one, row)));
+      const told = readsRecords(me) ? gone.filter((row) => judgeRecord(access, id, 'read', row).allowed) : [];
+      const changed = !readsRecords(me) || results.some((result) => result.ok && result.written);
+      return { changed, records: rows.map((row) => row.id), ...(told.length && { replaced: told.map(shown) }) };
+    }
   }
 }
+
+const shown = (row: StoredRecord): ReplacedMember => {
+  const { ttl, priority, weight, enabled } = row;
+  return { value: shownValue(row, row.read_only), ttl, priority, weight, enabled };
+};
+
+/** The provider held other records than were judged, and nothing was written. */
+const isOutrun = (results: readonly Result[]): boolean =>
+  results.some((result) => !result.ok && result.error.status === 412) && !isPart(results);
 
 /** Where the provider takes one record after the other, a part of the set may be as it was said. */
 const isPart = (results: readonly Result[]): boolean =>
   results.some((result) => (result.ok ? result.written : result.state === 'unknown'));
+
+/** @throws SetChanged; AppError why the set does not hold its new values */
+function assertReplaced(results: readonly Result[]): void {
+  const failed = results.find((result) => !result.ok);
+  if (failed && !failed.ok && isOutrun(results)) throw new SetChanged(412, 412001, failed.error.message);
+  assertDone(results);
+}
 
 /** @throws AppError why the set is not as it was said */
 function assertDone(results: readonly Result[]): void {
@@ -163,6 +224,64 @@ function assertDone(results: readonly Result[]): void {
 /** @throws AppError 400001 for what no name of the zone can be */
 function keyOf({ name }: OpenDomain, host: string, type: string, line = 'default'): Key {
   return { host: hostName(host, name), type: type.toUpperCase(), line: line || 'default' };
+}
+
+/** Edits that give a set other values: its TTL and all else are kept, and each record is as it was judged. */
+function replacing(place: Place, members: readonly StoredRecord[], key: Key, choose: Wish['choose']): Edit[] {
+  const wanted = choose(inDns(members));
+  const like = members.find((row) => row.enabled);
+  const records = wanted.map((value) => {
+    const one = creation(place, { ...key, value, ttl: like?.ttl, proxied: like?.proxied });
+    return { ...one, ttlGiven: false };
+  });
+  const taken = takenOver(members, wanted);
+  const concerned = members.filter((row) => (row.enabled || wanted.includes(row.value)) && !taken.includes(row));
+  const edits = [...taken.map(({ id }): Edit => ({ op: 'delete', id })), ...editsOf(concerned, records)];
+  return edits.map((edit) => ('id' in edit ? { ...edit, ifMatch: '*' } : edit));
+}
+
+/** What is to be done for one of many sets; with a failure nothing is. */
+interface Part {
+  edits: Edit[];
+  failure: unknown;
+}
+
+/** Judges each of many sets beside those of its name that are written before it. */
+async function partsOf(
+  place: Place,
+  domain: OpenDomain,
+  wishes: readonly Wish[],
+  rows: readonly StoredRecord[],
+): Promise<Part[]> {
+  const names = new Map<string, { rows: StoredRecord[]; edits: Edit[] }>();
+  for (const { key } of wishes) names.set(key.host, { rows: [], edits: [] });
+  for (const row of rows) names.get(row.host)?.rows.push(row);
+  const parts: Part[] = [];
+  for (const { key, choose } of wishes) {
+    if (due()) await turn();
+    const name = names.get(key.host) as { rows: StoredRecord[]; edits: Edit[] };
+    let edits: Edit[] = [];
+    const failure = failureOf(() => {
+      edits = replacing(place, membersOf(name.rows, key), key, choose);
+      const copy = new WorkingCopy(place.definition, domain, name.rows, () => false, false);
+      const misfit = [...name.edits, ...edits].map((edit, i) => copy.plan(edit, i).error).find((error) => error);
+      if (misfit) throw misfit;
+    });
+    if (failure) edits = [];
+    name.edits.push(...edits);
+    parts.push({ edits, failure });
+  }
+  return parts;
+}
+
+/** What a judgement throws; null: nothing. */
+function failureOf(judge: () => void): unknown {
+  try {
+    judge();
+    return null;
+  } catch (error) {
+    return error;
+  }
 }
 
 const membersOf = (rows: readonly StoredRecord[], { host, type, line }: Key): StoredRecord[] =>
