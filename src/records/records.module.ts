@@ -5,6 +5,7 @@ import { TokensModule } from '../tokens/tokens.module.js';
 import { AccountSyncService } from './account-sync.service.js';
 import { AllowedRecords } from './allowed-records.js';
 import { BatchService } from './changes/batch.service.js';
+import { CancelService } from './changes/cancel.service.js';
 import { ChangeReader } from './changes/change-reader.service.js';
 import { ChangeSets } from './changes/change-sets.js';
 import { ChangesController } from './changes/changes.controller.js';
@@ -41,6 +42,7 @@ import { SyncController } from './sync.controller.js';
     HeldLists,
     LateChanges,
     Unclear,
+    CancelService,
     ChangeReader,
     BatchService,
     RrsetsService,

@@ -8,6 +8,7 @@ import { IdPipe } from '../../common/validation.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { BatchInput, BatchResult, WaitQuery } from './batch.dto.js';
 import { BatchService } from './batch.service.js';
+import { CancelService } from './cancel.service.js';
 import { ChangeQuery, ChangeSetDetail, ChangeSetList } from './change.dto.js';
 import { ChangeReader } from './change-reader.service.js';
 import { HeldLists } from './held.service.js';
@@ -22,6 +23,7 @@ export class ChangesController {
     private readonly reader: ChangeReader,
     private readonly held: HeldLists,
     private readonly resume: ResumeService,
+    private readonly cancels: CancelService,
   ) {}
 
   /**
@@ -64,6 +66,24 @@ export class ChangesController {
     const { total, list, page, limit } = await this.reader.list(domain, query);
     pageHeaders(response, total, { page, limit });
     return { total, list };
+  }
+
+  /**
+   * Ends a list: what is not begun becomes `not_tried`, what is on its way gets its end. For who made it, who may write
+   * the whole domain, and administrators. Once more changes nothing; 409001 when it has come to its end by itself.
+   */
+  @Post('changes/:changeSetId/cancel')
+  @HttpCode(200)
+  @Access({ domain: 'records', scope: 'records:write' })
+  @Fails('conflict')
+  @Audited('record.cancel')
+  async cancel(
+    @OnDomain() domain: OpenDomain,
+    @Param('changeSetId', IdPipe) id: number,
+    @Me() me: Caller,
+  ): Promise<ChangeSetDetail> {
+    await this.cancels.cancel(me, domain, id);
+    return this.reader.get(domain, id);
   }
 
   /** One list, with what became of each change so far. */
