@@ -4,11 +4,14 @@ import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import type { Caller } from '../common/access.js';
 import { now } from '../common/clock.js';
+import { withoutDeadline } from '../common/deadline.js';
 import { allOf, errors } from '../common/errors.js';
+import { makerOf } from '../common/maker.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { type Held, Leases } from '../database/leases.js';
 import { ProviderError } from '../providers/errors.js';
 import type { RemoteTunnel, TunnelApi } from '../providers/tunnels.js';
+import { underLocks } from '../providers/work.js';
 import { Cnames, type NamePlaces, namesIn, taken } from './cnames.service.js';
 import { heldRules, hostnamesOf, readIngress } from './ingress.js';
 import { LOCK_WAIT_MS, Settling, targetOf, tunnelLock } from './settling.service.js';
@@ -50,7 +53,7 @@ export class Creation {
       ...{ account_id: input.account_id, remote_account: owner, tunnel_id: null, target: null, mark, name },
       ...{ state: 'creating', forced: false, status: 'inactive', ingress, version: null },
       ...{ dns_managed: input.dns_managed ?? true, unmanaged: [], connections: [], unsettled: null },
-      ...{ settle_after: null, last_error: null, created_at: now() },
+      ...{ settle_after: null, last_error: null, hold_reason: null, created_at: now(), ...makerOf(me) },
     };
     const locks = [tunnelLock(row), `tunnel-name|${owner}|${name}`];
     const work = async (held: Held, failed: (error: unknown) => void) => {
@@ -63,7 +66,9 @@ export class Creation {
       if (conflicts.length) throw taken(conflicts, ingress);
       return this.make(me, api, { ...row, unmanaged: places.unmanaged }, places, held, failed);
     };
-    return this.settling.answered((failed) => this.leases.hold(locks, LOCK_WAIT_MS, (held) => work(held, failed)));
+    return this.settling.answered((failed) =>
+      this.leases.hold(locks, LOCK_WAIT_MS, (held) => underLocks(held.heldUntil, () => work(held, failed))),
+    );
   }
 
   private async make(
@@ -109,8 +114,8 @@ export class Creation {
     } catch (error) {
       failed(error);
       const gone = async () => there !== null && (await api.remove(owner, there));
-      // what is left goes on by itself
-      await this.undo(me, id, held, wordsOf(error), gone).catch(() => undefined);
+      // the time of the request may be over; what is left goes on by itself
+      await withoutDeadline(() => this.undo(me, id, held, wordsOf(error), gone)).catch(() => undefined);
       throw error;
     }
   }

@@ -1,19 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import PQueue from 'p-queue';
+import { AccountsService } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { type Actor, type AuditEntry, AuditService } from '../audit/audit.service.js';
 import { now, sleep, within } from '../common/clock.js';
+import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import { same } from '../common/read-only.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db } from '../database/db.js';
+import { Installation } from '../database/installation.js';
 import { type Held, Leases } from '../database/leases.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import { ProviderError } from '../providers/errors.js';
 import type { TunnelApi } from '../providers/tunnels.js';
+import { underLocks } from '../providers/work.js';
+import { Makers } from '../tokens/makers.service.js';
 import { Cnames } from './cnames.service.js';
 import { hostnamesOf } from './ingress.js';
 import { leftOf, rulesOf, type TunnelRow, TunnelRows, tunnelState, wordsOf } from './tunnel-rows.js';
@@ -22,8 +27,6 @@ import { leftOf, rulesOf, type TunnelRow, TunnelRows, tunnelState, wordsOf } fro
 const EVERY_MS = 15_000;
 /** looks that what fails is left out of, at most: it is tried every 15 s, 30 s, ..., 5 min */
 const MAX_SKIPPED = 19;
-/** tunnels that are gone on with at once */
-const PARALLEL = 4;
 /** how often one that connectors hold is tried to be deleted, and ms in between, growing */
 const TRIES = 3;
 const TRY_MS = 500;
@@ -44,6 +47,9 @@ export const targetOf = ({ id, name }: Pick<TunnelRow, 'id' | 'name'>) => ({ typ
  */
 @Injectable()
 export class Settling implements OnModuleInit, OnApplicationShutdown {
+  private readonly pool = new FairPool('tunnel settling');
+  /** tunnels that are gone on with, or wait for that */
+  private readonly going = new Map<number, Promise<void>>();
   /** by tunnel: how often it failed in a row, and the looks that it is left out of */
   private readonly failing = new Map<number, { times: number; skip: number }>();
   /** tunnels that are being deleted whose secret nobody has any more */
@@ -57,10 +63,13 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     private readonly events: Events,
     private readonly jobs: Jobs,
     private readonly leases: Leases,
+    private readonly accounts: AccountsService,
     private readonly connections: ProviderConnections,
+    private readonly makers: Makers,
     private readonly rows: TunnelRows,
     private readonly cnames: Cnames,
     private readonly audit: AuditService,
+    private readonly installation: Installation,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -98,27 +107,66 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async look(signal?: AbortSignal): Promise<void> {
-    if (!this.database.open) return;
-    const queue = new PQueue({ concurrency: PARALLEL });
-    const left = await this.rows.unsettled();
-    for (const known of [this.failing, this.disarmed])
-      for (const id of known.keys()) if (!left.some((row) => row.id === id)) known.delete(id);
-    await queue.addAll(
-      left.map((row) => async () => {
+    do {
+      if (!this.database.open || this.installation.halted) return;
+      const left = await this.rows.unsettled();
+      for (const known of [this.failing, this.disarmed])
+        for (const id of known.keys()) if (!left.some((row) => row.id === id)) known.delete(id);
+      const owners = left.length ? await this.accounts.owners() : new Map();
+      for (const row of left) {
         const last = this.failing.get(row.id);
-        if (signal?.aborted || (last && last.skip-- > 0)) return;
-        try {
-          // whoever is at it holds its lock
-          if (await this.leases.isHeld([tunnelLock(row)])) return;
-          const well = await this.leases.hold([tunnelLock(row)], 0, (held) => this.settle(row.id, held));
-          const times = (last?.times ?? 0) + 1;
-          if (well) this.failing.delete(row.id);
-          else this.failing.set(row.id, { times, skip: Math.min(2 ** (times - 1) - 1, MAX_SKIPPED) });
-        } catch (error) {
-          log().warn({ tunnel: row.name, err: wordsOf(error) }, 'what was begun could not be looked after');
-        }
-      }),
-    );
+        if (this.going.has(row.id) || (last && last.skip-- > 0)) continue;
+        const share = { user: owners.get(row.account_id) ?? null, target: row.account_id };
+        const end = this.pool
+          .run(share, () => this.goOn(row), signal)
+          // this process ends
+          .catch(() => undefined)
+          .finally(() => this.going.delete(row.id));
+        this.going.set(row.id, end);
+      }
+      // what is left meanwhile does not wait for one that hangs
+      if (!this.going.size || !signal) return;
+      const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await Promise.race([Promise.all(this.going.values()), soon]);
+    } while (this.going.size && !signal.aborted);
+  }
+
+  private async goOn(row: TunnelRow): Promise<void> {
+    try {
+      // whoever is at it holds its lock
+      if (await this.leases.isHeld([tunnelLock(row)])) return;
+      const well = await this.leases.hold([tunnelLock(row)], 0, (held) =>
+        underLocks(held.heldUntil, async () => ((await this.mayGoOn(row.id, held)) ? this.settle(row.id, held) : true)),
+      );
+      const times = (this.failing.get(row.id)?.times ?? 0) + 1;
+      if (well) this.failing.delete(row.id);
+      else this.failing.set(row.id, { times, skip: Math.min(2 ** (times - 1) - 1, MAX_SKIPPED) });
+    } catch (error) {
+      log().warn({ tunnel: row.name, err: wordsOf(error) }, 'what was begun could not be looked after');
+    }
+  }
+
+  /** Whether who began it may still write; else it is held, and owner and administrators are told. */
+  private async mayGoOn(id: number, held: Held): Promise<boolean> {
+    const row = await this.rows.one(id);
+    if (!row) return true;
+    // another replica was faster
+    if (row.hold_reason !== null) return false;
+    const { name: account, owner_id: owner } = await this.accounts.toSync(row.account_id);
+    const { maker_id, maker_token_id } = row;
+    const maker = maker_id === null ? { maker_id: owner, maker_token_id: null } : { maker_id, maker_token_id };
+    const reason = await this.makers.noAdministrator(maker);
+    if (!reason) return true;
+    const begun = { creating: 'a creation', deleting: 'a deletion', ready: 'a change' }[row.state];
+    const words = `tunnel ${row.name} of ${account}: ${begun} that was cut off is held: ${reason}`;
+    const text = `${words}. A PUT or DELETE of the tunnel by an administrator goes on with it`;
+    await this.db.transaction(async (manager) => {
+      await held.confirm(manager);
+      await this.rows.update(id, { hold_reason: reason }, manager);
+      await this.makers.tell(manager, { text, owner, details: { tunnel_id: id, tunnel: row.name } });
+      await this.audit.write(manager, 'system', { action: 'tunnel.hold', target: targetOf(row), after: { reason } });
+    });
+    return false;
   }
 
   /**

@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import PQueue from 'p-queue';
+import { AccountsService } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { within } from '../common/clock.js';
+import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import { same } from '../common/read-only.js';
 import { Jobs } from '../jobs/jobs.js';
@@ -11,14 +12,17 @@ import { rulesOf, type TunnelChange, type TunnelRow, TunnelRows, wordsOf } from 
 const EVERY_MS = 300_000;
 /** ms that an answer waits for the provider */
 const LOOK_MS = 5_000;
-/** accounts that are asked at once */
-const PARALLEL = 4;
+/** ms that one tick begins new looks: the next one begins with whatever came meanwhile */
+const PIECE_MS = 240_000;
 
 /** What providers say of tunnels, kept with them: status, connections, name and rules. */
 @Injectable()
 export class Sightings implements OnModuleInit {
+  private readonly pool = new FairPool('tunnel looks');
+
   constructor(
     private readonly jobs: Jobs,
+    private readonly accounts: AccountsService,
     private readonly connections: ProviderConnections,
     private readonly rows: TunnelRows,
   ) {}
@@ -52,10 +56,17 @@ export class Sightings implements OnModuleInit {
       const key = `${row.account_id} ${row.remote_account}`;
       owners.set(key, [...(owners.get(key) ?? []), row]);
     }
-    const queue = new PQueue({ concurrency: PARALLEL });
-    await queue.addAll(
-      [...owners.values()].map((rows) => async () => {
-        if (!signal.aborted) await this.allOf(rows);
+    const users = await this.accounts.owners();
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    await Promise.all(
+      [...owners.values()].map(async (rows) => {
+        const [{ account_id }] = rows as [TunnelRow];
+        const share = { user: users.get(account_id) ?? null, target: account_id };
+        await this.pool
+          .run(share, () => this.allOf(rows), enough)
+          .catch((error) => {
+            if (!enough.aborted) throw error;
+          });
       }),
     );
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { errors } from '../common/errors.js';
+import { type Maker } from '../common/maker.js';
 import { Db, type SqlValue } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import type { RemoteRule } from '../providers/tunnels.js';
@@ -15,7 +16,7 @@ export type TunnelRow = Omit<Tunnel, 'account'>;
 export type TunnelChange = Partial<Omit<TunnelRow, 'id' | 'account_id' | 'remote_account' | 'mark' | 'created_at'>>;
 
 const COLUMNS = `id, account_id, remote_account, tunnel_id, target, mark, name, state, forced, status, ingress, version,
-  dns_managed, unmanaged, connections, unsettled, settle_after, last_error, created_at`;
+  dns_managed, unmanaged, connections, unsettled, settle_after, last_error, maker_id, maker_token_id, hold_reason, created_at`;
 const MAX_ERROR = 1000;
 
 type Raw = { [K in keyof TunnelRow]: SqlValue };
@@ -103,9 +104,10 @@ export class TunnelRows {
     return { total, list: list.map(parsed) };
   }
 
-  /** Those that something was begun with, and not ended. */
+  /** Those that something was begun with, and not ended, but for those that wait for somebody's confirmation. */
   async unsettled(): Promise<TunnelRow[]> {
-    const sql = `SELECT ${COLUMNS} FROM tunnels WHERE state <> 'ready' OR unsettled IS NOT NULL ORDER BY id`;
+    const open = `(state <> 'ready' OR unsettled IS NOT NULL) AND hold_reason IS NULL`;
+    const sql = `SELECT ${COLUMNS} FROM tunnels WHERE ${open} ORDER BY id`;
     return (await this.db.rows<Raw>(sql)).map(parsed);
   }
 
@@ -127,6 +129,14 @@ export class TunnelRows {
     return (await this.db.run(sql, [...Object.values(values), id], manager)) > 0;
   }
 
+  /** What is held goes on with the right of who confirms it. */
+  async confirm(id: number, { maker_id, maker_token_id }: Maker): Promise<void> {
+    await this.db.run(
+      'UPDATE tunnels SET hold_reason = NULL, maker_id = ?, maker_token_id = ? WHERE id = ? AND hold_reason IS NOT NULL',
+      [maker_id, maker_token_id, id],
+    );
+  }
+
   /** What was seen at the provider, unless something was begun, or known to be newer, since `row` was read. */
   async seen(row: TunnelRow, change: TunnelChange): Promise<void> {
     const values = written(change);
@@ -146,17 +156,17 @@ export class TunnelRows {
 /** A tunnel as the API shows it. */
 export function tunnelView(row: TunnelRow): TunnelView {
   const { id, account_id, remote_account, tunnel_id, name, state, status, connections, ingress, version } = row;
-  const { dns_managed, last_error, created_at } = row;
+  const { dns_managed, last_error, hold_reason, created_at } = row;
   const unmanaged = row.unmanaged.map(unmanagedView);
   return {
     ...{ id, account_id, cloudflare_account: remote_account, tunnel_id, name, state, status, connections },
-    ...{ ingress: ingress.map(shownRule), version, dns_managed, unmanaged, last_error, created_at },
+    ...{ ingress: ingress.map(shownRule), version, dns_managed, unmanaged, last_error, hold_reason, created_at },
   };
 }
 
 /** The same for the audit log: without what is only seen. */
 export function tunnelState(row: TunnelRow) {
-  const { status: _s, connections: _c, last_error: _e, ...state } = tunnelView(row);
+  const { status: _s, connections: _c, last_error: _e, hold_reason: _h, ...state } = tunnelView(row);
   return state;
 }
 

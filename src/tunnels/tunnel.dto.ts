@@ -143,6 +143,11 @@ export class TunnelView {
   unmanaged!: Unmanaged[];
   /** why the provider could not be asked last, or what was begun not be ended */
   last_error!: string | null;
+  /**
+   * why what was begun is not gone on with: the right of who began it ended; a PUT or DELETE by an administrator goes
+   * on; null: it is not held
+   */
+  hold_reason!: string | null;
   created_at!: string;
 }
 
@@ -184,6 +189,7 @@ export class TunnelPatch extends TunnelFields {
   @Seen() connections?: TunnelConnectionView[];
   @Seen() unmanaged?: Unmanaged[];
   @Seen() last_error?: string | null;
+  @Seen() hold_reason?: string | null;
 }
 
 export class TunnelQuery extends PageQuery {

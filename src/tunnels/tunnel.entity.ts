@@ -12,7 +12,7 @@ export type TunnelState = (typeof TUNNEL_STATES)[number];
 /** A tunnel at a provider, as it was seen last. No secret of it is kept. */
 @EndedByRestore(
   `DELETE FROM tunnels WHERE state = 'creating'`,
-  `UPDATE tunnels SET state = 'ready', forced = FALSE, unsettled = NULL,
+  `UPDATE tunnels SET state = 'ready', forced = FALSE, unsettled = NULL, hold_reason = NULL,
     last_error = 'A backup was restored in which something was under way with it' WHERE state = 'deleting' OR unsettled IS NOT NULL`,
 )
 @Entity('tunnels')
@@ -50,5 +50,10 @@ export class Tunnel {
   @Utc({ nullable: true }) settle_after!: string | null;
   /** why the provider could not be asked last, or what is begun not be ended */
   @Text({ nullable: true }) last_error!: string | null;
+  /** who began what is not ended yet, or began last, and by which token; null: the owner of the account */
+  @Int({ nullable: true }) maker_id!: number | null;
+  @Int({ nullable: true }) maker_token_id!: number | null;
+  /** why what was begun is not gone on with, since the right of who began it ended */
+  @Text({ nullable: true }) hold_reason!: string | null;
   @Utc() created_at!: string;
 }

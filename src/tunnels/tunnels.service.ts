@@ -3,10 +3,12 @@ import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import type { Caller } from '../common/access.js';
 import { allOf, errors } from '../common/errors.js';
+import { makerOf } from '../common/maker.js';
 import { assertUnchanged, same } from '../common/read-only.js';
 import { Db } from '../database/db.js';
 import { type Held, Leases } from '../database/leases.js';
 import type { RemoteRule, TunnelApi } from '../providers/tunnels.js';
+import { underLocks } from '../providers/work.js';
 import { Cnames, namesIn, taken } from './cnames.service.js';
 import { fits, hostnamesOf, MAX_BYTES, readIngress } from './ingress.js';
 import { LOCK_WAIT_MS, Settling, targetOf, tunnelLock } from './settling.service.js';
@@ -49,7 +51,7 @@ export class TunnelsService {
    */
   async update(me: Caller, id: number, patch: TunnelPatch): Promise<TunnelView> {
     await this.settling.answered((failed) =>
-      this.locked(id, async (row, held) => {
+      this.locked(me, id, async (row, held) => {
         try {
           await this.change(me, row, patch, held);
         } catch (error) {
@@ -93,7 +95,7 @@ export class TunnelsService {
     if (idle && !make.length && same(unmanaged, row.unmanaged)) return this.audit.notNeeded(me);
     const unsettled = [...new Set([...make, ...removed])];
     if (!fits(unsettled)) throw tooMany();
-    await this.rows.update(id, { unsettled });
+    await this.rows.update(id, { unsettled, ...makerOf(me) });
     await this.cnames.make(me, free, target, `tunnel ${name}`);
     const version = rules ? await this.configure(api, row, expected, ingress) : row.version;
     if (name !== row.name && !(await api.rename(owner, tunnelId, name))) throw nameTaken(name);
@@ -149,9 +151,10 @@ export class TunnelsService {
    * @throws AppError 404001, 409001 while connectors hold it; ProviderError
    */
   async remove(me: Caller, id: number, force: boolean): Promise<void> {
-    await this.leases.hold([tunnelLock(await this.row(id))], LOCK_WAIT_MS, async (held) => {
+    await this.holding(id, async (held) => {
       const row = await this.row(id);
       if (row.state === 'creating') {
+        await this.rows.update(id, { hold_reason: null, ...makerOf(me) });
         if (await this.settling.undo(row, held, me, row.last_error ?? 'It was deleted while it was made')) return;
         throw errors.conflict('The provider may still be at its creation; try again in a minute');
       }
@@ -159,7 +162,7 @@ export class TunnelsService {
       const open = async () => (await provider.tunnels.connections(row.remote_account, row.tunnel_id as string)).length;
       if (!force && row.state === 'ready' && (await open())) throw inUse();
       const forced = force || row.forced;
-      await this.rows.update(id, { state: 'deleting', forced });
+      await this.rows.update(id, { state: 'deleting', forced, hold_reason: null, ...makerOf(me) });
       if (await this.settling.finish({ ...row, state: 'deleting', forced }, held, me)) return;
       if (!forced) throw inUse();
       throw errors.conflict('Its connectors are still there, without a valid secret; it is deleted as soon as they go');
@@ -168,7 +171,7 @@ export class TunnelsService {
 
   /** Another run token; connectors that have the old one run on until they are started anew. @throws AppError 409001 */
   async rotate(me: Caller, id: number): Promise<TunnelToken> {
-    return this.locked(id, async (row) => {
+    return this.locked(me, id, async (row) => {
       const { provider } = await this.connections.of(row.account_id);
       // before: what is cut off may have been done there; a failure has an entry besides
       await this.audit.append(me, { action: 'tunnel.rotate', target: targetOf(row) });
@@ -177,14 +180,22 @@ export class TunnelsService {
   }
 
   /** Works on a tunnel that nothing is left to be done with. @throws AppError 404001, 409001 */
-  private async locked<T>(id: number, work: (row: TunnelRow, held: Held) => Promise<T>): Promise<T> {
-    return this.leases.hold([tunnelLock(await this.row(id))], LOCK_WAIT_MS, async (held) => {
+  private async locked<T>(me: Caller, id: number, work: (row: TunnelRow, held: Held) => Promise<T>): Promise<T> {
+    return this.holding(id, async (held) => {
+      // what was held goes on with the right of who asks for something now
+      await this.rows.confirm(id, makerOf(me));
       await this.settling.settle(id, held);
       const row = await this.row(id);
       if (row.state === 'ready' && !row.unsettled) return work(row, held);
       const why = row.last_error ? ` (${row.last_error})` : '';
       throw errors.conflict(`Something was begun with the tunnel and is not ended yet${why}; try again in a minute`);
     });
+  }
+
+  private async holding<T>(id: number, work: (held: Held) => Promise<T>): Promise<T> {
+    return this.leases.hold([tunnelLock(await this.row(id))], LOCK_WAIT_MS, (held) =>
+      underLocks(held.heldUntil, () => work(held)),
+    );
   }
 
   private async row(id: number): Promise<TunnelRow> {
