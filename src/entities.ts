@@ -11,6 +11,8 @@ import { Lease } from './database/lease.entity.js';
 import { KnownDelegation } from './delegation/delegation.entity.js';
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { Certificate, Registration, RegistryServer } from './expiry/expiry.entity.js';
+import { CheckerNode } from './failover/checker-node.entity.js';
+import { CheckerQuestion } from './failover/checker-question.entity.js';
 import { Failover, FailoverRule } from './failover/failover.entity.js';
 import { JobRow } from './jobs/job.entity.js';
 import { Limit } from './limits/limit.entity.js';
@@ -50,6 +52,8 @@ export const ENTITIES = [
   RecordChange,
   Failover,
   FailoverRule,
+  CheckerNode,
+  CheckerQuestion,
   Lease,
   InstallationRow,
   JobRow,

@@ -1,30 +1,44 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { errors } from '../common/errors.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
-import { isSigned, Once, SIGNATURE, TIMESTAMP } from './signature.js';
+import { CheckerStore } from './checker-store.js';
+import { isSigned, isTimely, NODE, SIGNATURE, sign, TIMESTAMP } from './signature.js';
 
-/** Lets in who has the secret of the checkers, with each request once. Without a secret there is no such route. */
+/**
+ * Lets in who has the secret of the checkers, with each question once, on whichever replica. A question for another
+ * node is refused, and told by a signed header what this one is called. Without a secret there is no such route.
+ */
 @Injectable()
 export class CheckerGuard implements CanActivate {
-  private readonly once = new Once();
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly store: CheckerStore,
+  ) {}
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {}
-
-  canActivate(context: ExecutionContext): boolean {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const { checkerSecret } = this.config;
     if (!checkerSecret) throw errors.notFound('This route');
-    const request = context.switchToHttp().getRequest<Request>();
-    const [timestamp, signature] = [TIMESTAMP, SIGNATURE].map((name) => String(request.headers[name])) as [
+    const http = context.switchToHttp();
+    const { headers, body } = http.getRequest<Request>();
+    const [timestamp, node, signature] = [TIMESTAMP, NODE, SIGNATURE].map((name) => String(headers[name] ?? '')) as [
+      string,
       string,
       string,
     ];
     // the body is parsed already: whoever signs it sends what JSON.stringify makes of it
-    if (!isSigned(checkerSecret, timestamp, JSON.stringify(request.body), signature))
+    if (!isSigned(checkerSecret, `${timestamp}.${node}`, JSON.stringify(body), signature))
       throw errors.unauthenticated('The request is not signed with CHECKER_SECRET');
-    if (!this.once.take(timestamp, signature))
-      throw errors.unauthenticated('The request is too old, of the future, or was made before');
+    if (!isTimely(timestamp)) throw errors.unauthenticated('The request is too old, or of the future');
+    const own = await this.store.node();
+    if (node !== own) {
+      const response = http.getResponse<Response>();
+      response.setHeader(NODE, own);
+      response.setHeader(SIGNATURE, sign(checkerSecret, signature, own));
+      throw errors.unauthenticated('The request is for another node');
+    }
+    if (!(await this.store.take(signature))) throw errors.unauthenticated('The request was made before');
     return true;
   }
 }

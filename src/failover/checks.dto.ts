@@ -50,6 +50,11 @@ export class RemoteCheck {
 
   @IsBoolean()
   verify_tls!: boolean;
+
+  /** true: only a public address may be asked, whatever `OUTBOUND_ALLOW` of this node lists */
+  @IsOptional()
+  @IsBoolean()
+  public_only?: boolean;
 }
 
 export class RemoteTarget {
@@ -63,7 +68,7 @@ export class RemoteTarget {
   @MaxLength(255)
   name!: string;
 
-  @Known('kind', 'port', 'path', 'expect_status', 'expect_body', 'timeout_s', 'verify_tls')
+  @Known('kind', 'port', 'path', 'expect_status', 'expect_body', 'timeout_s', 'verify_tls', 'public_only')
   @Nested(() => RemoteCheck)
   check!: RemoteCheck;
 }

@@ -18,7 +18,10 @@ export interface Check {
 }
 
 /** What of it says how one check is made: all that another node is told. */
-export type Probing = Omit<Check, 'interval_s' | 'fall' | 'rise'>;
+export type Probing = Omit<Check, 'interval_s' | 'fall' | 'rise'> & {
+  /** whatever is allowed beside, only public addresses: whoever asks may not read inner pages */
+  public_only?: boolean;
+};
 
 /** A rule as it was given, complete and canonical. */
 export interface RuleConfig {
@@ -145,7 +148,14 @@ const HOUR_MS = 3_600_000;
 export const lastHour = (recent: readonly string[]): string[] =>
   recent.filter((at) => Date.parse(at) > timeMs() - HOUR_MS);
 
-/** Until when a rule may not switch by itself, since it did so too often; null: it may. */
+/**
+ * Whether a switch leaves nothing that is down: it brings back what works again. Such a one can wait; one away from
+ * what is down cannot.
+ */
+export const isReturn = (served: readonly string[], checks: Readonly<Record<string, Health>>): boolean =>
+  !served.some((value) => checks[value]?.up === false);
+
+/** Until when a rule brings nothing back by itself, since it switched too often; null: it may. */
 export function limitedUntil(recent: readonly string[], most: number): string | null {
   const switches = lastHour(recent);
   const first = switches.length < most ? undefined : switches.at(-most);

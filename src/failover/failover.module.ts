@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DomainsModule } from '../domains/domains.module.js';
 import { RecordsModule } from '../records/records.module.js';
+import { CheckerStore } from './checker-store.js';
 import { ChecksController } from './checks.controller.js';
 import { FailoverController } from './failover.controller.js';
 import { FailoverService } from './failover.service.js';
@@ -12,6 +13,6 @@ import { Watch } from './watch.service.js';
 @Module({
   imports: [DomainsModule, RecordsModule],
   controllers: [FailoverController, ChecksController],
-  providers: [FailoverService, RuleStore, Switcher, Votes, Watch],
+  providers: [FailoverService, RuleStore, CheckerStore, Switcher, Votes, Watch],
 })
 export class FailoverModule {}

@@ -1,8 +1,11 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { timeMs } from '../common/clock.js';
+import type { Owner } from '../common/fair-pool.js';
+import { request } from '../outbound/agent.js';
 import { readBody } from '../outbound/body.js';
 import type { Verdict } from './decide.js';
 import type { Subject } from './probe.js';
-import { isSigned, SIGNATURE, sign, TIMESTAMP } from './signature.js';
+import { isSigned, NODE, SIGNATURE, sign, TIMESTAMP } from './signature.js';
 
 /** ms in which questions are gathered for one call, and how many it has at most */
 const GATHER_MS = 20;
@@ -17,8 +20,13 @@ interface Question {
 
 /** Another node that checks what it is asked to. */
 export class Peer {
-  /** by the seconds that the checks may take: an answer comes when the slowest of its call has ended */
-  private readonly waiting = new Map<number, Question[]>();
+  /** what it calls itself; empty until it has told */
+  private node = '';
+  /**
+   * by the seconds that the checks may take, and by whose they are: an answer comes when the slowest of its call has
+   * ended
+   */
+  private readonly waiting = new Map<string, Question[]>();
 
   constructor(
     readonly url: string,
@@ -27,19 +35,19 @@ export class Peer {
   ) {}
 
   /** What the node says of a target; a node that cannot be asked says nothing (`up` null). */
-  ask(target: Subject): Promise<Verdict> {
+  ask(target: Subject, owner: Owner): Promise<Verdict> {
     return new Promise((answer) => {
-      const { timeout_s } = target.check;
-      const known = this.waiting.get(timeout_s);
-      if (!known) this.waiting.set(timeout_s, [{ target, answer }]);
+      const key = `${target.check.timeout_s} ${owner}`;
+      const known = this.waiting.get(key);
+      if (!known) this.waiting.set(key, [{ target, answer }]);
       else known.push({ target, answer });
-      if (!known) setTimeout(() => this.flush(timeout_s), GATHER_MS);
+      if (!known) setTimeout(() => this.flush(key), GATHER_MS);
     });
   }
 
-  private flush(timeout: number): void {
-    const all = this.waiting.get(timeout) ?? [];
-    this.waiting.delete(timeout);
+  private flush(key: string): void {
+    const all = this.waiting.get(key) ?? [];
+    this.waiting.delete(key);
     for (let i = 0; i < all.length; i += MOST) this.send(all.slice(i, i + MOST));
   }
 
@@ -55,19 +63,33 @@ export class Peer {
     );
   }
 
+  /** A node tells what it is called with its first refusal: what is signed for it, no other one answers. */
   private async call(checks: Subject[]): Promise<Verdict[]> {
     const body = JSON.stringify({ checks: checks.map(asked) });
-    const timestamp = String(Date.now());
-    const signature = sign(this.secret, timestamp, body);
+    const { node } = this;
+    try {
+      return await this.callAs(node, body, checks);
+    } catch (error) {
+      if (this.node === node) throw error;
+      return this.callAs(this.node, body, checks);
+    }
+  }
+
+  private async callAs(node: string, body: string, checks: readonly Subject[]): Promise<Verdict[]> {
+    const timestamp = String(timeMs());
+    const signature = sign(this.secret, `${timestamp}.${node}`, body);
     const longest = Math.max(...checks.map(({ check }) => check.timeout_s * 1000));
     const answer = await request(`${this.url}/api/checks`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', [TIMESTAMP]: timestamp, [SIGNATURE]: signature },
+      headers: { 'content-type': 'application/json', [TIMESTAMP]: timestamp, [NODE]: node, [SIGNATURE]: signature },
       body,
       signal: AbortSignal.timeout(longest + CALL_MS),
       dispatcher: this.dispatcher,
     });
     const text = String(await readBody(answer.body, 1));
+    const told = String(answer.headers[NODE] ?? '');
+    if (answer.statusCode === 401 && told && isSigned(this.secret, signature, told, String(answer.headers[SIGNATURE])))
+      this.node = told;
     if (answer.statusCode !== 200) throw new Error(`HTTP ${answer.statusCode}`);
     const { votes } = (JSON.parse(text) as { data: { votes: Verdict[] } }).data;
     if (!isSigned(this.secret, signature, JSON.stringify(votes), String(answer.headers[SIGNATURE])))
@@ -79,6 +101,7 @@ export class Peer {
 
 /** What a node is asked: nothing of when, and of how often. */
 function asked({ value, name, check }: Subject): Subject {
-  const { kind, port, path, expect_status, expect_body, timeout_s, verify_tls } = check;
-  return { value, name, check: { kind, port, path, expect_status, expect_body, timeout_s, verify_tls } };
+  const { kind, port, path, expect_status, expect_body, timeout_s, verify_tls, public_only } = check;
+  const asked = { kind, port, path, expect_status, expect_body, timeout_s, verify_tls };
+  return { value, name, check: { ...asked, ...(public_only && { public_only }) } };
 }

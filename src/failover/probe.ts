@@ -1,4 +1,4 @@
-import { connect, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { Cidr } from '../common/cidr.js';
 import { resolveAllowed } from '../outbound/guard.js';
 import { byDns } from '../outbound/lookup.js';
@@ -35,8 +35,8 @@ export async function probe(target: Subject, deny: readonly Cidr[], allow: reado
   // what has arrived while this process was busy is read before it is over
   const timer = setTimeout(() => setImmediate(() => end.abort()), limit).unref();
   try {
-    const work = resolveAllowed(target.value, deny, allow, (host) => byDns(host, signal)).then((address) =>
-      check.kind === 'tcp' ? connected(address, check.port, signal) : answered(address, target, signal),
+    const work = resolveAllowed(target.value, deny, check.public_only ? [] : allow, (host) => byDns(host, signal)).then(
+      (address) => (check.kind === 'tcp' ? connected(address, check.port, signal) : answered(address, target, signal)),
     );
     const late = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new Error('timeout')), { once: true });

@@ -1,13 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timeMs } from '../common/clock.js';
 
 /** HTTP headers of calls between checkers. */
 export const TIMESTAMP = 'x-zoneward-timestamp';
 export const SIGNATURE = 'x-zoneward-signature';
+/** the node that a question is for, as it calls itself; in a refusal: the one that refused */
+export const NODE = 'x-zoneward-node';
 /** ms by which the clocks of two nodes may differ */
-const WINDOW_MS = 60_000;
+export const WINDOW_MS = 60_000;
 
 /**
- * HMAC-SHA-256 in hexadecimal of `<first>.<text>`: of a request its time in ms, of an answer the request's signature.
+ * HMAC-SHA-256 in hexadecimal of `<first>.<text>`: of a question its time in ms and the node that it is for, joined by
+ * a dot; of an answer the question's signature.
  */
 export const sign = (secret: string, first: string, text: string): string =>
   createHmac('sha256', secret).update(`${first}.${text}`).digest('hex');
@@ -19,20 +23,8 @@ export function isSigned(secret: string, first: string, text: string, signature:
   return wanted.length === given.length && timingSafeEqual(wanted, given);
 }
 
-/** Takes each signed request once. */
-export class Once {
-  private readonly seen = new Map<string, number>();
-
-  /** Whether a request of this time was not seen before, and is neither old nor of the future. */
-  take(timestamp: string, signature: string): boolean {
-    const now = Date.now();
-    for (const [one, until] of this.seen) {
-      if (until > now) break;
-      this.seen.delete(one);
-    }
-    const at = /^\d{1,15}$/.test(timestamp) ? Number(timestamp) : 0;
-    if (Math.abs(now - at) > WINDOW_MS || this.seen.has(signature)) return false;
-    this.seen.set(signature, now + 2 * WINDOW_MS);
-    return true;
-  }
+/** Whether a time in ms, as text, is neither old nor of the future. */
+export function isTimely(timestamp: string): boolean {
+  const at = /^\d{1,15}$/.test(timestamp) ? Number(timestamp) : 0;
+  return Math.abs(timeMs() - at) <= WINDOW_MS;
 }

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Agent } from 'undici';
-import { Shares } from '../common/shares.js';
+import type { Dispatcher } from 'undici';
+import { FairPool, type Owner } from '../common/fair-pool.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { failoverChecks } from '../metrics/metrics.js';
@@ -11,9 +11,6 @@ import type { Verdict } from './decide.js';
 import { Peer } from './peer.js';
 import { connected, probe, type Subject } from './probe.js';
 
-/** checks under way at once, and of one domain */
-const PARALLEL = 1000;
-const PARALLEL_OF_ONE = 150;
 const CONNECT_MS = 3000;
 /** ms that it is believed for whether this node has a network */
 const NETWORK_MS = 2000;
@@ -23,8 +20,9 @@ const LOST = 'this node reaches none of CHECK_REFERENCES: its own network is dow
 /** What the nodes that check say together. */
 @Injectable()
 export class Votes implements OnApplicationShutdown {
-  private readonly shares = new Shares(PARALLEL_OF_ONE, PARALLEL);
-  private readonly agent: Agent;
+  private readonly checks = new FairPool('failover checks');
+  private readonly forNodes = new FairPool('failover checks for nodes');
+  private readonly agent: Dispatcher;
   private readonly peers: Peer[];
   private network: { at: number; up: Promise<boolean> } | null = null;
 
@@ -42,9 +40,20 @@ export class Votes implements OnApplicationShutdown {
   /**
    * What more than half of the nodes that may vote say. A node votes unless it cannot be asked, or has lost its own
    * network; more than half of all nodes must vote, or nobody can say.
+   * @param owner of the domain: whose places the check takes
+   * @param signal ends the wait for a place. @throws its reason
    */
-  async of(target: Subject, domainId: number): Promise<Verdict> {
-    const votes = await Promise.all([this.own(target, domainId), ...this.peers.map((peer) => peer.ask(target))]);
+  async of(target: Subject, owner: Owner, signal?: AbortSignal): Promise<Verdict> {
+    return this.checks.run({ user: owner, target: placeOf(target) }, () => this.asked(target, owner), signal);
+  }
+
+  /** This node's vote for another one, which has bounded its questions by its users. */
+  ofNode(target: Subject, node: string): Promise<Verdict> {
+    return this.forNodes.run({ user: node, target: placeOf(target) }, () => this.own(target));
+  }
+
+  private async asked(target: Subject, owner: Owner): Promise<Verdict> {
+    const votes = await Promise.all([this.own(target), ...this.peers.map((peer) => peer.ask(target, owner))]);
     const [own] = votes as [Verdict];
     const all = majority(votes);
     failoverChecks.inc({ outcome: all === null ? 'none' : all ? 'up' : 'down' });
@@ -56,10 +65,10 @@ export class Votes implements OnApplicationShutdown {
     return { up: all, error, latency_ms: null };
   }
 
-  /** This node's own vote. @param domainId whose share of the checks it takes; null: of a question of another node */
-  async own(target: Subject, domainId: number | null): Promise<Verdict> {
+  /** This node's own vote. */
+  private async own(target: Subject): Promise<Verdict> {
     const { outboundDeny, outboundAllow } = this.config;
-    const verdict = await this.shares.add(domainId, () => probe(target, outboundDeny, outboundAllow));
+    const verdict = await probe(target, outboundDeny, outboundAllow);
     return verdict.up || (await this.hasNetwork()) ? verdict : { up: null, error: LOST, latency_ms: null };
   }
 
@@ -83,6 +92,9 @@ export class Votes implements OnApplicationShutdown {
     return this.network.up;
   }
 }
+
+/** Where a check connects to. */
+const placeOf = ({ value, check }: Subject): string => `${value.toLowerCase()} ${check.port}`;
 
 /** Null: too few vote, or as many for it as against it. */
 export function majority(votes: readonly Pick<Verdict, 'up'>[]): boolean | null {

@@ -1,46 +1,50 @@
 import assert from 'node:assert/strict';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { it } from '@jest/globals';
 import { Agent } from 'undici';
 import { parseCidr } from '../../src/common/cidr.js';
 import type { Config } from '../../src/config/config.js';
 import { Peer } from '../../src/failover/peer.js';
 import { Votes } from '../../src/failover/votes.service.js';
-import { listen } from '../support/bind.js';
 import { startStandIn } from '../support/vendor.js';
 import { until } from '../support/world.js';
 
-it('one domain with many slow targets waits behind its own', async () => {
+it('one user with many slow targets waits behind his own, and asks no target for more than it may be asked', async () => {
   const sockets = new Set<Socket>();
+  const at = new Map<string, number>();
   // takes connections, and says nothing
   const server = createServer((socket) => {
     sockets.add(socket);
+    at.set(String(socket.localAddress), (at.get(String(socket.localAddress)) ?? 0) + 1);
     socket.on('error', () => undefined);
   });
-  const port = await listen(server);
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+  const { port } = server.address() as AddressInfo;
   const config = { checkers: [], checkReferences: [], outboundDeny: [], outboundAllow: [parseCidr('127.0.0.0/8')] };
   const votes = new Votes(config as unknown as Config);
-  const one = { port, path: null, expect_status: null, expect_body: null, timeout_s: 20, verify_tls: false };
-  const ask = (domain: number, kind: 'tcp' | 'http') =>
-    votes.own({ value: '127.0.0.1', name: 'x.example', check: { ...one, kind } }, domain);
+  const one = { port, path: null, expect_status: null, expect_body: null, timeout_s: 60, verify_tls: false };
+  const ask = (user: number, value: string, kind: 'tcp' | 'http' = 'http') =>
+    votes.of({ value, name: 'x.example', check: { ...one, kind } }, user);
   try {
-    const slow = Array.from({ length: 200 }, () => ask(1, 'http'));
-    await until('those of one domain have begun', async () => sockets.size >= 150);
-    assert.equal((await ask(2, 'tcp')).up, true);
-    // that of the other domain, too
-    assert.equal(sockets.size, 151);
+    const same = Array.from({ length: 50 }, () => ask(1, '127.1.0.1'));
+    const slow = Array.from({ length: 450 }, (_, i) => ask(1, `127.1.${1 + (i >> 6)}.${1 + (i & 63)}`));
+    await until('those of one user have begun', async () => sockets.size >= 400);
+    assert.equal((await ask(2, '127.1.0.2', 'tcp')).up, true);
+    // at the target that hangs, too
+    assert.equal((await ask(2, '127.1.0.1', 'tcp')).up, true);
+    assert.deepEqual([sockets.size, at.get('127.1.0.1')], [402, 11]);
     server.on('connection', (socket) => socket.destroy());
     for (const socket of sockets) socket.destroy();
-    const ups = (await Promise.all(slow)).map(({ up }) => up);
+    const ups = (await Promise.all([...same, ...slow])).map(({ up }) => up);
     assert.deepEqual(new Set(ups), new Set([false]));
-    assert.equal(sockets.size, 201);
+    assert.equal(sockets.size, 502);
   } finally {
     server.close();
     await votes.onApplicationShutdown();
   }
 });
 
-it('another node is asked by how long the checks may take: a quick one does not wait for a slow one', async () => {
+it('another node is asked by how long the checks may take, and by whose they are: a quick one does not wait for a slow one', async () => {
   const asked: number[][] = [];
   const node = await startStandIn(({ body }) => {
     asked.push((body as { checks: { check: { timeout_s: number } }[] }).checks.map(({ check }) => check.timeout_s));
@@ -56,14 +60,11 @@ it('another node is asked by how long the checks may take: a quick one does not 
     expect_body: null,
     verify_tls: false,
   } as const;
-  const ask = (timeout_s: number) =>
-    peer.ask({ value: '192.0.2.1', name: 'x.example', check: { ...check, timeout_s } });
+  const ask = (timeout_s: number, user = 1) =>
+    peer.ask({ value: '192.0.2.1', name: 'x.example', check: { ...check, timeout_s } }, user);
   try {
-    const verdicts = await Promise.all([1, 60, 1, 60, 1].map(ask));
-    assert.deepEqual(asked.toSorted(), [
-      [1, 1, 1],
-      [60, 60],
-    ]);
+    const verdicts = await Promise.all([...[1, 60, 1, 60, 1].map((s) => ask(s)), ask(1, 2)]);
+    assert.deepEqual(asked.toSorted(), [[1], [1, 1, 1], [60, 60]]);
     assert.deepEqual(new Set(verdicts.map(({ up }) => up)), new Set([null]));
     asked.length = 0;
     await Promise.all(Array.from({ length: 150 }, () => ask(1)));

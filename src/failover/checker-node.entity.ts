@@ -1,0 +1,12 @@
+import { Entity, PrimaryColumn } from 'typeorm';
+import { Str } from '../database/columns.js';
+import { Fleeting } from '../database/dump/tables.js';
+
+/** What this installation is called among checkers, all replicas alike. A restored copy is another node. */
+@Fleeting()
+@Entity('checker_nodes')
+export class CheckerNode {
+  /** 1: there is one row */
+  @PrimaryColumn({ type: Number }) id!: number;
+  @Str(32) node!: string;
+}
