@@ -24,6 +24,10 @@ export const RULE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const;
 const SIDES = ['primary', 'backup'] as const;
 const MAX_RULES = 1000;
 const MAX_VALUES = 50;
+/** of all rules of a domain: each is checked by itself */
+export const MAX_TARGETS = 2000;
+/** seconds of one check: a target that hangs takes a place for so long */
+export const MAX_TIMEOUT_S = 10;
 
 /** How each value of a rule is checked. */
 export class CheckInput {
@@ -66,11 +70,11 @@ export class CheckInput {
   @Max(3600)
   interval_s?: number | null;
 
-  /** seconds that one check may take, at most the interval; default: 5, or the interval */
+  /** seconds that one check may take, at most the interval and 10; default: 5, or the interval */
   @IsOptional()
   @IsInt()
   @Min(1)
-  @Max(60)
+  @Max(MAX_TIMEOUT_S)
   timeout_s?: number | null;
 
   /** failures in a row until a value is down; default: 3 */
@@ -124,7 +128,10 @@ export class RuleState {
   switches!: number;
   /** why the rule is on hold; null also where somebody has set `hold` */
   hold_reason!: string | null;
-  /** until when it does not switch by itself, since it has switched too often; null: it may */
+  /**
+   * until when it brings nothing back by itself, since it has switched too often; null: it may. It goes on switching
+   * away from what is down
+   */
   limited_until!: string | null;
 }
 
@@ -201,7 +208,10 @@ export class FailoverRuleInput {
   @IsBoolean()
   notify?: boolean | null;
 
-  /** switches by itself within an hour, at most; default: 6 */
+  /**
+   * after so many switches by itself within an hour it waits with bringing back what works again; default: 6. A switch
+   * away from what is down never waits
+   */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -225,7 +235,7 @@ export class FailoverInput {
   @IsBoolean()
   enabled!: boolean;
 
-  /** all rules: those that are not named go */
+  /** all rules: those that are not named go. Together they have 2000 values at most */
   @ArrayMaxSize(MAX_RULES)
   @NestedList(() => FailoverRuleInput)
   rules!: FailoverRuleInput[];

@@ -63,7 +63,7 @@ export class FailoverService {
   async put(me: Caller, domain: OpenDomain, { enabled, rules: inputs }: FailoverInput): Promise<FailoverView> {
     const place = await this.places.of(domain);
     const { outboundDeny, outboundAllow } = this.config;
-    const configs = configsOf(place, inputs, (path, address) =>
+    const configs = await configsOf(place, inputs, (path, address) =>
       unreachable(path, address, outboundDeny, outboundAllow),
     );
     await this.switcher.alone(domain.id, async () => {

@@ -1,11 +1,15 @@
 import { isIP } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cidr } from '../common/cidr.js';
 import { errors, type FieldError, fieldError, InvalidRecord } from '../common/errors.js';
 import { parseTime } from '../common/validation.js';
 import { mayConnect } from '../outbound/guard.js';
 import { creation, type Place } from '../records/changes/edit.js';
 import type { Check, RuleConfig } from './decide.js';
-import type { CheckInput, FailoverRuleInput } from './failover.dto.js';
+import { type CheckInput, type FailoverRuleInput, MAX_TARGETS } from './failover.dto.js';
+
+/** rules that are read before everybody else has a turn */
+const TURN = 50;
 
 const PING =
   'ping is not supported: Node.js can open no ICMP socket, and the service starts no other program; use tcp or http';
@@ -22,18 +26,33 @@ export function unreachable(
 }
 
 /**
+ * Whether the check of a rule looks for a text in what an inner address answers, one that is reached by OUTBOUND_ALLOW
+ * alone: whoever may ask so reads the page bit by bit. Of a name that is decided with each check.
+ */
+export const readsInside = (
+  { primary, backup, check }: Pick<RuleConfig, 'primary' | 'backup' | 'check'>,
+  deny: readonly Cidr[],
+): boolean =>
+  check.expect_body !== null && [...primary, ...backup].some((value) => isIP(value) && !mayConnect(value, deny, []));
+
+/**
  * The rules of a body, complete and canonical.
  * @param reach says what is wrong with a value as the target of checks
  * @throws AppError 400001 naming all that is wrong
  */
-export function configsOf(
+export async function configsOf(
   place: Place,
   inputs: readonly FailoverRuleInput[],
   reach: (path: string, value: string) => FieldError | null,
-): RuleConfig[] {
+): Promise<RuleConfig[]> {
+  const targets = inputs.reduce((sum, { primary, backup }) => sum + primary.length + backup.length, 0);
+  if (targets > MAX_TARGETS) {
+    const words = `have ${targets} values, more than the ${MAX_TARGETS} of one domain`;
+    throw errors.field('rules', words, 'length', { max: MAX_TARGETS });
+  }
   const wrong: FieldError[] = [];
   const sets = new Set<string>();
-  const configs = inputs.map((input, i): RuleConfig => {
+  const configOf = (input: FailoverRuleInput, i: number): RuleConfig => {
     const at = `rules.${i}`;
     let set = { host: input.host, line: input.line || 'default' };
     const side = (name: 'primary' | 'backup') =>
@@ -79,7 +98,12 @@ export function configsOf(
       max_switches_per_hour: input.max_switches_per_hour ?? 6,
       maintenance,
     };
-  });
+  };
+  const configs: RuleConfig[] = [];
+  for (const [i, input] of inputs.entries()) {
+    if (i % TURN === TURN - 1) await nextTurn();
+    configs.push(configOf(input, i));
+  }
   if (wrong.length) throw errors.validation([...new Map(wrong.map((e) => [e.path, e])).values()]);
   return configs;
 }

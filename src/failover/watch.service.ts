@@ -11,6 +11,7 @@ import {
   type Check,
   counted,
   inMaintenance,
+  isReturn,
   limitedUntil,
   sameValues,
   type Target,
@@ -194,11 +195,11 @@ export class Watch implements OnModuleInit {
       return;
     }
     if (rule.hold || one.switching || one.retryAt > performance.now() || inMaintenance(config, now())) return;
-    const until = limitedUntil(rule.recent, config.max_switches_per_hour);
+    const until = isReturn(served, rule.checks) && limitedUntil(rule.recent, config.max_switches_per_hour);
     if (until) {
       if (one.limitTold) return;
       one.limitTold = true;
-      const words = `it has switched ${config.max_switches_per_hour} times within an hour, and waits until ${until}`;
+      const words = `it has switched ${config.max_switches_per_hour} times within an hour, and brings nothing back until ${until}`;
       log().warn({ rule: rule.id, name: rule.name }, words);
       void this.switcher.failed(rule, words).catch(() => undefined);
       return;
