@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startThrowaway } from '../scripts/throwaway.mjs';
+import { NO_RATES } from './service.mjs';
 import { besides } from './sql.mjs';
 
 const { FAILOVER_RULES = '1000', FAILOVER_SECONDS = '90', DATABASE_URL = '' } = process.env;
@@ -46,6 +47,7 @@ const { port } = server.address();
 const addressOf = (side, i) => `127.${side}.${(i >> 8) + 1}.${i & 255}`;
 
 token = (await call('POST', '/api/auth/login', ADMIN)).token;
+await call('PUT', '/api/settings/security', NO_RATES);
 const account = await call('POST', '/api/accounts', { provider: 'zonefile', name: 'bench', credentials: {} });
 const check = { kind: 'tcp', port, interval_s: INTERVAL_S, timeout_s: 5, fall: 3, rise: 2 };
 for (let from = 0; from < RULES; from += CHUNK) {

@@ -57,7 +57,7 @@ export class CheckInput {
   @Max(599)
   expect_status?: number | null;
 
-  /** text that the first 64 KiB of the answer hold */
+  /** text that the first 64 KiB of the answer hold; where an address is not public, for administrators (403001) */
   @IsOptional()
   @IsString()
   @MaxLength(1000)
@@ -133,6 +133,8 @@ export class RuleState {
    * away from what is down
    */
   limited_until!: string | null;
+  /** id of the user who made or released it last, and with whose right it switches; null: nobody is known */
+  made_by!: number | null;
 }
 
 export class FailoverRuleInput {
@@ -197,7 +199,8 @@ export class FailoverRuleInput {
 
   /**
    * nothing is switched by itself; default: false. A rule sets it, and says why, when it finds the record set changed
-   * by somebody else; `false` then lets it begin anew with what the set holds
+   * by somebody else, or when the right of who made it has ended; `false` then lets it begin anew with what the set
+   * holds, and with the right of who says so
    */
   @IsOptional()
   @IsBoolean()

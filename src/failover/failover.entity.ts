@@ -42,6 +42,9 @@ export class FailoverRule {
   @Json({ nullable: true }) served!: string[] | null;
   /** the values that a switch is about to write, or was when its process died */
   @Json({ nullable: true }) intended!: string[] | null;
+  /** who made it as it is, by which token; null: nobody is known. No keys: a user who is gone is to be found so */
+  @Int({ nullable: true }) maker_id!: number | null;
+  @Int({ nullable: true }) maker_token_id!: number | null;
   /** by value */
   @Json() checks!: Record<string, Health>;
   @Utc({ nullable: true }) switched_at!: string | null;

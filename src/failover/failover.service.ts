@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
-import type { Caller } from '../common/access.js';
-import { errors } from '../common/errors.js';
+import { type Caller, Role, signedIn } from '../common/access.js';
+import { errors, fieldError } from '../common/errors.js';
+import { makerOf } from '../common/maker.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
@@ -25,7 +26,7 @@ import type {
   SwitchInput,
   SwitchResult,
 } from './failover.dto.js';
-import { configsOf, unreachable } from './rule-config.js';
+import { configsOf, readsInside, unreachable } from './rule-config.js';
 import { checksOf, type Rule, RuleStore } from './rule-store.js';
 import { Stale, Switcher } from './switcher.service.js';
 
@@ -84,7 +85,7 @@ export class FailoverService {
         for (const [position, config] of configs.entries()) {
           const input = inputs[position] as FailoverRuleInput;
           const rule = current.get(input.id ?? 0);
-          await this.write(manager, domain, { position, config, input, now: served[position] ?? [] }, rule);
+          await this.write(manager, me, domain, { position, config, input, now: served[position] ?? [] }, rule);
         }
         await this.store.enable(domain.id, enabled, manager);
         await this.audit.write(manager, me, {
@@ -101,6 +102,7 @@ export class FailoverService {
 
   private async write(
     manager: EntityManager,
+    me: Caller,
     domain: OpenDomain,
     {
       position,
@@ -116,8 +118,9 @@ export class FailoverService {
     const name = fullName(config.host, domain.name);
     const fields = { position, name, config, hold };
     if (!rule) {
+      this.assertMayRead(me, position, config);
       const none = { hold_reason: null, checks: {}, switched_at: null, switches: 0, recent: [] };
-      await this.store.add({ ...fields, ...anew, ...none, domain_id: domain.id, version: 1 }, manager);
+      await this.store.add({ ...fields, ...anew, ...none, ...makerOf(me), domain_id: domain.id, version: 1 }, manager);
       return;
     }
     const old = rule.config;
@@ -129,10 +132,14 @@ export class FailoverService {
       throw errors.conflict(
         `rules.${position} is on hold by now (${rule.hold_reason ?? 'somebody has set it'}): read it again to release it`,
       );
+    // what somebody sends back as it is stays of who made it
+    const taken = released || !isDeepStrictEqual(config, old);
+    if (taken) this.assertMayRead(me, position, config);
     const asked = JSON.stringify(old.check) === JSON.stringify(config.check) && rule.name === name;
     const after: Partial<Rule> = {
       ...fields,
       ...((released || !same) && anew),
+      ...(taken && makerOf(me)),
       hold_reason: hold && rule.hold ? rule.hold_reason : null,
       checks: asked ? checksOf(config, rule.checks) : {},
     };
@@ -140,6 +147,17 @@ export class FailoverService {
     if (isDeepStrictEqual({ ...rule, ...after }, rule)) return;
     const changed = await this.store.change(rule, after, manager);
     if (!changed) throw errors.conflict('A rule is being switched right now; try again');
+  }
+
+  /** @throws AppError 403001 where a check would read an inner page for somebody who is no administrator */
+  private assertMayRead(me: Caller, position: number, config: RuleConfig): void {
+    if (signedIn(me).role >= Role.Admin || !readsInside(config, this.config.outboundDeny)) return;
+    const path = `rules.${position}.check.expect_body`;
+    const words = 'is for administrators where an address is an inner one, which OUTBOUND_ALLOW alone lets be checked';
+    throw errors.forbidden(`${path}: ${words}; leave it out`, {
+      required: `role:${Role.Admin}`,
+      errors: [fieldError(path, words, 'conflict')],
+    });
   }
 
   /** @throws AppError 409001 */
@@ -189,11 +207,12 @@ export class FailoverService {
       return { ...result, ...found, change_set_id: null };
     }
     const why = `switched to ${to} by hand`;
+    if (rule.hold && !held) this.assertMayRead(me, rule.position, config);
     try {
       const done = await this.switcher.switch(me, domain, rule, {
         target,
         why,
-        hold: { on: held, reason: held ? why : null },
+        hold: { on: held, reason: held ? why : null, ...(rule.hold && !held && { maker: makerOf(me) }) },
       });
       const found = { before: [...done.before], change_set_id: done.changeSet, refused: null };
       return { ...result, ...found, hold: done.rule.hold };
@@ -215,7 +234,7 @@ const given = ({ id, config, hold }: Rule) => ({ id, ...config, hold });
 const HELD = 'The record set was changed by somebody else, or somebody has set the rule on hold';
 
 function viewOf(rule: Rule, { access }: Pick<OpenDomain, 'access'>): RuleView {
-  const { id, version, config, hold, hold_reason, active, checks, switched_at, switches, recent } = rule;
+  const { id, version, config, hold, hold_reason, active, checks, switched_at, switches, recent, maker_id } = rule;
   const { host, type, line, primary, backup, check, ...rest } = config;
   const values = [...primary, ...backup].map((value) => {
     const { up, last_check_at, last_error, latency_ms } = checks[value] ?? UNKNOWN;
@@ -223,6 +242,14 @@ function viewOf(rule: Rule, { access }: Pick<OpenDomain, 'access'>): RuleView {
   });
   const limited_until = limitedUntil(recent, config.max_switches_per_hour);
   const reason = hold_reason && access.rules ? HELD : hold_reason;
-  const state: RuleState = { active, values, switched_at, switches, hold_reason: reason, limited_until };
+  const state: RuleState = {
+    active,
+    values,
+    switched_at,
+    switches,
+    hold_reason: reason,
+    limited_until,
+    made_by: maker_id,
+  };
   return { id, version, host, type, line, primary, backup, check, ...rest, hold, state };
 }

@@ -1,28 +1,49 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { due, turn } from '../common/turns.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
 import { provide } from '../metrics/metrics.js';
 import type { Health } from './decide.js';
+import { MAX_TIMEOUT_S } from './failover.dto.js';
 import type { FailoverRule } from './failover.entity.js';
 
 /** A rule as it is stored. */
 export type Rule = Omit<FailoverRule, 'domain'>;
 
-const COLUMNS = `id, domain_id, position, version, name, config, hold, hold_reason, active, served, intended, checks,
-  switched_at, switches, recent`;
-/** rules whose checks one statement writes */
+/** A rule that is followed, with whose domain it is of. */
+export type FollowedRule = Rule & { owner_id: number | null };
+
+/** When a rule was checked last; null: never. */
+export interface Checked {
+  name: string;
+  interval_s: number;
+  last: string | null;
+}
+
+const lastOf = (checks: Rule['checks']): string | null =>
+  Object.values(checks).reduce<string | null>(
+    (last, { last_check_at: at }) => (at !== null && (last === null || at > last) ? at : last),
+    null,
+  );
+
+const COLUMNS = `id, domain_id, position, version, name, config, hold, hold_reason, active, served, intended, maker_id,
+  maker_token_id, checks, switched_at, switches, recent`;
+/** rules whose checks one statement writes, and domains whose owners one reads */
 const CHUNK = 100;
 
 type Json = 'config' | 'served' | 'intended' | 'checks' | 'recent';
 type Stored = Omit<Rule, Json | 'hold'> & Record<Json, string | null> & { hold: boolean | number };
 
-const parsed = (row: Stored): Rule => {
+const parsed = <T extends Stored>(row: T): Omit<T, Json | 'hold'> & Rule => {
   const json = (text: string | null) => (text === null ? null : JSON.parse(text));
-  const { config, served, intended, checks, recent } = row;
+  const { served, intended, checks, recent } = row;
+  const config: Rule['config'] = json(row.config);
+  // rules from before this bound
+  const timeout_s = Math.min(config.check.timeout_s, MAX_TIMEOUT_S);
   return {
     ...row,
     hold: Boolean(row.hold),
-    config: json(config),
+    config: { ...config, check: { ...config.check, timeout_s } },
     served: json(served),
     intended: json(intended),
     checks: json(checks),
@@ -50,16 +71,45 @@ export class RuleStore {
   }
 
   /** All rules that are to be followed, with those on hold, which are checked as well. */
-  async followed(): Promise<Rule[]> {
+  async followed(): Promise<FollowedRule[]> {
     const enabled = 'SELECT domain_id FROM failovers WHERE enabled = ?';
-    const sql = `SELECT ${COLUMNS} FROM failover_rules WHERE domain_id IN (${enabled})`;
-    return (await this.db.rows<Stored>(sql, [true])).map(parsed);
+    const owner = '(SELECT owner_id FROM domains WHERE domains.id = failover_rules.domain_id) AS owner_id';
+    const sql = `SELECT ${COLUMNS}, ${owner} FROM failover_rules WHERE domain_id IN (${enabled})`;
+    return (await this.db.rows<Stored & { owner_id: number | null }>(sql, [true])).map((row) => parsed(row));
+  }
+
+  /** When the rules that are followed were checked last; of many it is found out in turns with all other work. */
+  async checked(): Promise<Checked[]> {
+    const enabled = 'SELECT domain_id FROM failovers WHERE enabled = ?';
+    const sql = `SELECT name, config, checks FROM failover_rules WHERE domain_id IN (${enabled})`;
+    const found: Checked[] = [];
+    for (const { name, config, checks } of await this.db.rows<Record<'name' | 'config' | 'checks', string>>(sql, [
+      true,
+    ])) {
+      const { interval_s } = (JSON.parse(config) as Rule['config']).check;
+      found.push({ name, interval_s, last: lastOf(JSON.parse(checks)) });
+      if (due()) await turn();
+    }
+    return found;
+  }
+
+  /** Whose these domains are; one that is gone is left out. */
+  async owners(domainIds: readonly number[]): Promise<Map<number, number | null>> {
+    const ids = [...new Set(domainIds)];
+    const found = new Map<number, number | null>();
+    for (let i = 0; i < ids.length; i += CHUNK) {
+      const some = ids.slice(i, i + CHUNK);
+      const sql = `SELECT id, owner_id FROM domains WHERE id IN (${marks(some.length)})`;
+      for (const { id, owner_id } of await this.db.rows<{ id: number; owner_id: number | null }>(sql, some))
+        found.set(id, owner_id);
+    }
+    return found;
   }
 
   /** The rules of a domain, in their order. */
   async of(domainId: number, manager?: EntityManager): Promise<Rule[]> {
     const sql = `SELECT ${COLUMNS} FROM failover_rules WHERE domain_id = ? ORDER BY position, id`;
-    return (await this.db.rows<Stored>(sql, [domainId], manager)).map(parsed);
+    return (await this.db.rows<Stored>(sql, [domainId], manager)).map((row) => parsed(row));
   }
 
   async enabled(domainId: number, manager?: EntityManager): Promise<boolean | null> {

@@ -2,10 +2,14 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { now } from '../common/clock.js';
+import { actingLater } from '../common/deadline.js';
+import { AppError } from '../common/errors.js';
+import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
-import { Shares } from '../common/shares.js';
 import { isDatabaseDown } from '../database/db.js';
+import { lateAfter } from '../jobs/job-store.js';
 import { Jobs } from '../jobs/jobs.js';
+import { provide } from '../metrics/metrics.js';
 import { apart, traced } from '../traces/traces.js';
 import {
   type Check,
@@ -18,7 +22,10 @@ import {
   targetOf,
   UNKNOWN,
 } from './decide.js';
-import { checksOf, type Rule, RuleStore, servedBy } from './rule-store.js';
+import type { Outcome } from './in-pieces.js';
+import { MassSwitch, type Turn } from './mass-switch.service.js';
+import { RuleRights, type Standing } from './rule-rights.service.js';
+import { type Checked, checksOf, type FollowedRule, type Rule, RuleStore, servedBy } from './rule-store.js';
 import { Stale, Switcher } from './switcher.service.js';
 import { Votes } from './votes.service.js';
 
@@ -28,18 +35,21 @@ import { Votes } from './votes.service.js';
  */
 const BEGIN_MS = 2000;
 const FOLLOW_MS = 1000;
+/** ms between two looks whether the makers of rules may still write */
+const RIGHTS_MS = 5000;
+/** ms for which it is kept which checks are late: several ask for it in one moment */
+const LATE_KEPT_MS = 2000;
 /** ms in which the first checks of new rules are spread at most */
 const SPREAD_MS = 10_000;
 /** ms until a switch that failed is tried again, doubled each time, up to the longest */
 const RETRY_MS = 5000;
 const MAX_RETRY_MS = 300_000;
-/** switches under way at once, most of which wait for a provider, and of one domain */
-const PARALLEL = 200;
-const PARALLEL_OF_ONE = 4;
 
 /** A rule that this process checks. */
 interface Watched {
-  rule: Rule;
+  rule: FollowedRule;
+  /** whether it may look for a text at inner addresses: its maker is an administrator, as of the last look */
+  inside: boolean;
   timer: NodeJS.Timeout | undefined;
   /** ms of `performance.now()`, which nobody sets back: when the next check is due, in step with those before */
   due: number;
@@ -50,6 +60,14 @@ interface Watched {
   retryAt: number;
   /** that it switches too often was told */
   limitTold: boolean;
+  /** it is switched by itself: in a list of many somebody was in the way, maybe of another one */
+  alone: boolean;
+}
+
+/** A rule that waits for its switch. */
+interface Waiting {
+  one: Watched;
+  target: Target;
 }
 
 /** What is asked for: with another answer nothing of the old results is worth anything. */
@@ -63,8 +81,15 @@ const subjectOf = ({ name, config }: Rule): string => JSON.stringify([name, conf
 export class Watch implements OnModuleInit {
   private readonly watched = new Map<number, Watched>();
   private readonly found = new Set<number>();
-  private readonly shares = new Shares(PARALLEL_OF_ONE, PARALLEL);
+  private readonly switches = new FairPool('failover switches');
+  /** who waits for a place, by domain: a switch that begins takes all along that go together */
+  private readonly waiting = new Map<number, Waiting[]>();
   private mark = '';
+  /** when the rights of makers are looked at next, in ms of `performance.now()` */
+  private rightsAt = 0;
+  /** rules whose checks are late, as they were found last, and until when that is told, in ms of `performance.now()` */
+  private lateRules: Promise<Checked[]> = Promise.resolve([]);
+  private lateUntil = 0;
   private signal: AbortSignal = AbortSignal.abort();
 
   constructor(
@@ -72,16 +97,45 @@ export class Watch implements OnModuleInit {
     private readonly store: RuleStore,
     private readonly votes: Votes,
     private readonly switcher: Switcher,
+    private readonly mass: MassSwitch,
+    private readonly rights: RuleRights,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.schedule('failover.check', BEGIN_MS, (signal) => apart(() => this.run(signal)));
+    this.jobs.schedule(
+      'failover.check',
+      BEGIN_MS,
+      (signal) => apart(() => this.run(signal)),
+      () => this.stopped(),
+    );
+    provide('zoneward_failover_checks_stopped', async () => ({ rules: (await this.late()).length }));
+  }
+
+  /** Rules whose checks nobody has made for three of their intervals: found out by whoever asks, not by who checks. */
+  private late(): Promise<Checked[]> {
+    if (this.lateUntil < performance.now()) {
+      this.lateUntil = performance.now() + LATE_KEPT_MS;
+      this.lateRules = this.store.checked().then((all) => all.filter(isLate));
+      this.lateRules.catch(() => {
+        this.lateUntil = 0;
+      });
+    }
+    return this.lateRules;
+  }
+
+  private async stopped(): Promise<string | null> {
+    const late = await this.late();
+    const [first] = late;
+    if (!first) return null;
+    const more = late.length > 1 ? `, and of ${late.length - 1} more` : '';
+    return `the checks of ${first.name} have not run since ${first.last}${more}`;
   }
 
   /** Goes on as long as there are rules to follow, and this process has the job. */
   private async run(signal: AbortSignal): Promise<void> {
     this.signal = signal;
     this.mark = '';
+    this.rightsAt = 0;
     let trouble = '';
     try {
       await this.follow();
@@ -89,7 +143,9 @@ export class Watch implements OnModuleInit {
         await pause(FOLLOW_MS, undefined, { signal }).catch(() => undefined);
         if (signal.aborted) break;
         // a database that is away for a while stops no check
-        const looked = this.follow().then(() => this.keep());
+        const looked = this.follow()
+          .then(() => this.judge())
+          .then(() => this.keep());
         await looked.then(
           () => {
             trouble = '';
@@ -103,7 +159,7 @@ export class Watch implements OnModuleInit {
       }
     } finally {
       for (const one of this.watched.values()) clearTimeout(one.timer);
-      await this.shares.onIdle();
+      await this.switches.onIdle();
       if (this.watched.size) await this.keep().catch(() => undefined);
       this.watched.clear();
       this.found.clear();
@@ -115,6 +171,7 @@ export class Watch implements OnModuleInit {
     const mark = await this.store.mark();
     if (mark === this.mark) return;
     const rules = new Map((await this.store.followed()).map((rule) => [rule.id, rule]));
+    const standings = await this.rights.of([...rules.values()]);
     this.mark = mark;
     for (const [id, one] of this.watched) {
       if (rules.has(id)) continue;
@@ -124,25 +181,58 @@ export class Watch implements OnModuleInit {
     }
     for (const rule of rules.values()) {
       const known = this.watched.get(rule.id);
-      if (!known) this.begin(rule);
-      else if (known.rule.version < rule.version) this.renew(known, rule);
+      if (!known) this.begin(rule, standings.get(rule.id));
+      else if (known.rule.version < rule.version) this.renew(known, rule, standings.get(rule.id));
     }
   }
 
-  private begin(rule: Rule): void {
+  /** Puts rules on hold whose makers may not write any more, before there is something to switch. */
+  private async judge(): Promise<void> {
+    if (this.rightsAt > performance.now()) return;
+    this.rightsAt = performance.now() + RIGHTS_MS;
+    // one on hold is not held once more; whose check reads a page may not go on with that
+    const all = [...this.watched.values()].filter(({ rule }) => !rule.hold || rule.config.check.expect_body !== null);
+    const standings = await this.rights.of(all.map(({ rule }) => rule));
+    const over = all.flatMap((one) => {
+      const { ended: reason, inside } = standings.get(one.rule.id) ?? { ended: null, inside: false };
+      one.inside = inside;
+      return reason && !one.rule.hold && !one.switching ? [{ one, rule: one.rule, reason }] : [];
+    });
+    if (!over.length) return;
+    const outcomes = await this.switcher.allEnded(over);
+    this.mark = '';
+    for (const [i, { one }] of over.entries()) {
+      const held = outcomes[i] as Outcome;
+      if (!(held instanceof Error)) one.rule = { ...one.rule, ...held, checks: one.rule.checks };
+    }
+    // what somebody has written is looked at once more
+    const failure = outcomes.find((held) => held instanceof Error && !(held instanceof Stale));
+    if (failure) throw failure;
+  }
+
+  private begin(rule: FollowedRule, standing: Standing | undefined): void {
     const spread = Math.min(rule.config.check.interval_s * 1000, SPREAD_MS);
     const due = performance.now() + Math.random() * spread;
-    const idle = { timer: undefined, checking: false, switching: false, failures: 0, retryAt: 0, limitTold: false };
-    const one: Watched = { rule, due, ...idle };
+    const idle = {
+      timer: undefined,
+      checking: false,
+      switching: false,
+      failures: 0,
+      retryAt: 0,
+      limitTold: false,
+      alone: false,
+    };
+    const one: Watched = { rule, inside: standing?.inside ?? false, due, ...idle };
     this.watched.set(rule.id, one);
     this.plan(one);
   }
 
-  private renew(one: Watched, rule: Rule): void {
+  private renew(one: Watched, rule: FollowedRule, standing: Standing | undefined): void {
     const before = one.rule;
     const same = subjectOf(before) === subjectOf(rule);
     const checks = same ? checksOf(rule.config, { ...rule.checks, ...before.checks }) : rule.checks;
     one.rule = { ...rule, checks };
+    one.inside = standing?.inside ?? false;
     if (before.config.check.interval_s === rule.config.check.interval_s) return;
     clearTimeout(one.timer);
     one.due = performance.now() + Math.random() * Math.min(rule.config.check.interval_s * 1000, SPREAD_MS);
@@ -160,12 +250,14 @@ export class Watch implements OnModuleInit {
     this.plan(one);
     if (one.checking) return;
     one.checking = true;
-    const { name, config } = one.rule;
+    const { name, config, owner_id } = one.rule;
     const subject = subjectOf(one.rule);
     try {
       const values = [...config.primary, ...config.backup];
+      const public_only = config.check.expect_body !== null && !one.inside;
+      const check = public_only ? { ...config.check, public_only } : config.check;
       const verdicts = await Promise.all(
-        values.map((value) => this.votes.of({ value, name, check: config.check }, one.rule.domain_id)),
+        values.map((value) => this.votes.of({ value, name, check }, owner_id, this.signal)),
       );
       // asked about something else by now, or no longer by this process
       if (this.watched.get(one.rule.id) !== one || this.signal.aborted || subject !== subjectOf(one.rule)) return;
@@ -178,6 +270,9 @@ export class Watch implements OnModuleInit {
       one.rule = { ...one.rule, checks: checksOf(one.rule.config, checks) };
       this.found.add(one.rule.id);
       this.decide(one);
+    } catch (error) {
+      // another process checks
+      if (!this.signal.aborted) throw error;
     } finally {
       one.checking = false;
     }
@@ -205,40 +300,60 @@ export class Watch implements OnModuleInit {
       return;
     }
     one.switching = true;
-    void this.shares
-      .add(rule.domain_id, () => this.switch(one, target))
-      .finally(() => {
-        one.switching = false;
-      });
+    const { domain_id: domain } = rule;
+    this.waiting.set(domain, [...(this.waiting.get(domain) ?? []), { one, target }]);
+    void this.switches.run({ user: rule.owner_id, target: domain }, () => this.switch(domain));
   }
 
-  private async switch(one: Watched, target: Target): Promise<void> {
-    // checks go on while it waits for its turn, and for the provider
-    const wanted = () => {
-      const then = targetOf({ ...one.rule.config, ...one.rule });
-      return then !== null && then.active === target.active && sameValues(then.values, target.values);
-    };
-    if (this.signal.aborted || !wanted()) return;
-    const { rule } = one;
-    const why = whyOf(rule, target, servedBy(rule));
+  /** Switches what waits in a domain: all that goes together, or one. Another place may have taken it along already. */
+  private async switch(domainId: number): Promise<void> {
+    const some = await this.taken(domainId);
     try {
-      const after = await traced('failover switch', { place: 'root' }, () =>
-        this.switcher.byItself(rule, target, why, wanted),
+      // checks go on while they wait for their turn, and for the provider
+      const going = some.filter((waiting) => !this.signal.aborted && isWanted(waiting));
+      const [first, ...more] = going.map((waiting) => ({ waiting, ...turnOf(waiting) }));
+      if (!first) return;
+      const outcomes = await traced('failover switch', { place: 'root' }, () =>
+        actingLater(() => this.mass.switch([first, ...more])),
       );
-      one.failures = 0;
-      // checks have gone on meanwhile
-      if (after.version > one.rule.version) one.rule = { ...after, checks: one.rule.checks };
-      log().info({ rule: rule.id, name: rule.name, ...target, hold: after.hold }, why);
-    } catch (error) {
-      // what is stored by now comes with the next look
-      this.mark = '';
-      if (error instanceof Stale) return;
-      one.retryAt = performance.now() + Math.min(RETRY_MS * 2 ** one.failures, MAX_RETRY_MS);
-      one.failures++;
-      const { message } = error as Error;
-      log().warn({ rule: rule.id, name: rule.name, err: message }, 'a switch failed; it will be tried again');
-      if (one.failures === 1) await this.switcher.failed(rule, `the switch failed: ${message}`).catch(() => undefined);
+      for (const [i, { waiting, rule, why }] of [first, ...more].entries())
+        await this.switched(waiting, rule, why, outcomes[i] as Outcome, more.length > 0);
+    } finally {
+      for (const { one } of some) one.switching = false;
     }
+  }
+
+  private async taken(domainId: number): Promise<Waiting[]> {
+    const several = (this.waiting.get(domainId)?.length ?? 0) > 1;
+    const most = several ? await this.mass.most(domainId) : 1;
+    const line = this.waiting.get(domainId) ?? [];
+    const together = line.filter(({ one }) => !one.alone).slice(0, most);
+    const some = new Set(together.length ? together : line.slice(0, 1));
+    const left = line.filter((waiting) => !some.has(waiting));
+    if (left.length) this.waiting.set(domainId, left);
+    else this.waiting.delete(domainId);
+    return [...some];
+  }
+
+  private async switched({ one, target }: Waiting, rule: Rule, why: string, outcome: Outcome, wasOneOfMany: boolean) {
+    if (!(outcome instanceof Error)) {
+      one.failures = 0;
+      one.alone = false;
+      // checks have gone on meanwhile
+      if (outcome.version > one.rule.version)
+        one.rule = { ...outcome, owner_id: one.rule.owner_id, checks: one.rule.checks };
+      log().info({ rule: rule.id, name: rule.name, ...target, hold: outcome.hold }, why);
+      return;
+    }
+    // what is stored by now comes with the next look
+    this.mark = '';
+    if (outcome instanceof Stale) return;
+    one.retryAt = performance.now() + Math.min(RETRY_MS * 2 ** one.failures, MAX_RETRY_MS);
+    one.failures++;
+    one.alone = wasOneOfMany && outcome instanceof AppError && outcome.status === 409;
+    const { message } = outcome;
+    log().warn({ rule: rule.id, name: rule.name, err: message }, 'a switch failed; it will be tried again');
+    if (one.failures === 1) await this.switcher.failed(rule, `the switch failed: ${message}`).catch(() => undefined);
   }
 
   /** Writes what checks found out. */
@@ -252,6 +367,21 @@ export class Watch implements OnModuleInit {
       throw error;
     }
   }
+}
+
+const isLate = ({ last, interval_s }: Checked): boolean => last !== null && last < now(-lateAfter(interval_s * 1000));
+
+/** Whether what was decided is still to be served. */
+function isWanted({ one: { rule }, target }: Waiting): boolean {
+  const then = targetOf({ ...rule.config, ...rule });
+  return then !== null && then.active === target.active && sameValues(then.values, target.values);
+}
+
+/** The switch of one that waits, as of now. */
+function turnOf(waiting: Waiting): Turn {
+  const { rule } = waiting.one;
+  const { target } = waiting;
+  return { rule, target, why: whyOf(rule, target, servedBy(rule)), wanted: () => isWanted(waiting) };
 }
 
 /** Why something else is to be served, in words. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { isSigned, SIGNATURE, sign, TIMESTAMP } from '../../src/failover/signature.js';
-import { type Service, startService } from '../support/server.js';
+import { isSigned, NODE, SIGNATURE, sign, TIMESTAMP } from '../../src/failover/signature.js';
+import { ServerProcess, type Service, startService } from '../support/server.js';
 import { startTargets, type Targets } from '../support/targets.js';
 import { addAccount, addDomain, done, refused, until } from '../support/world.js';
 
@@ -83,12 +83,26 @@ describe('failover that three nodes decide', () => {
     const body = {
       checks: [B1, P1, '169.254.1.1'].map((value) => ({ value, name: 'x.example', check: { ...check, ...more } })),
     };
-    const signed = (at: number, secret = SECRET, of: object = body) => ({
+    const signed = (at: number, secret = SECRET, of: object = body, node = '') => ({
       [TIMESTAMP]: String(at),
-      [SIGNATURE]: sign(secret, String(at), JSON.stringify(of)),
+      [NODE]: node,
+      [SIGNATURE]: sign(secret, `${at}.${node}`, JSON.stringify(of)),
     });
-    const ask = (headers: Record<string, string>) => server.call('POST', '/api/checks', body, undefined, headers);
-    const headers = signed(Date.now());
+    const ask = (headers: Record<string, string>, of = server) =>
+      of.call('POST', '/api/checks', body, undefined, headers);
+    // whoever does not know what it is called is told, with a signature, and no more
+    const unnamed = signed(Date.now());
+    const told = refused(await ask(unnamed), 401, 401001).headers;
+    const node = String(told.get(NODE));
+    assert.match(node, /^[0-9a-f]{32}$/);
+    assert.ok(isSigned(SECRET, unnamed[SIGNATURE] as string, node, String(told.get(SIGNATURE))));
+    const headers = signed(Date.now(), SECRET, body, node);
+    // what is for one node no other one answers, and whoever changes the name has no signature
+    const other = main.server;
+    refused(await ask(headers, other), 401, 401001);
+    const another = String(refused(await ask(signed(Date.now()), other), 401, 401001).headers.get(NODE));
+    assert.notEqual(another, node);
+    refused(await ask({ ...headers, [NODE]: another }, other), 401, 401001);
     const answer = await ask(headers);
     const { votes } = done(answer) as { votes: { up: boolean | null; error: string | null }[] };
     assert.deepEqual(
@@ -100,10 +114,21 @@ describe('failover that three nodes decide', () => {
       isSigned(SECRET, String(headers[SIGNATURE]), JSON.stringify(votes), String(answer.headers.get(SIGNATURE))),
     );
     refused(await ask(headers), 401, 401001);
+    // nor does a replica of the node, which shares its database
+    const replica = await ServerProcess.start(
+      { CHECKER_SECRET: SECRET, DATABASE_URL: nodes[1]?.databaseUrl as string },
+      server.dataDir,
+    );
+    try {
+      refused(await ask(headers, replica), 401, 401001);
+      done(await ask(signed(Date.now(), SECRET, body, node), replica));
+    } finally {
+      await replica.stop();
+    }
     refused(await ask({}), 401, 401001);
-    refused(await ask(signed(Date.now(), 'x'.repeat(32))), 401, 401001);
-    refused(await ask(signed(Date.now(), SECRET, { checks: [] })), 401, 401001);
-    refused(await ask(signed(Date.now() - 61_000)), 401, 401001);
+    refused(await ask(signed(Date.now(), 'x'.repeat(32), body, node)), 401, 401001);
+    refused(await ask(signed(Date.now(), SECRET, { checks: [] }, node)), 401, 401001);
+    refused(await ask(signed(Date.now() - 61_000, SECRET, body, node)), 401, 401001);
     const without = await startService('sqlite');
     try {
       refused(await without.server.call('POST', '/api/checks', body, undefined, signed(Date.now())), 404, 404001);

@@ -9,6 +9,7 @@ import { bindMissing, missing, type NameServer, startBind } from '../support/bin
 import { databases } from '../support/databases.js';
 import { dig, digLines } from '../support/dig.js';
 import { applicationOf, type Client, type Service, startService } from '../support/server.js';
+import { tellStatements } from '../support/statements.js';
 import { EventStream } from '../support/stream.js';
 import { atEndOfTest, describeUnless } from '../support/suites.js';
 import { startTargets, type Targets } from '../support/targets.js';
@@ -190,6 +191,7 @@ for (const { kind, skip } of databases()) {
             switches: 0,
             hold_reason: null,
             limited_until: null,
+            made_by: 1,
           },
         },
       );
@@ -522,7 +524,7 @@ for (const { kind, skip } of databases()) {
       refused(await service.admin.post(`${failover()}/999999/switch`, { to: 'primary' }), 404, 404001);
     });
 
-    it('does not switch more often than it may', async () => {
+    it('brings nothing back when it switched too often, and still leaves what is down', async () => {
       await targets.up(P1, B1);
       const { host } = await set([P1], { primary: [P1], backup: [B1], max_switches_per_hour: 1 });
       await known(B1, true);
@@ -532,6 +534,38 @@ for (const { kind, skip } of databases()) {
       await known(P1, true);
       await checked(1);
       assert.deepEqual([await shown(host), typeof (await only()).state.limited_until], [[B1], 'string']);
+      await targets.down(B1);
+      await shows(host, P1);
+      await until('it is told', async () => (await only()).state.active === 'primary');
+      await targets.up(B1);
+      await known(B1, true);
+      await targets.down(P1);
+      await shows(host, B1);
+      assert.equal(typeof (await only()).state.limited_until, 'string');
+    });
+
+    it('refuses checks that may hang for long, and more values than one domain may have checked', async () => {
+      const check = { kind: 'tcp', port: 80, interval_s: 60, timeout_s: 11 };
+      const rule = { host: 'long', type: 'A', primary: [P1], backup: [], check };
+      const long = refused(await service.admin.post(failover(), { enabled: false, rules: [rule] }), 400, 400001);
+      assert.deepEqual(
+        long.data.errors.map(({ path }) => path),
+        ['rules.0.check.timeout_s'],
+      );
+      const primary = Array.from({ length: 50 }, (_none, i) => `127.9.0.${i}`);
+      const rules = Array.from({ length: 41 }, (_none, i) => ({
+        host: `many${i}`,
+        type: 'A',
+        primary,
+        backup: [],
+        check: { kind: 'tcp', port: 80 },
+      }));
+      const many = refused(await service.admin.post(failover(), { enabled: false, rules }), 400, 400001);
+      assert.deepEqual(
+        many.data.errors.map(({ path }) => path),
+        ['rules'],
+      );
+      done(await service.admin.post(failover(), { enabled: false, rules: rules.slice(1) }));
     });
 
     it('asks HTTP and HTTPS at the address for the name, and looks at status and text', async () => {
@@ -589,6 +623,17 @@ for (const { kind, skip } of databases()) {
       await until('it moved', async () => String(await shown('alias', 'CNAME')) === 'localhost.');
       // a resolver may take longer than the check
       assert.match((await only()).state.values[0]?.last_error ?? '', /cannot be resolved|^no answer within 1 s$/);
+    });
+
+    it('reads all rules once for those who ask at a time whether checks are late', async () => {
+      await targets.up(P1);
+      await set([P1], { primary: [P1], backup: [] });
+      await known(P1, true);
+      const statements = tellStatements();
+      await Promise.all(Array.from({ length: 6 }, () => service.admin.get('/api/system/jobs').then(done)));
+      const sent = statements().filter(({ sql }) => /checks.* FROM failover_rules WHERE domain_id IN/s.test(sql));
+      // two where the answer of another one had just become too old
+      assert.ok(sent.length <= 2, `${sent.length} statements`);
     });
 
     it('goes on when the clock is set back', async () => {
