@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { AccountPauses } from './accounts/pauses.service.js';
 import { ProviderConnections } from './accounts/provider-connections.js';
 import { AuditAcceptance } from './audit/accept.service.js';
 import { AuditModule } from './audit/audit.module.js';
@@ -42,7 +43,7 @@ import { KeysService, type KeyUse } from './system/keys.service.js';
 import { LoginsService } from './system/logins.service.js';
 import { PauseService } from './system/pause.service.js';
 import { SystemModule } from './system/system.module.js';
-import { hashPassword } from './users/passwords.js';
+import { hashingFor, hashPassword } from './users/passwords.js';
 import { UsersModule } from './users/users.module.js';
 import { UsersService } from './users/users.service.js';
 
@@ -85,7 +86,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     SystemModule,
   ],
   // of the accounts only that their credentials are sealed, too
-  providers: [FirstAdministrator, ProviderConnections],
+  providers: [FirstAdministrator, AccountPauses, ProviderConnections],
 })
 class AdminModule {}
 
@@ -192,7 +193,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
       'reset-password': async () => {
         const user = await known();
         const fresh = password();
-        const hash = await hashPassword(fresh, true);
+        const hash = await hashPassword(fresh, hashingFor('system'));
         const change = { action: 'auth.password_reset', actor: 'system' } as const;
         await db.transaction((manager) => app.get(PasswordService).set(manager, user, hash, change));
         return `New password of ${user.username}: ${fresh}\nAll sessions were ended.`;

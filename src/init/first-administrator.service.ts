@@ -17,7 +17,7 @@ export class FirstAdministrator {
 
   /** Check and insert are one transaction: of two parallel calls one gets 403. @throws AppError 400001, 403001 */
   async create(input: NewUser, caller: Actor): Promise<void> {
-    const row = await this.users.prepare(input, Role.Super, false);
+    const row = await this.users.prepare(input, Role.Super, { friend: false, user: null });
     try {
       await this.db.transaction(async (manager) => {
         // before the check: the row of the secret is where two at once meet, since there is no user yet to be locked

@@ -1,37 +1,46 @@
 import { createHash, createHmac } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import bcrypt from 'bcrypt';
-import PQueue from 'p-queue';
-import { errors } from '../common/errors.js';
+import type { Caller } from '../common/access.js';
+import { networkOf } from '../common/cidr.js';
+import { FairPool, type Owner } from '../common/fair-pool.js';
 
 const COST = 12;
 export const PASSWORD_MAX = 128;
 
-// Hashing runs on libuv's threads; one core is left for everything else.
-const queue = new PQueue({ concurrency: Math.max(1, availableParallelism() - 1) });
-
 /**
- * How many may wait before the next one is told to come again, instead of waiting for seconds: a hash takes about 0.2 s
- * of one core. Friends are who comes from a network where the name signed in before, or is signed in: they go before
- * all strangers and have room of their own, so that a flood of logins keeps none of them out.
+ * Who waits for a hash, which takes about 0.2 s of one core: when too many do, the next one is told to come again.
+ * Friends are who comes from a network where the name signed in before, or is signed in. All strangers together have
+ * the turns of one user, so that a flood of logins keeps no friend out.
  */
-const STRANGERS = { priority: 0, room: 5 };
-const FRIENDS = { priority: 1, room: 32 };
+export interface Hashing {
+  friend: boolean;
+  /** a friend's name or id; a stranger's network */
+  user: Owner;
+}
+
+const hashes = new FairPool('password hashes');
+const strangers = new FairPool('password hashes of strangers');
+
+/** Whose hash a request, or this program, waits for. */
+export const hashingFor = (caller: Pick<Caller, 'principal' | 'ip'> | 'system'): Hashing => {
+  if (caller === 'system') return { friend: true, user: null };
+  const { principal, ip } = caller;
+  return principal ? { friend: true, user: principal.userId } : { friend: false, user: networkOf(ip) };
+};
 
 /**
  * Whether one more may wait. Asked before anything is written for a login, so that surplus ones cost nothing.
  * @throws AppError 429
  */
-export function assertRoom(friend: boolean): void {
-  const { priority, room } = friend ? FRIENDS : STRANGERS;
-  if (queue.sizeBy({ priority }) >= room)
-    throw errors.tooMany('Too many logins at this moment; try again in a few seconds', 2);
+export function assertRoom({ friend, user }: Hashing): void {
+  const pool = friend ? hashes : strangers;
+  if (pool.isFull({ user })) throw pool.refusal();
 }
 
-function inTurn<T>(work: () => Promise<T>, friend: boolean): Promise<T> {
-  assertRoom(friend);
-  return queue.add(work, { priority: (friend ? FRIENDS : STRANGERS).priority }) as Promise<T>;
+function inTurn<T>(work: () => Promise<T>, { friend, user }: Hashing): Promise<T> {
+  if (friend) return hashes.run({ user }, work);
+  return strangers.run({ user }, () => hashes.run({ user: 'strangers' }, work));
 }
 
 /** Before a stored hash: of what `digestOf` makes. Hashes without it are older ones. */
@@ -61,8 +70,8 @@ const isOutdated = (stored: string): boolean => !stored.startsWith(MARK);
 export const isToBeRenewed = (stored: string, password: string): boolean => isOutdated(stored) && !isDigest(password);
 
 /** @param cost for tests only: less work @throws AppError 429 when too many are waiting */
-export const hashPassword = (password: string, friend: boolean, cost = COST): Promise<string> =>
-  inTurn(async () => MARK + (await bcrypt.hash(digestOf(password), cost)), friend);
+export const hashPassword = (password: string, who: Hashing, cost = COST): Promise<string> =>
+  inTurn(async () => MARK + (await bcrypt.hash(digestOf(password), cost)), who);
 
 /** of a password that nobody knows; made beforehand, so that not even the first unknown name takes longer */
 const DUMMY = '$2b$12$ryNKYNYr0E0LS5fTeCjXteeYI563FNspWtVMps7aypSN4LW1crW76';
@@ -70,12 +79,11 @@ const DUMMY = '$2b$12$ryNKYNYr0E0LS5fTeCjXteeYI563FNspWtVMps7aypSN4LW1crW76';
 /**
  * Compares with a stored hash, once; without one (unknown or disabled user) it does the same work and answers false, so
  * that the two cannot be told apart.
- * @param friend comes from a network where this name signed in before
  * @throws AppError 429 when too many are waiting
  */
-export async function passwordMatches(password: string, stored: string | null, friend: boolean): Promise<boolean> {
+export async function passwordMatches(password: string, stored: string | null, who: Hashing): Promise<boolean> {
   const text = stored !== null && isOutdated(stored) ? formerly(password) : digestOf(password);
-  const ok = await inTurn(() => bcrypt.compare(text, stored?.replace(MARK, '') ?? DUMMY), friend);
+  const ok = await inTurn(() => bcrypt.compare(text, stored?.replace(MARK, '') ?? DUMMY), who);
   return ok && stored !== null;
 }
 

@@ -8,7 +8,7 @@ import { randomHex } from '../common/hash.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { isEmail } from '../settings/checks.js';
 import { SettingsService } from '../settings/settings.service.js';
-import { hashPassword, passwordProblem } from './passwords.js';
+import { type Hashing, hashingFor, hashPassword, passwordProblem } from './passwords.js';
 import type { UserView } from './user.dto.js';
 import { User } from './user.entity.js';
 import { USER_COLUMNS, userView } from './user-view.js';
@@ -166,7 +166,7 @@ export class UsersService {
 
   /** A user with a password. @throws AppError 400001, 409001 a name or address that exists */
   async create(input: NewUser, role: Role, action: string, caller: Actor): Promise<UserView> {
-    const row = await this.prepare(input, role, caller === 'system' || caller.principal !== null);
+    const row = await this.prepare(input, role, hashingFor(caller));
     try {
       return await this.db.transaction((manager) => this.insert(manager, row, action, caller));
     } catch (error) {
@@ -232,14 +232,14 @@ export class UsersService {
   }
 
   /** The row of a new user, its password hashed. @throws AppError 400001 naming all that is wrong */
-  async prepare(input: NewUser, role: Role, friend: boolean): Promise<NewRow> {
+  async prepare(input: NewUser, role: Role, hashing: Hashing): Promise<NewRow> {
     const list = await this.problems(input, role);
     if (list.length) throw errors.validation(list);
     const { password, nickname } = input;
     const username = input.username.trim();
     const email = input.email?.trim() || null;
     const { language } = await this.settings.read('general');
-    const password_hash = await hashPassword(password, friend);
+    const password_hash = await hashPassword(password, hashing);
     return newRow({ username, email, nickname: nickname?.trim() || username, password_hash, role, language });
   }
 

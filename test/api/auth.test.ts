@@ -5,7 +5,7 @@ import bcrypt from 'bcrypt';
 import { now } from '../../src/common/clock.js';
 import { loadKeys, secretBox } from '../../src/config/secret-box.js';
 import type { Db } from '../../src/database/db.js';
-import { hashPassword } from '../../src/users/passwords.js';
+import { hashingFor, hashPassword } from '../../src/users/passwords.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { ADMIN, startService } from '../support/server.js';
@@ -89,7 +89,7 @@ for (const { kind, skip } of databases()) {
       const long = `${'x'.repeat(100)}end`;
       await addUser(db, { username: 'longcut', password: '-' });
       await db.run('UPDATE users SET password_hash = ? WHERE username_key = ?', [
-        await hashPassword(long, true),
+        await hashPassword(long, hashingFor('system')),
         'longcut',
       ]);
       done(await attempt('longcut', long, elsewhere()));
@@ -105,7 +105,7 @@ for (const { kind, skip } of databases()) {
       };
       const hashOf = async (name: string) =>
         (await db.row<{ h: string }>('SELECT password_hash AS h FROM users WHERE username_key = ?', [name]))?.h ?? '';
-      await stored('fresh', await hashPassword(long, true));
+      await stored('fresh', await hashPassword(long, hashingFor('system')));
       // as an older version stored it
       await stored('older', await bcrypt.hash(plain, 4));
       for (const digest of [plain, createHash('sha256').update(long).digest('hex')])

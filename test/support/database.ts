@@ -3,7 +3,7 @@ import { parseDatabaseUrl } from '../../src/config/config.js';
 import { AppDataSource } from '../../src/database/app-data-source.js';
 import { Db } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/entities.js';
-import { hashPassword } from '../../src/users/passwords.js';
+import { hashingFor, hashPassword } from '../../src/users/passwords.js';
 import { applicationOf } from './server.js';
 
 /**
@@ -41,7 +41,15 @@ export async function addUser(db: Db, user: { username: string; password: string
   await db.run(
     `INSERT INTO users (username, username_key, nickname, password_hash, role, status, language, totp_enabled, created_at)
      VALUES (?, ?, ?, ?, ?, 1, 'en', ?, ?)`,
-    [user.username, user.username, user.username, await hashPassword(user.password, true, 4), role, false, now()],
+    [
+      user.username,
+      user.username,
+      user.username,
+      await hashPassword(user.password, hashingFor('system'), 4),
+      role,
+      false,
+      now(),
+    ],
   );
   return idOf(db, 'SELECT id FROM users WHERE username_key = ?', user.username);
 }

@@ -42,10 +42,11 @@ export class LoginService {
     assertNetwork(await this.settings.securityFor(null), caller.ip);
     const username = input.username.trim().toLowerCase();
     const friend = await this.sessions.knowsNetwork(username, networkOf(caller.ip));
-    assertRoom(friend);
+    const hashing = { friend, user: friend ? username : networkOf(caller.ip) };
+    assertRoom(hashing);
     const user = await this.attempts.guarded(username, caller, async (attempt) => {
       const found = await this.users.find({ username_key: username });
-      const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null, friend);
+      const good = await passwordMatches(input.password, (found?.status === 1 && found.password_hash) || null, hashing);
       if (!found || !good) throw errors.unauthenticated('Username or password is wrong');
       if (found.totp_enabled) await this.codes.within(attempt, found, input);
       return found;
@@ -86,7 +87,7 @@ export class LoginService {
   /** The same password under today's hash; when too many are waiting, at the next login. */
   private async hashAnew(user: User, password: string): Promise<void> {
     try {
-      const fresh = await hashPassword(password, true);
+      const fresh = await hashPassword(password, { friend: true, user: user.id });
       if (await this.users.rehash(user, fresh)) user.password_hash = fresh;
     } catch (error) {
       log().info({ user: user.id, err: error }, 'a password could not be hashed anew');

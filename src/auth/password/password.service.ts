@@ -8,7 +8,7 @@ import { Db } from '../../database/db.js';
 import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
 import { Mailer } from '../../notifications/mailer.service.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { hashPassword, passwordMatches } from '../../users/passwords.js';
+import { hashingFor, hashPassword, passwordMatches } from '../../users/passwords.js';
 import type { User } from '../../users/user.entity.js';
 import { UsersService } from '../../users/users.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
@@ -60,7 +60,7 @@ export class PasswordService {
     const user = await this.users.get(signedIn(caller).userId);
     return this.attempts.guarded(user.username_key, caller, async () => {
       // who signs in at a provider only has none
-      if (user.password_hash && !(await passwordMatches(password, user.password_hash, true)))
+      if (user.password_hash && !(await passwordMatches(password, user.password_hash, hashingFor(caller))))
         throw errors.wrong(path, 'The password is wrong');
       await more(user);
       return user;
@@ -86,7 +86,7 @@ export class PasswordService {
     // a first one is a way in for good: not for whoever finds an old session open
     if (!user.password_hash) await this.sessions.assertFresh(caller, 'Sign in again to set your first password');
     await this.users.assertGoodPassword(user, new_password, 'new_password');
-    const hash = await hashPassword(new_password, true);
+    const hash = await hashPassword(new_password, hashingFor(caller));
     const change: Change = { action: 'auth.password', actor: caller, keepSession: signedIn(caller).sessionId };
     await this.db.transaction((manager) => this.set(manager, user, hash, change));
   }
@@ -114,7 +114,7 @@ export class PasswordService {
         'The token is wrong, used, or older than 30 minutes',
       );
     await this.users.assertGoodPassword(user, password, 'password');
-    const hash = await hashPassword(password, true);
+    const hash = await hashPassword(password, { friend: true, user: user.id });
     await this.db.transaction(async (manager) => {
       if (!(await this.challenges.take('reset', token, manager)))
         throw errors.unauthenticated('The token was used just now');

@@ -10,7 +10,7 @@ import { assertUnchanged, same } from '../../common/read-only.js';
 import { alsoJudge } from '../../common/validation.js';
 import { Db, isDuplicate } from '../../database/db.js';
 import { type ListSql, listRows } from '../../database/lists.js';
-import { hashPassword } from '../passwords.js';
+import { hashingFor, hashPassword } from '../passwords.js';
 import { type UserView } from '../user.dto.js';
 import type { User } from '../user.entity.js';
 import { USER_COLUMNS, userView } from '../user-view.js';
@@ -79,7 +79,7 @@ export class UserAdministration {
    * @throws AppError 400001, 404001, 409001
    */
   async update(caller: Caller, id: number, patch: UserPatch): Promise<UserUpdated> {
-    const hash = await this.hashOf(id, patch);
+    const hash = await this.hashOf(id, patch, caller);
     try {
       return await this.changing(id, async (manager) => {
         const before = await this.find(manager, id);
@@ -163,7 +163,7 @@ export class UserAdministration {
   }
 
   /** @returns the hash of a password that is given @throws AppError 400001 naming all that is wrong, 404001 */
-  private async hashOf(id: number, patch: UserPatch): Promise<string | null> {
+  private async hashOf(id: number, patch: UserPatch, caller: Caller): Promise<string | null> {
     const { nickname, email, password } = patch;
     const user = await this.find(this.db.source.manager, id);
     const known = { ...user, nickname: nickname ?? user.nickname, email: email === undefined ? user.email : email };
@@ -171,7 +171,7 @@ export class UserAdministration {
       () => assertUnchanged(patch, userView(user)),
       () => password !== undefined && this.users.assertGoodPassword(known, password, 'password'),
     );
-    return password === undefined ? null : hashPassword(password, true);
+    return password === undefined ? null : hashPassword(password, hashingFor(caller));
   }
 
   private async find(manager: EntityManager, id: number): Promise<User> {
