@@ -59,6 +59,8 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
       secretOrKeyProvider: provider,
       algorithms: ['HS256'],
       passReqToCallback: true,
+      // by the time that processes share, below
+      ignoreExpiration: true,
     });
   }
 
