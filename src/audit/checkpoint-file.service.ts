@@ -38,8 +38,8 @@ export class CheckpointFile implements BeforeApplicationShutdown {
   private readonly fresh: string;
   private running: Promise<void> = Promise.resolve();
   private told = { seq: 0, at: 0 };
-  /** what was logged once, until it is well again */
-  private wrong = false;
+  /** whether the end of the chain is not what it was when the file was written; logged once */
+  wrong = false;
   private unwritable = false;
 
   constructor(

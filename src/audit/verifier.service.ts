@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Db, isDatabaseDown, isDatabaseSlow, mayGoWell, whyUnwritable } from '../database/db.js';
+import { provide } from '../metrics/metrics.js';
 import type { AuditCheckpoint, AuditVerdict } from './audit.dto.js';
 import type { AuditChain } from './audit.entity.js';
 import { type Break, ChainWalk, HASHED, type Linked } from './chain.js';
@@ -25,15 +26,29 @@ type Row = Omit<Linked, 'target' | 'state_before' | 'state_after'> &
 /** Recomputes the chain: finds entries that were changed, removed, moved or put in. */
 @Injectable()
 export class AuditVerifier {
+  /** what the last verification found; null: there was none */
+  private broken: boolean | null = null;
+
   constructor(
     private readonly db: Db,
     private readonly ends: ChainEnds,
     private readonly linker: AuditLinker,
     private readonly file: CheckpointFile,
-  ) {}
+  ) {
+    provide('zoneward_audit_broken', () => ({
+      ...(this.broken !== null && { verification: Number(this.broken) }),
+      checkpoint: Number(file.wrong),
+    }));
+  }
 
   /** All that is linked when it begins, some rows at a time. */
   async verify(): Promise<AuditVerdict> {
+    const found = await this.verified();
+    this.broken = !found.ok;
+    return found;
+  }
+
+  private async verified(): Promise<AuditVerdict> {
     const waiting = await this.waiting();
     for (;;) {
       // the file first: it never is ahead of the chain

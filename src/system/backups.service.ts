@@ -8,8 +8,9 @@ import { createGzip } from 'node:zlib';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Actor, AuditService } from '../audit/audit.service.js';
 import { AuditLinker } from '../audit/linker.service.js';
-import type { Caller } from '../common/access.js';
+import { type Caller, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
+import { downloads } from '../common/downloads.js';
 import { AppError, CODES, errors } from '../common/errors.js';
 import { randomHex } from '../common/hash.js';
 import { log } from '../common/logger.js';
@@ -103,16 +104,19 @@ export class BackupsService {
     return files.sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   }
 
-  /** Opens a backup for reading. @throws AppError 400001, 404001 */
+  /** Opens a backup for reading. @throws AppError 400001, 404001, 429001 while too many are being read */
   async read(file: string, caller: Caller): Promise<{ stream: Readable; size: number }> {
     const handle = await open(this.pathOf(file)).catch((error: NodeJS.ErrnoException) => {
       throw error.code === 'ENOENT' ? errors.notFound(`The backup ${file}`) : error;
     });
+    let leave: (() => void) | undefined;
     try {
+      leave = downloads.takeOrRefuse({ user: signedIn(caller).userId });
       const { size } = await handle.stat();
       await this.audit.append(caller, { action: 'backup.download', target: targetOf(file) });
-      return { stream: handle.createReadStream(), size };
+      return { stream: handle.createReadStream().once('close', leave), size };
     } catch (error) {
+      leave?.();
       await handle.close();
       throw error;
     }

@@ -149,6 +149,7 @@ for (const { kind, skip } of KINDS) {
           const until = entries.findIndex(({ action }) => action === 'backup.create') + 1;
           assert.deepEqual(restored.slice(1), entries.slice(until));
           assert.equal(done(await admin.get('/api/audit/verify')).ok, true);
+          done(await admin.post('/api/system/resume'));
           // the numbers of what is gone do not come again
           const next = await addDomain(admin, 1, 'next.example', true);
           assert.equal(next, 3);
@@ -193,9 +194,9 @@ for (const { kind, skip } of KINDS) {
         const entries = async () => (await rowsOf(store, 'SELECT COUNT(*) AS n FROM audit_logs'))[0]?.n;
         // a file is in use from the start on; on a server the jobs tell, which a service begins all the time
         if (kind !== 'sqlite')
-          await until('the service has begun a job', async () => {
-            const [job] = await rowsOf(store, 'SELECT MAX(started_at) AS at FROM jobs');
-            return String(job?.at) > new Date(Date.now() - 2000).toISOString();
+          await until('the service, which is paused, was there', async () => {
+            const [row] = await rowsOf(store, 'SELECT seen_at AS at FROM installation');
+            return String(row?.at) > new Date(Date.now() - 2000).toISOString();
           });
         await assert.rejects(put(place, quiet, true), /is in use; stop the service|A service works on this database/);
         assert.ok(Number(await entries()) > 0);

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { timeMs } from '../../common/clock.js';
+import { downloads } from '../../common/downloads.js';
 import { log } from '../../common/logger.js';
 import type { AuditView, ExportFormat } from '../audit.dto.js';
 import { JSON_HEAD, JSON_TAIL } from '../export-check.js';
@@ -72,12 +73,23 @@ async function* written(format: ExportFormat, pieces: AsyncGenerator<AuditView[]
 /**
  * Streams an export, as fast as the client reads. What fails before the first entries is answered as ever; afterwards
  * the connection breaks, so that nobody takes a part for the whole.
+ * @param user who asks. @throws AppError 429001
  */
 export async function sendExport(
+  user: number,
   response: Response,
   format: ExportFormat,
   pieces: AsyncGenerator<AuditView[]>,
 ): Promise<void> {
+  const leave = downloads.takeOrRefuse({ user });
+  try {
+    await send(response, format, pieces);
+  } finally {
+    leave();
+  }
+}
+
+async function send(response: Response, format: ExportFormat, pieces: AsyncGenerator<AuditView[]>): Promise<void> {
   const ahead = await pieces.next();
   async function* all(): AsyncGenerator<AuditView[]> {
     if (!ahead.done) yield ahead.value;
