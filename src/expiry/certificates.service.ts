@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import PQueue from 'p-queue';
 import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
+import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import type { Config } from '../config/config.js';
@@ -13,6 +13,7 @@ import { judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { Jobs } from '../jobs/jobs.js';
 import { resolveAllAllowed } from '../outbound/guard.js';
+import { bySystem } from '../outbound/lookup.js';
 import { certificateOf, type Seen } from './certificate.js';
 import type { CertificateView } from './expiry.dto.js';
 
@@ -21,11 +22,12 @@ const TICK_MS = 3_600_000;
 const AGAIN_MS = 23 * 3_600_000;
 /** hosts of one domain */
 const MOST = 50;
-const PARALLEL = 8;
+/** ms that one tick begins new looks: what is left is due at the next one, with whatever came meanwhile */
+const PIECE_MS = 45 * 60_000;
 /** addresses of a host that are tried: the first that answers counts */
 const TRIED = 3;
 
-/** hosts of one tick, those that were looked at the longest ago first */
+/** hosts of one tick, in turns over owners, of each those that were looked at the longest ago first */
 const MOST_AT_ONCE = 2000;
 /** after all ids */
 const MAX_ID = 2_147_483_647;
@@ -42,6 +44,7 @@ interface Host {
   /** of its row; null: it has none yet */
   id: number | null;
   domain_id: number;
+  owner_id: number | null;
   host: string;
   port: number;
 }
@@ -61,6 +64,8 @@ export interface Shown {
 /** When certificates of hosts end, of domains that ask for it. */
 @Injectable()
 export class Certificates implements OnModuleInit {
+  private readonly pool = new FairPool('certificate looks');
+
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly db: Db,
@@ -99,17 +104,16 @@ export class Certificates implements OnModuleInit {
   /** Looks at the hosts whose time has come. */
   async tick(signal: AbortSignal): Promise<void> {
     await this.forget();
-    const queue = new PQueue({ concurrency: PARALLEL });
-    await queue.addAll(
-      (await this.due()).map((host) => async () => {
-        if (signal.aborted) return;
-        try {
-          await this.look(host);
-        } catch (err) {
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    await Promise.all(
+      (await this.due()).map((host) =>
+        this.pool
+          .run({ user: host.owner_id, target: host.domain_id }, () => this.look(host), enough)
           // the others are looked at within this tick, not behind its end
-          log().warn({ host: host.host, err }, 'a certificate could not be looked at');
-        }
-      }),
+          .catch((err) => {
+            if (!enough.aborted) log().warn({ host: host.host, err }, 'a certificate could not be looked at');
+          }),
+      ),
     );
     signal.throwIfAborted();
   }
@@ -152,21 +156,24 @@ export class Certificates implements OnModuleInit {
 
   /** Hosts of each watched domain, those that are known before new ones, so far as their time has come. */
   private async due(): Promise<Host[]> {
-    const rows = await this.db.rows<{ domain_id: number; name: string; port: number; host: string; id: number | null }>(
-      `SELECT domain_id, name, port, host, id FROM (
-         SELECT d.id AS domain_id, d.name, d.certificate_port AS port, r.host, c.id, c.checked_at,
+    const rows = await this.db.rows<Host & { name: string }>(
+      `SELECT domain_id, owner_id, name, port, host, id FROM (
+         SELECT hosts.*, ROW_NUMBER() OVER (
+                  PARTITION BY owner_id ORDER BY COALESCE(checked_at, ''), domain_id, place) AS turn FROM (
+         SELECT d.id AS domain_id, d.owner_id, d.name, d.certificate_port AS port, r.host, c.id, c.checked_at,
                 ROW_NUMBER() OVER (PARTITION BY d.id ORDER BY COALESCE(c.id, ${MAX_ID}), r.host) AS place
            FROM domains d
            JOIN (SELECT DISTINCT r.domain_id, r.host FROM dns_records r WHERE ${HOST}) r ON r.domain_id = d.id
            LEFT JOIN certificates c ON c.domain_id = d.id AND ${hostIn('c')} = r.host
           WHERE d.watch_certificates = ? AND d.status = 'active') hosts
-        WHERE place <= ? AND (checked_at IS NULL OR checked_at <= ?)
-        ORDER BY COALESCE(checked_at, ''), domain_id, place LIMIT ?`,
+          WHERE place <= ? AND (checked_at IS NULL OR checked_at <= ?)) due
+        ORDER BY turn, COALESCE(checked_at, ''), domain_id LIMIT ?`,
       [true, true, MOST, now(-AGAIN_MS), MOST_AT_ONCE],
     );
-    return rows.map(({ domain_id, name, port, host, id }) => ({
+    return rows.map(({ domain_id, owner_id, name, port, host, id }) => ({
       id,
       domain_id,
+      owner_id,
       host: host === '@' ? name : `${host}.${name}`,
       port: Number(port),
     }));
@@ -196,7 +203,7 @@ export class Certificates implements OnModuleInit {
     const { outboundDeny, outboundAllow } = this.config;
     let error = '';
     try {
-      const addresses = await resolveAllAllowed(host, outboundDeny, outboundAllow);
+      const addresses = await resolveAllAllowed(host, outboundDeny, outboundAllow, (name) => bySystem(name, false));
       for (const address of addresses.slice(0, TRIED)) {
         try {
           return await certificateOf(host, address, port);

@@ -2,7 +2,7 @@ import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Audited } from '../audit/audited.js';
-import { Access, Fails, OnDomain } from '../common/access.js';
+import { Access, type Caller, Fails, Me, OnDomain, signedIn } from '../common/access.js';
 import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { Certificates } from './certificates.service.js';
@@ -20,7 +20,8 @@ export class ExpiryController {
   /**
    * Asks the registry now when the registration ends: RDAP, else WHOIS, else the provider. The answer is what it says,
    * also where the domain's own date is set by hand; what was told less than a minute ago is not asked again. 409001
-   * where there is nobody to ask, 500002 when no date came of it within 20 s: the one that was known stays.
+   * where there is nobody to ask, 429001 where too many ask now, 500002 when no date came of it within 20 s: the one
+   * that was known stays.
    */
   @Post('expiry')
   @HttpCode(200)
@@ -28,8 +29,8 @@ export class ExpiryController {
   @Fails('conflict', 'provider')
   @Audited('domain.expiry')
   @ApiParam({ name: 'id', type: 'integer' })
-  async look(@OnDomain() domain: OpenDomain): Promise<RegistrationView> {
-    const { name, expires_at, source, checked_at, error } = await this.registrations.now(domain);
+  async look(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<RegistrationView> {
+    const { name, expires_at, source, checked_at, error } = await this.registrations.now(domain, signedIn(me).userId);
     return { name, expires_at, source, checked_at, error };
   }
 

@@ -1,4 +1,5 @@
 import { timeMs } from '../common/clock.js';
+
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /** Zones by the names that registries write. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import PQueue from 'p-queue';
-import { now } from '../common/clock.js';
+import { now, timeMs } from '../common/clock.js';
 import { errors } from '../common/errors.js';
+import { FairPool, type Owner } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
@@ -20,12 +20,11 @@ const DAY_MS = 24 * 3_600_000;
 const TICK_MS = 15 * 60_000;
 /** ms that one tick begins new questions */
 const PIECE_MS = 10 * 60_000;
-/** top level domains that are asked about at once: one that is slow, or answers nothing, holds up no other */
-const PARALLEL = 8;
 /** names that are asked about in one tick, of each top level domain the same share */
 const MOST = 2000;
-/** of one top level domain: one server does not answer more in a tick */
+/** of one top level domain: one server does not answer more in a tick; and those that are shared among owners */
 const MOST_OF_ONE = 600;
+const MOST_SHARED = 20_000;
 /** in so many days an end is near: asked four times a day */
 const NEAR_DAYS = 7;
 const NEAR_MS = 6 * 3_600_000;
@@ -70,6 +69,8 @@ const COLUMNS = 'id, name, expires_at, source, checked_at, next_at, failures, er
 @Injectable()
 export class Registrations implements OnModuleInit {
   private readonly own: ReadonlySet<string>;
+  private readonly pool = new FairPool('registry look-ups');
+  private readonly nowPool = new FairPool('registry look-ups now');
   /** names that this process is asking about */
   private readonly asking = new Map<string, Promise<Outcome>>();
 
@@ -101,34 +102,44 @@ export class Registrations implements OnModuleInit {
     await this.servers.tidy();
     const due = await this.due();
     const zones = await this.follow(due, signal);
-    const byTld = new Map<string, Row[]>();
+    // of each top level domain and owner one after the other
+    const lines = new Map<string, { user: Owner; tld: string; rows: Row[] }>();
     const gone: number[] = [];
     const byHand: number[] = [];
     for (const row of due.values()) {
       const own = zones.get(row.name);
       // nobody waits for what is set by hand
-      if (own?.some(isAutomatic)) pushTo(byTld, tldOf(row.name), row);
-      else (own ? byHand : gone).push(row.id);
+      const zone = own?.find(isAutomatic);
+      if (!zone) (own ? byHand : gone).push(row.id);
+      else {
+        const [user, tld] = [zone.owner_id, tldOf(row.name)];
+        const line = lines.get(`${user} ${tld}`) ?? { user, tld, rows: [] };
+        lines.set(`${user} ${tld}`, line);
+        line.rows.push(row);
+      }
     }
     await this.each(gone, (some) => [`DELETE FROM registrations WHERE id IN (${marks(some.length)})`, some]);
     const later = (count: number) => `UPDATE registrations SET next_at = ? WHERE id IN (${marks(count)})`;
     await this.each(byHand, (some) => [later(some.length), [now(DAY_MS), ...some]]);
-    const share = Math.max(1, Math.floor(MOST / Math.max(1, byTld.size)));
-    const until = Date.now() + PIECE_MS;
-    const queue = new PQueue({ concurrency: PARALLEL });
-    await queue.addAll(
-      [...byTld.values()].map((rows) => async () => {
-        for (const row of rows.slice(0, share)) {
-          if (signal.aborted || Date.now() > until) return;
-          try {
-            if (!(await this.claim(row))) continue;
-            const { failure } = await this.ask(row, zones.get(row.name) ?? [], signal);
-            // the others of the registry would hear the same: they stay due
-            if (failure?.kind === 'limited' || failure?.kind === 'unavailable') return;
-          } catch (err) {
-            if (signal.aborted) return;
-            log().warn({ name: row.name, err }, 'the end of a registration could not be looked at');
-          }
+    const shares = sharesOf([...lines.values()].map(({ tld }) => tld));
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    // the others of a registry that does not answer would hear the same: they stay due
+    const silent = new Set<string>();
+    const one = async (tld: string, row: Row) => {
+      if (enough.aborted || silent.has(tld) || !(await this.claim(row))) return;
+      const { failure } = await this.ask(row, zones.get(row.name) ?? [], signal);
+      if (failure?.kind === 'limited' || failure?.kind === 'unavailable') silent.add(tld);
+    };
+    await Promise.all(
+      [...lines.values()].map(async ({ user, tld, rows }) => {
+        for (const row of rows.slice(0, shares(tld))) {
+          if (enough.aborted) return;
+          await this.pool
+            .run({ user, target: tld }, () => one(tld, row), enough)
+            .catch((err) => {
+              if (!enough.aborted)
+                log().warn({ name: row.name, err }, 'the end of a registration could not be looked at');
+            });
         }
       }),
     );
@@ -137,9 +148,11 @@ export class Registrations implements OnModuleInit {
 
   /**
    * Asks about a domain's registration now. @returns what is known of it then
-   * @throws AppError 409001 where there is nobody to ask, OutboundError when no date came of it
+   * @param userId who asks
+   * @throws AppError 429001 where too many ask, 409001 where there is nobody to ask; OutboundError when no date came of
+   * it
    */
-  async now(domain: Pick<DomainRow, 'name'>): Promise<Known> {
+  async now(domain: Pick<DomainRow, 'name'>, userId: number): Promise<Known> {
     if (!this.config.expiry.lookups) throw errors.conflict('Registries are asked nothing here (EXPIRY_LOOKUPS=off)');
     const name = this.registrable(domain.name);
     if (!name) throw errors.conflict(`Nobody registers ${domain.name}: it is no name below a public suffix`);
@@ -156,7 +169,8 @@ export class Registrations implements OnModuleInit {
     const late = new Promise<never>((_, reject) => {
       signal.onabort = () => reject(signal.reason);
     });
-    const asked = Promise.race([this.ask(row, zones, signal), late]);
+    const share = { user: userId, target: tldOf(name) };
+    const asked = Promise.race([this.nowPool.run(share, () => this.ask(row, zones, signal), signal), late]);
     const { failure, end, ...known } = await asked.catch((error) => {
       if (error?.name !== 'TimeoutError') throw error;
       const words = `No answer about ${name} within ${PATIENCE_MS / 1000} s: its registry is slow, or is asked about`;
@@ -228,7 +242,7 @@ export class Registrations implements OnModuleInit {
       );
       for (const row of rows) {
         const count = counts.get(tldOf(row.name)) ?? 0;
-        if (count >= MOST_OF_ONE) continue;
+        if (count >= MOST_SHARED) continue;
         counts.set(tldOf(row.name), count + 1);
         due.set(row.name, row);
       }
@@ -322,6 +336,14 @@ export class Registrations implements OnModuleInit {
   }
 }
 
+/** How many names of a line are asked about in one tick: each top level domain has a share, and in it each owner. */
+function sharesOf(tlds: readonly string[]): (tld: string) => number {
+  const counts = new Map<string, number>();
+  for (const tld of tlds) counts.set(tld, (counts.get(tld) ?? 0) + 1);
+  const ofTld = Math.min(MOST_OF_ONE, MOST / counts.size);
+  return (tld) => Math.max(1, Math.floor(ofTld / (counts.get(tld) ?? 1)));
+}
+
 function pushTo<T>(lists: Map<string, T[]>, key: string, one: T): void {
   const list = lists.get(key);
   if (list) list.push(one);
@@ -332,7 +354,7 @@ const isAutomatic = ({ expires_source }: Watched): boolean => expires_source !==
 
 /** ms until the next question, moved by up to a tenth so that names of one day do not stay together. */
 function nextIn(end: string | null, failures: number, asked: number): number {
-  const near = end !== null && Date.parse(end) - Date.now() < NEAR_DAYS * DAY_MS;
+  const near = end !== null && Date.parse(end) - timeMs() < NEAR_DAYS * DAY_MS;
   const usual = near ? NEAR_MS : DAY_MS;
   const wait = failures ? Math.min(usual, RETRY_MS * 2 ** Math.min(failures - 1, 5)) : usual;
   return Math.max(asked, wait * (0.9 + 0.2 * Math.random()));
