@@ -1,9 +1,11 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { now, within } from '../common/clock.js';
+import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import { zoned } from '../common/zone.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db, isDatabaseDown } from '../database/db.js';
+import { Installation } from '../database/installation.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import type { StoredChannel } from '../settings/channels.js';
@@ -50,6 +52,7 @@ interface Row {
  */
 @Injectable()
 export class Courier implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly pool = new FairPool('notices');
   /** by channel */
   private readonly workers = new Map<string, Promise<void>>();
   private looking: Promise<void> | null = null;
@@ -64,6 +67,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     private readonly jobs: Jobs,
     private readonly hooks: Hooks,
     private readonly mailer: Mailer,
+    private readonly installation: Installation,
   ) {}
 
   onModuleInit(): void {
@@ -89,14 +93,15 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async look(): Promise<void> {
-    while (this.again && !this.stopped && this.database.open) {
+    while (this.again && !this.stopped && this.database.open && !this.installation.halted) {
       this.again = false;
       const heads = await this.db.rows<{ channel: string }>(
         `SELECT channel, MIN(id) AS id FROM deliveries WHERE state = 'waiting' GROUP BY channel`,
       );
       for (const { channel } of heads) {
         if (this.workers.has(channel)) continue;
-        const worker = this.work(channel)
+        const worker = this.pool
+          .run({ user: channel, target: channel }, () => this.work(channel))
           .catch(report)
           .finally(() => this.workers.delete(channel));
         this.workers.set(channel, worker);

@@ -1,12 +1,15 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { now, sleep, timeMs } from '../common/clock.js';
+import { FairPool } from '../common/fair-pool.js';
 import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
+import { POOLS } from '../common/pools.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { DatabaseService } from '../database/database.service.js';
 import { Db, isDatabaseDown } from '../database/db.js';
+import { Installation } from '../database/installation.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import type { Documents } from '../settings/documents.js';
@@ -17,8 +20,6 @@ import { SECRET, type TemplateName, type Templates, writeLetter } from './templa
 import { deliver } from './transport.js';
 
 const TICK_MS = 2_000;
-/** mails on their way at once, in this process */
-const PARALLEL = 4;
 /** how many due mails a look at the outbox shows */
 const LOOK = 8;
 const SEND_MS = 30_000;
@@ -53,6 +54,7 @@ interface Row {
  */
 @Injectable()
 export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly pool = new FairPool('mails');
   private readonly workers = new Set<Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
@@ -63,6 +65,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     private readonly settings: SettingsService,
     private readonly events: Events,
     private readonly jobs: Jobs,
+    private readonly installation: Installation,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
   ) {}
@@ -85,7 +88,8 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Starts one more worker, unless enough are at it: each looks again before it ends. */
   private wake(): void {
-    if (this.stopped || !this.database.open || this.workers.size >= PARALLEL) return;
+    if (this.stopped || !this.database.open || this.installation.halted) return;
+    if (this.workers.size >= POOLS.mails.all) return;
     const worker: Promise<void> = this.work()
       .catch(report)
       .finally(() => this.workers.delete(worker));
@@ -97,30 +101,45 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
       const claimed = await this.claim();
       if (!claimed) return;
       this.wake();
-      await this.send(claimed.row, claimed.smtp);
+      await this.send(claimed.row, claimed.smtp).finally(claimed.leave);
     }
   }
 
   /** The next due mail, which nobody else has; its `next_at` is the lease and `tries` counts this try. */
-  private async claim(): Promise<{ row: Row; smtp: Documents['smtp'] } | null> {
+  private async claim(): Promise<{ row: Row; smtp: Documents['smtp']; leave: () => void } | null> {
     for (;;) {
+      // in turns over recipients
       const rows = await this.db.rows<Row>(
-        `SELECT id, recipient, template, content, tries, next_at, created_at FROM mails
-         WHERE state = 'waiting' AND next_at <= ? ORDER BY next_at LIMIT ${LOOK}`,
+        `SELECT id, recipient, template, content, tries, next_at, created_at FROM (
+           SELECT mails.*, ROW_NUMBER() OVER (PARTITION BY recipient ORDER BY next_at, id) AS turn
+             FROM mails WHERE state = 'waiting' AND next_at <= ?) due
+         ORDER BY turn, next_at LIMIT ${LOOK}`,
         [now()],
       );
-      if (!rows.length) return null;
+      const free = rows.filter(({ recipient }) => !this.pool.isFull({ user: recipient }));
+      if (!free.length) return null;
       if (!(await this.settings.read('smtp')).enabled) return null;
-      for (const row of rows) {
-        const smtp = await this.settings.smtp(SECRET.includes(row.template));
-        const lease = now(LEASE_MS);
-        const changed = await this.db.run(
-          `UPDATE mails SET next_at = ?, tries = tries + 1 WHERE id = ? AND state = 'waiting' AND next_at = ?`,
-          [lease, row.id, row.next_at],
-        );
-        if (changed === 1) return { row: { ...row, next_at: lease, tries: row.tries + 1 }, smtp };
+      for (const row of free) {
+        const leave = this.pool.take({ user: row.recipient });
+        if (!leave) continue;
+        const claimed = await this.take(row).catch((error) => {
+          leave();
+          throw error;
+        });
+        if (claimed) return { ...claimed, leave };
+        leave();
       }
     }
+  }
+
+  private async take(row: Row): Promise<{ row: Row; smtp: Documents['smtp'] } | null> {
+    const smtp = await this.settings.smtp(SECRET.includes(row.template));
+    const lease = now(LEASE_MS);
+    const changed = await this.db.run(
+      `UPDATE mails SET next_at = ?, tries = tries + 1 WHERE id = ? AND state = 'waiting' AND next_at = ?`,
+      [lease, row.id, row.next_at],
+    );
+    return changed === 1 ? { row: { ...row, next_at: lease, tries: row.tries + 1 }, smtp } : null;
   }
 
   private async send(row: Row, smtp: Documents['smtp']): Promise<void> {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import { DatabaseService } from '../../src/database/database.service.js';
 import { Db } from '../../src/database/db.js';
+import { Installation } from '../../src/database/installation.js';
 import { Events, type Notice } from '../../src/events/events.js';
 import type { Jobs } from '../../src/jobs/jobs.js';
 import { Courier } from '../../src/notifications/courier.service.js';
@@ -335,7 +336,11 @@ for (const { kind, skip } of databases()) {
       const of = <T>(what: new (...args: never[]) => T) => app?.get(what) as T;
       const jobs = { schedule() {} } as unknown as Jobs;
       const others = [1, 2, 3].map(
-        () => new Courier(of(Db), of(DatabaseService), of(SettingsService), of(Events), jobs, of(Hooks), of(Mailer)),
+        () =>
+          new Courier(
+            ...([of(Db), of(DatabaseService), of(SettingsService), of(Events), jobs, of(Hooks)] as const),
+            ...([of(Mailer), of(Installation)] as const),
+          ),
       );
       afterTest(() => Promise.all(others.map((other) => other.beforeApplicationShutdown())));
       for (const other of others) other.onModuleInit();
