@@ -4,6 +4,7 @@ import { ApiTokenStrategy, bearer, isApiToken, JwtStrategy } from '../auth/guard
 import { type Principal, Role, signedIn, type ZoneRequest } from '../common/access.js';
 import { timeMs } from '../common/clock.js';
 import { AppError, errors } from '../common/errors.js';
+import { FairPool } from '../common/fair-pool.js';
 import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
 import { provide } from '../metrics/metrics.js';
@@ -12,9 +13,6 @@ import { EventLog } from './event-log.service.js';
 import { Told } from './told.service.js';
 import { Wake } from './wake.service.js';
 
-/** streams of one user, and of all, in one process */
-const OF_USER = 10;
-const IN_ALL = 1000;
 const LOOK_MS = 500;
 /** ms after which it is asked again whether who listens still may; a look that finds events asks at once */
 const JUDGE_MS = 900;
@@ -30,7 +28,6 @@ const RETRY_MS = 2000;
 
 interface Stream {
   response: Response;
-  userId: number;
   /** the same for all streams of one credential: it is judged once for them */
   key: string;
   judge(): Promise<Principal | null>;
@@ -46,6 +43,7 @@ interface Stream {
  */
 @Injectable()
 export class Streams implements OnModuleDestroy {
+  private readonly pool = new FairPool('event streams');
   private joining: Stream[] = [];
   private readonly joined = new Set<Stream>();
   /** the newest event that all who joined were told */
@@ -80,9 +78,10 @@ export class Streams implements OnModuleDestroy {
   open(request: ZoneRequest, response: Response, lastEventId: string | undefined): void {
     const { userId } = signedIn(request.caller);
     if (this.stopping) throw errors.notReady('The service is ending', 5);
-    const mine = [...this.joined, ...this.joining].filter((stream) => stream.userId === userId);
-    if (mine.length >= OF_USER) throw errors.tooMany(`There are ${OF_USER} streams of yours already`, 10);
-    if (this.size >= IN_ALL) throw errors.tooMany('There are too many streams', 60);
+    // gone while its credential was looked at: nothing more will be told of its end
+    if (response.destroyed) return;
+    const leave = this.pool.takeOrRefuse({ user: userId });
+    response.once('close', leave);
     response.status(200);
     response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
     // no-transform: neither we nor a proxy compress it, which would hold events back
@@ -96,7 +95,7 @@ export class Streams implements OnModuleDestroy {
     }
     response.flushHeaders();
     response.write(`retry: ${RETRY_MS}\n\n`);
-    const stream: Stream = { response, userId, from: lastEventId, ...this.credentialOf(request) };
+    const stream: Stream = { response, from: lastEventId, ...this.credentialOf(request) };
     this.joining.push(stream);
     response.once('close', () => this.forget(stream));
     this.heart ??= setInterval(() => this.beat(), HEARTBEAT_MS).unref();

@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
+import type { Response } from 'express';
+import type { ZoneRequest } from '../../src/common/access.js';
+import { allPools } from '../../src/common/fair-pool.js';
 import type { Db } from '../../src/database/db.js';
 import { Events } from '../../src/events/events.js';
 import { EventLog } from '../../src/site/event-log.service.js';
+import { Streams } from '../../src/site/streams.service.js';
 import type { Wake } from '../../src/site/wake.service.js';
 import { addTeam, addUser, grant, openDatabase, withoutRates } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { gate } from '../support/leases.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';
-import { type Client, ServerProcess, type Service, startService } from '../support/server.js';
+import { applicationOf, type Client, ServerProcess, type Service, startService } from '../support/server.js';
 import { EventStream } from '../support/stream.js';
 import { describeUnless, itUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, until } from '../support/world.js';
@@ -285,6 +291,17 @@ for (const { kind, skip } of databases()) {
       open[0]?.close();
       await until('there is room again', async () => (await listen(login)).answer.status === 200);
       for (const stream of streams) stream.close();
+    });
+
+    it('takes no place for who went away before it began', async () => {
+      const { id: userId } = done(await admin.get('/api/auth/me'));
+      const streams = applicationOf(service.server.dataDir)?.get(Streams);
+      const response = new ServerResponse(new IncomingMessage(new Socket()));
+      response.destroy();
+      const pool = allPools().get('event streams');
+      const before = pool?.inUse;
+      streams?.open({ caller: { principal: { userId } } } as ZoneRequest, response as Response, undefined);
+      assert.equal(pool?.inUse, before);
     });
 
     if (kind !== 'sqlite') {
