@@ -1,5 +1,8 @@
 import { parseCidr } from '../common/cidr.js';
 
+/** characters of a picture that is written into the settings */
+const MAX_PICTURE = 16_384;
+
 /** An http(s) URL that leads somewhere: no user name, query or fragment. */
 export function isHttpUrl(value: unknown): boolean {
   if (typeof value !== 'string' || value.length > 2048 || !URL.canParse(value)) return false;
@@ -14,9 +17,18 @@ export function isHookUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && !username && !password && !hash;
 }
 
-/** What a page may show as a picture: never a script, and never a path that leads to another host. */
-export const isPicture = (value: unknown): boolean =>
-  isHookUrl(value) || (typeof value === 'string' && value.length <= 2048 && /^\/(?![/\\])[\w./~%-]*$/.test(value));
+/** what would end the place in a page or style sheet that an address is written into */
+const ENDS_ADDRESS = /["'`()[\]<>{}\s\\\p{C}]/u;
+
+/**
+ * What a page may show as a picture: an https: or data:image/ URL, or a path of this service; never a script, nor a
+ * path that leads to another host.
+ */
+export function isPicture(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > MAX_PICTURE || ENDS_ADDRESS.test(value)) return false;
+  if (/^data:image\/[a-z0-9.+-]+[;,]/.test(value)) return true;
+  return /^https:\/\//.test(value) ? isHookUrl(value) : value.length <= 2048 && /^\/(?![/\\])[\w./~%-]*$/.test(value);
+}
 
 /** An IANA time zone that this process knows. */
 export function isTimezone(value: unknown): boolean {

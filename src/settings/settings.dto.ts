@@ -43,9 +43,15 @@ export class GeneralSettings {
   @Check(isTimezone, 'must be a time zone name such as Europe/Berlin')
   timezone!: string;
 
-  /** address of a picture for the console: http, https, or a path of this service such as `/pictures/sea.jpg` */
+  /**
+   * picture for the console: an `https:` URL, a `data:image/` URL of up to 16 384 characters, or a path of this service
+   * such as `/pictures/sea.jpg`; without quotes, brackets and white space
+   */
   @IsOptional()
-  @Check(isPicture, 'must be an http or https URL, or a path such as /pictures/sea.jpg')
+  @Check(
+    isPicture,
+    'must be an https: or data:image/ URL, or a path such as /pictures/sea.jpg, without quotes, brackets and white space',
+  )
   background_image!: string | null;
 
   /** whether strangers may register (role 1) */
