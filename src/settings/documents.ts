@@ -18,7 +18,7 @@ const GENERAL: GeneralSettings = {
 
 const SECURITY: SecuritySettings = {
   login_limit: { max_failures: 5, window_minutes: 15, lock_minutes: 15, max_lock_minutes: 1440, network_failures: 100 },
-  rate_limits: { login: 20, public: 120, user: 0, token: 0 },
+  rate_limits: { login: 20, public: 120, user: 3000, token: 3000 },
   session: { token_minutes: 720, idle_minutes: 10_080, absolute_days: 30 },
   password_policy: { min_length: 10, min_score: 2 },
   require_2fa_role: null,

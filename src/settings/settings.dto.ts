@@ -136,14 +136,18 @@ export class RateLimits {
   @Max(1_000_000)
   public!: number;
 
-  /** all routes, of one signed-in user */
+  /**
+   * all routes, of one signed-in user, and changes of records besides, each of a list; 3000 unless set: 50 a second,
+   * in bursts of 200 (four seconds' worth, at least 60). A list that is longer than what is left is taken, and its
+   * changes are paid off first, for a minute at most; who has to wait is told by 429001 and `Retry-After`
+   */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(1_000_000)
   user!: number;
 
-  /** all routes, of one API token */
+  /** the same of one API token; 3000 unless set */
   @IsOptional()
   @IsInt()
   @Min(0)

@@ -101,10 +101,20 @@ for (const { kind, skip } of databases()) {
         '/\\evil.example',
         'sea.jpg',
         'data:,x',
+        'data:text/html,x',
+        'http://cdn.example.com/sea.jpg',
+        ...[...`"'\`()[]{}<> \t\n`].map((character) => `https://cdn.example.com/a${character}b.jpg`),
+        ...[...`"'()[]{}<> `].map((character) => `data:image/svg+xml,a${character}b`),
+        ...[...`"'() `].map((character) => `/pictures/a${character}b`),
         '',
       ])
         await wrong('/api/settings', { background_image: picture }, 'background_image');
-      for (const picture of ['/pictures/sea.jpg', 'https://cdn.example.com/sea.jpg?w=1', null])
+      for (const picture of [
+        '/pictures/sea.jpg',
+        'https://cdn.example.com/sea.jpg?w=1',
+        'data:image/png;base64,iVBORw0KGgo=',
+        null,
+      ])
         done(await put('/api/settings', { background_image: picture }));
       await wrong('/api/settings', { language: 'xx' }, 'language');
       await wrong('/api/settings', { default_ttl: 0 }, 'default_ttl');

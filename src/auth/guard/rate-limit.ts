@@ -7,17 +7,22 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerRequest, ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
-import { ACCESS, type AccessRule, type ZoneRequest } from '../../common/access.js';
+import { ACCESS, type AccessRule, AUDITED, type ZoneRequest } from '../../common/access.js';
 import { networkOf } from '../../common/cidr.js';
 import { errors } from '../../common/errors.js';
 import { sha256 } from '../../common/hash.js';
 import { RedisLink } from '../../redis/redis-link.js';
 import { SettingsService } from '../../settings/settings.service.js';
+import { Buckets, secondsUntilFree, sizeOf } from './buckets.js';
 
 const WINDOW_S = 60;
 
 /** Which rate counts a request, and on whose account. */
 interface Bucket {
+  /** of a signed-in user or token: evenly, with bursts */
+  isEven: boolean;
+  /** of a change of records: how many it makes */
+  changes: number;
   /** of the settings: login, public, user or token */
   name: string;
   limit: number;
@@ -26,8 +31,28 @@ interface Bucket {
 
 type Limited = ZoneRequest & { bucket?: Bucket };
 
+/** What counting a request came to. */
+interface Counted {
+  /** why, in words; null: it is let in */
+  refused: string | null;
+  left: number;
+  seconds: number;
+}
+
+const REQUESTS = 'Too many requests; try again later';
+const CHANGES = 'Too many changes of records; try again later';
+
+/** How many changes of records a request asks for, by what it is logged as; a list counts each. */
+function changesOf(action: unknown, body: unknown): number {
+  if (typeof action !== 'string' || !action.startsWith('record.')) return 0;
+  const { changes, values } = (body ?? {}) as Record<string, unknown>;
+  const list = [changes, values].find(Array.isArray);
+  return Math.max(1, list?.length ?? 0);
+}
+
 /**
- * Requests a minute, by the settings: of strangers by network, of users and tokens by their id. Runs after the access
+ * Requests a minute, by the settings: of strangers by network, of users and tokens by their id. Those of users and
+ * tokens may come in bursts, and their changes of records are counted besides, each of a list. Runs after the access
  * guard, which says who is asking.
  */
 @Injectable()
@@ -41,7 +66,9 @@ export class RateGuard extends ThrottlerGuard {
     if (principal) {
       const { token, userId, ratePerMinute: limit } = principal;
       const name = token ? 'token' : 'user';
-      if (limit) request.bucket = { name, limit, key: `${name}|${token?.id ?? userId}` };
+      const changes = changesOf(Reflect.getMetadata(AUDITED, context.getHandler()), request.body);
+      const key = `${name}|${token?.id ?? userId}`;
+      if (limit) request.bucket = { isEven: true, name, limit, key, changes };
       return !limit;
     }
     const rule = this.rules.getAllAndOverride<AccessRule | undefined>(ACCESS, [
@@ -50,7 +77,8 @@ export class RateGuard extends ThrottlerGuard {
     ]);
     if (!rule?.rate) return true;
     const limit = (await this.settings.securityFor(null)).rate_limits[rule.rate];
-    if (limit) request.bucket = { name: rule.rate, limit, key: `${rule.rate}|${networkOf(ip)}` };
+    if (limit)
+      request.bucket = { isEven: false, name: rule.rate, limit, key: `${rule.rate}|${networkOf(ip)}`, changes: 0 };
     return !limit;
   }
 
@@ -60,10 +88,9 @@ export class RateGuard extends ThrottlerGuard {
    */
   protected override async handleRequest({ context, ttl }: ThrottlerRequest): Promise<boolean> {
     const { bucket, res: response } = context.switchToHttp().getRequest<Limited>();
-    const { name, limit, key } = bucket as Bucket;
-    const hits = await this.storageService.increment(sha256(key), ttl, limit, ttl, name);
-    const left = hits.isBlocked ? 0 : Math.max(0, limit - hits.totalHits);
-    const seconds = Math.max(1, hits.isBlocked ? hits.timeToBlockExpire : hits.timeToExpire);
+    const { name, limit } = bucket as Bucket;
+    const count = (bucket as Bucket).isEven ? this.evenly(bucket as Bucket) : this.inWindow(bucket as Bucket, ttl);
+    const { refused, left, seconds } = await count;
     const fields = {
       'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_S}`,
       RateLimit: `"${name}";r=${left};t=${seconds}`,
@@ -72,8 +99,27 @@ export class RateGuard extends ThrottlerGuard {
       'X-RateLimit-Reset': seconds,
     };
     for (const [field, value] of Object.entries(fields)) response?.setHeader(field, value);
-    if (hits.isBlocked) throw errors.tooMany('Too many requests; try again later', seconds);
+    if (refused) throw errors.tooMany(refused, seconds);
     return true;
+  }
+
+  private async inWindow({ name, limit, key }: Bucket, ttl: number): Promise<Counted> {
+    const hits = await this.storageService.increment(sha256(key), ttl, limit, ttl, name);
+    const left = hits.isBlocked ? 0 : Math.max(0, limit - hits.totalHits);
+    const seconds = Math.max(1, hits.isBlocked ? hits.timeToBlockExpire : hits.timeToExpire);
+    return { refused: hits.isBlocked ? REQUESTS : null, left, seconds };
+  }
+
+  private async evenly({ limit, key, changes }: Bucket): Promise<Counted> {
+    const { buckets } = this.storageService as RateStorage;
+    const size = sizeOf(limit);
+    const requests = await buckets.fill(sha256(key), 1, size);
+    const left = Math.max(0, Math.floor(size.burst - requests.used));
+    if (!requests.taken) return { refused: REQUESTS, left: 0, seconds: secondsUntilFree(size, requests.used) };
+    // reading goes on while many changes are paid off
+    const made = changes ? await buckets.fill(sha256(`${key}|changes`), changes, size) : null;
+    if (made && !made.taken) return { refused: CHANGES, left: 0, seconds: secondsUntilFree(size, made.used) };
+    return { refused: null, left, seconds: Math.max(1, Math.ceil(requests.used / size.perSecond)) };
   }
 }
 
@@ -96,9 +142,12 @@ return {hits, redis.call('PTTL', KEYS[1])}`;
  */
 @Injectable()
 export class RateStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
+  readonly buckets: Buckets;
   private readonly memory = new ThrottlerStorageService();
 
-  constructor(private readonly redis: RedisLink) {}
+  constructor(private readonly redis: RedisLink) {
+    this.buckets = new Buckets(redis);
+  }
 
   onModuleInit(): void {
     this.redis.start();

@@ -1,0 +1,93 @@
+import type { RedisLink } from '../../redis/redis-link.js';
+
+/** How fast a bucket empties, and what it holds. */
+export interface Size {
+  perSecond: number;
+  /** beyond which nothing is taken */
+  burst: number;
+  /** that one which was taken may fill it to */
+  most: number;
+}
+
+/** What came of a try. */
+export interface Filled {
+  taken: boolean;
+  /** what is in the bucket now */
+  used: number;
+}
+
+const MINUTE_MS = 60_000;
+const MINUTE_S = 60;
+/** s of the rate that may come at once, and how many may whatever the rate is */
+const BURST_S = 4;
+const LEAST_BURST = 60;
+
+/**
+ * The bucket of a limit of so many a minute: four seconds' worth may come at once, or 60, but never more than those of
+ * a minute. What is taken as one costs a minute at most.
+ */
+export function sizeOf(perMinute: number): Size {
+  const burst = Math.min(perMinute, Math.max(LEAST_BURST, Math.floor((perMinute / MINUTE_S) * BURST_S)));
+  return { perSecond: perMinute / MINUTE_S, burst, most: burst + perMinute };
+}
+
+/** Seconds until one more is taken. */
+export const secondsUntilFree = ({ perSecond, burst }: Size, used: number): number =>
+  Math.max(1, Math.ceil((used + 1 - burst) / perSecond));
+
+// one step at Redis, by its clock: replicas that count at once agree
+const FILL = `local t = redis.call('TIME')
+local now = t[1] * 1000 + t[2] / 1000
+local kept = redis.call('HMGET', KEYS[1], 'used', 'at')
+local cost, rate, burst, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local used = math.max(0, tonumber(kept[1] or '0') - (now - tonumber(kept[2] or now)) * rate / 1000)
+local taken = used + 1 <= burst
+if taken then used = math.min(used + cost, most) end
+redis.call('HSET', KEYS[1], 'used', tostring(used), 'at', string.format('%.3f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil(used / rate * 1000) + 1000)
+return {taken and 1 or 0, tostring(used)}`;
+
+/**
+ * Leaky buckets: each thing taken fills one by its cost, and it empties evenly. Whoever finds room for one is let in,
+ * whatever the cost is: what is more than the room is paid off by those who come afterwards. In Redis when `REDIS_URL`
+ * is set, so that replicas count together; else, and while Redis is away, in this process.
+ */
+export class Buckets {
+  private readonly kept = new Map<string, { used: number; at: number; perSecond: number }>();
+  private tidied = 0;
+
+  constructor(private readonly redis: Pick<RedisLink, 'client'>) {}
+
+  async fill(key: string, cost: number, size: Size): Promise<Filled> {
+    const { client } = this.redis;
+    if (!client) return this.here(key, cost, size);
+    try {
+      const { perSecond, burst, most } = size;
+      const answer = await client.eval(FILL, 1, `zoneward:bucket:${key}`, cost, perSecond, burst, most);
+      const [taken, used] = answer as [number, string];
+      return { taken: taken === 1, used: Number(used) };
+    } catch {
+      // the link tells when it is away
+      return this.here(key, cost, size);
+    }
+  }
+
+  private here(key: string, cost: number, { perSecond, burst, most }: Size): Filled {
+    const now = performance.now();
+    this.tidy(now);
+    const known = this.kept.get(key) ?? { used: 0, at: now };
+    const left = Math.max(0, known.used - ((now - known.at) / 1000) * perSecond);
+    const taken = left + 1 <= burst;
+    const used = taken ? Math.min(left + cost, most) : left;
+    this.kept.set(key, { used, at: now, perSecond });
+    return { taken, used };
+  }
+
+  /** Forgets empty ones, once a minute. */
+  private tidy(now: number): void {
+    if (now - this.tidied < MINUTE_MS) return;
+    this.tidied = now;
+    for (const [key, { used, at, perSecond }] of this.kept)
+      if (((now - at) / 1000) * perSecond >= used) this.kept.delete(key);
+  }
+}
