@@ -213,10 +213,9 @@ describe('outbound calls to an address that is allowed', () => {
 /** Calls a name four times, of which the system's resolver says something else each time; prints what was told. */
 const REBINDING = `
   import dns from 'node:dns/promises';
-  import { syncBuiltinESMExports } from 'node:module';
   let asked = 0;
-  dns.lookup = async () => [{ address: asked++ % 2 ? '127.0.0.2' : '127.0.0.1', family: 4 }];
-  syncBuiltinESMExports();
+  dns.Resolver.prototype.resolve4 = async () => [asked++ % 2 ? '127.0.0.2' : '127.0.0.1'];
+  dns.Resolver.prototype.resolve6 = async () => [];
   const { outboundAgent } = await import(process.argv[1] + '/outbound/agent.js');
   const { parseCidr } = await import(process.argv[1] + '/common/cidr.js');
   const { request } = await import('undici');

@@ -9,7 +9,18 @@ import { noPowerdns } from '../support/powerdns.js';
 import { type Client, type Server, ServerProcess } from '../support/server.js';
 import { describeUnless, itUnless } from '../support/suites.js';
 import { openIntents } from '../support/tables.js';
-import { addAccount, addDomain, ask, done, each, made, refused, startWorld, type World } from '../support/world.js';
+import {
+  addAccount,
+  addDomain,
+  ask,
+  done,
+  each,
+  made,
+  refused,
+  startWorld,
+  until,
+  type World,
+} from '../support/world.js';
 
 /** a multiple of three */
 const MANY = 42;
@@ -120,6 +131,55 @@ for (const { kind, skip } of databases()) {
       assert.equal(await openIntents(world), 0);
       const { total } = done(await client(0).get(records));
       assert.equal(done(await client(1).get(`/api/domains/${world.domain}`)).records_count, total);
+    });
+
+    it('a long list is done once, though another replica that starts finds it meanwhile', async () => {
+      const { admin, proxy, domain, records } = world;
+      const held = Array.from({ length: 150 }, (_, i) => ({
+        op: 'create',
+        host: `old${i}`,
+        type: 'A',
+        value: '10.0.6.1',
+      }));
+      done(await admin.post(`${records}/batch`, { changes: held.slice(0, 100) }));
+      done(await admin.post(`${records}/batch`, { changes: held.slice(100) }));
+      const { list } = done(await admin.get(`${records}?keyword=old&limit=200`));
+      const changes = list.flatMap(({ id }, i) => [
+        { op: 'delete', id },
+        { op: 'upsert', host: `new${i}`, type: 'A', value: '10.0.6.2' },
+      ]);
+      let reads = 0;
+      let release: () => void = () => undefined;
+      const gate = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const sent: string[] = [];
+      proxy.fault = async ({ method, body }, forward) => {
+        if (method === 'PATCH')
+          sent.push(...[...body.matchAll(/"((?:old|new)\d+)\.example/g)].map(([, host]) => host as string));
+        // the first piece is planned, and nobody is at it yet: the first reading accepts the list
+        else if (++reads === 2) await gate;
+        return forward();
+      };
+      const answer = await admin.post(`${records}/batch`, { changes });
+      assert.equal(answer.status, 202, JSON.stringify(answer.data));
+      await until('the first piece is asked for', async () => reads >= 2);
+      const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
+      const third = await ServerProcess.start({ DATABASE_URL: world.databaseUrl, SECRET_KEY }, dataDir);
+      try {
+        done(await third.as(world.token).get(`/api/domains/${domain}`));
+        release();
+        const path = `/api/domains/${domain}/changes/${answer.data.change_set_id as number}` as const;
+        await until('it is done', async () => done(await admin.get(path)).state === 'done');
+        const { counts } = done(await admin.get(path));
+        assert.deepEqual([counts.applied, counts.failed], [changes.length, 0], JSON.stringify(counts));
+        assert.equal(sent.length, new Set(sent).size, 'each change is sent once');
+        await world.agree();
+      } finally {
+        proxy.fault = null;
+        await third.kill();
+        rmSync(dataDir, { recursive: true, force: true });
+      }
     });
 
     it('a token revoked at one is refused at the other at the very next request', async () => {

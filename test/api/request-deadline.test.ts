@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
+import { Leases } from '../../src/database/leases.js';
+import { lockOf } from '../../src/records/changes/locks.js';
+import type { Failure } from '../support/answers.js';
+import { gate } from '../support/leases.js';
+import { noPowerdns } from '../support/powerdns.js';
+import { type Answer, applicationOf } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
+import { openIntents } from '../support/tables.js';
+import { addAccount, addDomain, done, made, refused, startWorld, until, type World } from '../support/world.js';
+
+const A = { host: 'www', type: 'A', value: '192.0.2.1' };
+
+/** That a failure says when to try again, in the body and in the header. */
+function assertDated(answer: Answer): Failure {
+  const { data, headers } = refused(answer, 500, 500002);
+  assert.equal(data.retryable, true);
+  assert.match(String(data.retry_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.ok(Number(headers.get('retry-after')) >= 1, String(headers.get('retry-after')));
+  return data;
+}
+
+describeUnless(noPowerdns)('a provider that wants to be asked again in a second, throughout', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld('sqlite');
+  });
+  afterAll(() => world?.stop());
+
+  it('is asked ten times at most for one change, which then fails and says when to try again', async () => {
+    const { admin, proxy, records } = world;
+    proxy.fault = async () => ({ status: 429, body: '{"error": "slow down"}', headers: { 'retry-after': '1' } });
+    proxy.requests.length = 0;
+    const answer = await admin.post(records, A);
+    assert.ok(proxy.requests.length <= 10, `${proxy.requests.length} requests`);
+    assertDated(answer);
+    assert.match(answer.msg, /slow down|refused/);
+    proxy.fault = null;
+    made(await admin.post(records, A));
+  });
+});
+
+describeUnless(noPowerdns)('the time of a request', () => {
+  let world: World;
+  const folder = mkdtempSync(join(tmpdir(), 'zoneward-reload-'));
+  const script = join(folder, 'reload');
+  const go = join(folder, 'go');
+  beforeAll(async () => {
+    // it does not end when it is told to
+    writeFileSync(script, `#!/bin/sh\ntrap '' TERM\nuntil [ -e ${go} ]; do sleep 0.1; done\n`, { mode: 0o755 });
+    writeFileSync(go, '');
+    world = await startWorld('sqlite', {
+      REQUEST_DEADLINE_MS: '3000',
+      PROVIDER_TIMEOUT_MS: '120000',
+      ZONEFILE_RELOAD_COMMAND: script,
+    });
+  });
+  afterAll(async () => {
+    writeFileSync(go, '');
+    await world?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterEach(() => {
+    world.proxy.fault = null;
+  });
+
+  it('bounds a write that is not answered: it is in doubt, and gets its end from what the provider holds', async () => {
+    const { admin, proxy, records } = world;
+    const { opened, open } = gate();
+    proxy.fault = async ({ method }, forward) => {
+      if (method === 'PATCH') await opened;
+      return forward();
+    };
+    // answered while the provider is still at it
+    const answer = await admin.post(records, { ...A, host: 'slow' });
+    assert.equal(assertDated(answer).applied, 'unknown');
+    open();
+    proxy.fault = null;
+    await until('the record is there', async () => {
+      const { list } = done(await admin.get(`${records}?refresh=true&host=slow`));
+      return list.length === 1 && !list[0]?.pending;
+    });
+  });
+
+  it('bounds reading, and the addition of a domain', async () => {
+    const { admin, proxy, pdns, records, account } = world;
+    await pdns.createZone('slow.example');
+    const { opened, open } = gate();
+    proxy.fault = async (_request, forward) => {
+      await opened;
+      return forward();
+    };
+    for (const answer of await Promise.all([
+      admin.get(`${records}?refresh=true`),
+      admin.post('/api/domains', { name: 'slow.example', account_id: account }),
+      admin.put(`/api/accounts/${account}`, { credentials: { url: `${proxy.url}/`, api_key: pdns.apiKey } }),
+    ])) {
+      assert.equal(assertDated(answer).applied, 'no');
+    }
+    open();
+  });
+
+  it('bounds also a write whose client has gone away', async () => {
+    const { admin, proxy, records, account, server, token } = world;
+    const writes = () => proxy.requests.filter(({ method }) => method === 'PATCH').length;
+    proxy.requests.length = 0;
+    proxy.fault = async ({ method }, forward) =>
+      method === 'PATCH' && writes() === 1 ? { status: 429, body: '{}', headers: { 'retry-after': '4' } } : forward();
+    const gone = new AbortController();
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ ...A, host: 'gone' });
+    const asked = fetch(server.url + records, { method: 'POST', headers, body, signal: gone.signal });
+    // the client goes away while the provider is being asked
+    const fault = proxy.fault;
+    proxy.fault = async (request, forward) => {
+      gone.abort();
+      await asked.catch(() => undefined);
+      return fault(request, forward);
+    };
+    await assert.rejects(asked);
+    await until('the change has an end', async () => writes() > 0 && (await openIntents(world)) === 0);
+    assert.equal(writes(), 1, 'it is not tried when the time of the request is over');
+    done(await admin.post(`/api/accounts/${account}/resume`));
+    assert.equal(done(await admin.get(`${records}?refresh=true&host=gone`)).total, 0);
+  });
+
+  it('counts the waiting for a lock', async () => {
+    const { admin, records, domain, server } = world;
+    const { opened, open } = gate();
+    const leases = applicationOf(server.dataDir)?.get(Leases) as Leases;
+    const name = lockOf(domain, 'locked');
+    const held = leases.hold([name], 0, () => opened, { within: lockOf(domain, null) });
+    const answer = await admin.post(records, { ...A, host: 'locked' });
+    assert.equal(assertDated(answer).applied, 'no');
+    open();
+    await held;
+    made(await admin.post(records, { ...A, host: 'locked' }));
+  });
+
+  it('does not bound a list that goes on in the background, nor a job', async () => {
+    const { admin, proxy, account, domain } = world;
+    const begin = performance.now();
+    proxy.fault = async (_request, forward) => {
+      if (performance.now() - begin < 4000) await sleep(4000 - (performance.now() - begin));
+      return forward();
+    };
+    const changes = Array.from({ length: 250 }, (_, i) => ({ op: 'create', ...A, host: `many${i}` }));
+    const [batch, sync] = await Promise.all([
+      admin.post(`/api/domains/${domain}/records/batch?wait=100`, { changes }),
+      admin.post(`/api/accounts/${account}/sync`),
+    ]);
+    assert.ok(done(batch).outcomes?.every(({ ok }) => ok));
+    assert.equal(sync.status, 202);
+    const { job_id } = sync.data as unknown as { job_id: number };
+    await until('it ends', async () => done(await admin.get(`/api/system/jobs/${job_id}`)).state === 'done');
+  });
+
+  it('is kept where something does not end: the change goes on behind the answer', async () => {
+    const { admin } = world;
+    const account = await addAccount(admin, 'zonefile', {});
+    const domain = await addDomain(admin, account, 'files.example', true);
+    const records = `/api/domains/${domain}/records` as const;
+    rmSync(go);
+    const answer = await admin.post(records, A);
+    writeFileSync(go, '');
+    assert.equal(assertDated(answer).applied, 'unknown');
+    await until('the record is there', async () => {
+      const { list } = done(await admin.get(`${records}?host=www`));
+      return list.length === 1 && !list[0]?.pending;
+    });
+  });
+});
