@@ -66,7 +66,18 @@ const connected = (definition: ProviderDefinition, credentials: object, root = '
     installation: { zonefile: { root } },
   });
 
-const FAILURES = ['before', 'after', 'limited', 'limited with a time', '500', '500 after', 'slow', 'cut', 'late'];
+const FAILURES = [
+  'before',
+  'after',
+  'limited',
+  'limited with a time',
+  '500',
+  '500 after',
+  'slow',
+  'cut',
+  'late',
+  'broken',
+];
 
 /** Faults of HTTP: more of them meet what writes. */
 function httpTrouble(proxy: HttpProxy, trouble: Trouble): void {
@@ -79,6 +90,11 @@ function httpTrouble(proxy: HttpProxy, trouble: Trouble): void {
     if (!dice.chance(method === 'GET' ? chance / 3 : chance)) return forward();
     const kind = dice.of(FAILURES);
     if (kind === 'before') return 'close';
+    // it comes when nobody waits for it any more
+    if (kind === 'broken') {
+      void sleep(LATE_MS).then(forward, () => undefined);
+      return 'close';
+    }
     if (kind === 'limited') return { status: 429, body: '{}' };
     if (kind === 'limited with a time') return { status: 429, body: '{}', headers: { 'retry-after': '1' } };
     if (kind === '500') return { status: 500, body: '{}' };
@@ -181,7 +197,9 @@ async function updatesGround(name: string, start: (zones: string[]) => Promise<N
       }
       const { dice, chance } = trouble;
       proxy.fault = ({ update }) =>
-        dice.chance(update ? chance : chance / 4) ? dice.of(['before', 'after', LATE_MS] as const) : 'pass';
+        dice.chance(update ? chance : chance / 4)
+          ? dice.of(['before', 'after', LATE_MS, { broken: LATE_MS }] as const)
+          : 'pass';
     },
     stop: () => Promise.all([proxy.stop(), server.stop()]),
   };

@@ -1,8 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, withoutRates } from '../support/database.js';
 import type { Kind } from '../support/databases.js';
-import { type Client, ServerProcess, type Service, startProcess } from '../support/server.js';
+import { type Client, isStopped, ServerProcess, type Service, startProcess } from '../support/server.js';
 import { rowsOf } from '../support/tables.js';
 import type { Dice } from './dice.js';
 import { reloadScript, TIMEOUT_MS, writeReloadScript } from './grounds.js';
@@ -72,6 +73,32 @@ export class House {
   /** Nothing that it does from now on kills it. */
   pardon(): void {
     this.killAt('never 0');
+  }
+
+  /**
+   * It is stopped at a step, counted from now on, its locks end, and it goes on. @param ms that it stays stopped
+   * @returns what ends the watch for it
+   */
+  pauseAt(step: number, ms: number): () => void {
+    this.killAt(`pause ${step}`);
+    const { pid } = this;
+    const watch = setInterval(() => {
+      if (!isStopped(pid)) return;
+      clearInterval(watch);
+      void this.expire(pid)
+        .catch(() => undefined)
+        .then(() => sleep(ms))
+        .then(() => process.kill(pid, 'SIGCONT'));
+    }, 20);
+    return () => clearInterval(watch);
+  }
+
+  /** The locks of a process end. */
+  private async expire(pid: number): Promise<void> {
+    const { db, close } = await openDatabase(this.service.databaseUrl, this.dataDir);
+    await db
+      .run(`UPDATE leases SET expires_at = '2020-01-01T00:00:00.000Z' WHERE owner LIKE ?`, [`%/${pid}/%`])
+      .finally(close);
   }
 
   async kill(): Promise<void> {

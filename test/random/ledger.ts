@@ -10,6 +10,8 @@ export interface Entry {
   position: number;
   op: string;
   state: ChangeState;
+  /** of the same zone in another account: a remark that its provider does not keep stays there */
+  elsewhere: boolean;
   before: Told | null;
   after: Told | null;
 }
@@ -50,17 +52,19 @@ export function mustBe(
     remarks.set(keyOf(record), (remarks.get(keyOf(record)) ?? new Set()).add(record.remark));
   };
   const unsure = entries.some(({ state }) => state !== 'applied');
-  for (const { state, before: old, after } of entries) {
+  for (const { state, elsewhere, before: old, after } of entries) {
     if (unsure) for (const record of [old, after]) if (record) may(record);
     if (state !== 'applied') continue;
     const known = old && records.get(keyOf(old));
     if (old) records.delete(keyOf(old));
     if (!after) continue;
     const now = { ...after };
+    // of a record that was renamed there, this cache sees another one
+    if (elsewhere) remarks.set(keyOf(now), new Set(['', known?.remark]));
     if (capabilities.ttlOf === 'set' && isHeld(now)) {
       const siblings = held(setOf(now)).filter((r) => keyOf(r) !== keyOf(now));
-      // who names no TTL leaves that of the set as it is
-      const named = !old || old.ttl !== now.ttl || !isHeld(old);
+      // who names no TTL leaves that of the set as it is; what comes from another set says with its own what was named
+      const named = !old || old.ttl !== now.ttl || !isHeld(old) || setOf(old) !== setOf(now);
       if (!named) now.ttl = siblings[0]?.ttl ?? known?.ttl ?? now.ttl;
       for (const sibling of siblings) records.set(keyOf(sibling), { ...sibling, ttl: now.ttl });
     }

@@ -23,6 +23,8 @@ export interface Place {
   house: House;
   ground: Ground;
   domain: number;
+  /** the same zone in another account */
+  twin: number | null;
   zone: string;
 }
 
@@ -71,7 +73,7 @@ async function ask({ house, domain }: Place, dice: Dice, soil: Soil, request: st
  * Sends one list or two, while the provider fails now and then, somebody synchronises, and the process may be killed.
  * When it is over, the service lives and the provider works.
  */
-export async function disturb(place: Place, dice: Dice, soil: Soil, name: string): Promise<Asked[]> {
+export async function disturb(place: Place, dice: Dice, soil: Soil, twinSoil: Soil, name: string): Promise<Asked[]> {
   const { house, ground } = place;
   const two = dice.chance(0.35);
   const chance = dice.of([0, 0, 0.15, 0.4]);
@@ -82,10 +84,11 @@ export async function disturb(place: Place, dice: Dice, soil: Soil, name: string
   const refreshes = dice.chance(0.2);
   const lists = Array.from({ length: two ? 2 : 1 }, (_, i) => ({ dice: dice.fork(), wait: i * dice.int(0, 30), i }));
   if (end < 0.3) house.killAt(at);
+  const watched = end > 0.8 && end < 0.93 ? house.pauseAt(dice.int(1, 90), dice.int(50, 2500)) : () => undefined;
   const timer = end > 0.93 ? setTimeout(() => void house.kill(), ms) : undefined;
   const asking = lists.map(async ({ dice: own, wait, i }) => {
     await sleep(wait);
-    return ask(place, own, soil, `${name}-${i}`);
+    return ask(i && place.twin ? { ...place, domain: place.twin } : place, own, i ? twinSoil : soil, `${name}-${i}`);
   });
   if (refreshes) {
     const path = `/api/domains/${place.domain}/records?refresh=true&limit=1` as const;
@@ -97,6 +100,7 @@ export async function disturb(place: Place, dice: Dice, soil: Soil, name: string
   }
   const asked = await Promise.all(asking);
   clearTimeout(timer);
+  watched();
   if (dice.chance(0.7)) house.pardon();
   ground.trouble(null, house.dataDir);
   await house.revive(dice.fork());
