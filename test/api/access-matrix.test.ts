@@ -161,6 +161,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'PUT /api/accounts/{id}': 'role 2',
   'DELETE /api/accounts/{id}': 'role 2',
   'POST /api/accounts/{id}/sync': 'role 2',
+  'POST /api/accounts/{id}/resume': 'role 2',
   'GET /api/tunnels': 'role 2',
   'POST /api/tunnels': 'role 2',
   'GET /api/tunnels/{id}': 'role 2',
@@ -193,8 +194,12 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/domains/{id}/failover/history': 'reads records',
   'POST /api/domains/{id}/failover/{ruleId}/switch': 'writes the domain',
   'POST /api/checks': 'everybody',
+  'GET /api/domains/{id}/permissions': 'owns the domain',
+  'DELETE /api/domains/{id}/permissions/{permissionId}': 'owns the domain',
   'GET /api/domains/{id}/changes': 'reads records',
   'GET /api/domains/{id}/changes/{changeSetId}': 'reads records',
+  'POST /api/domains/{id}/changes/{changeSetId}/confirm': 'writes the record',
+  'POST /api/domains/{id}/changes/{changeSetId}/cancel': 'writes the record',
   'GET /api/audit/logs': 'role 2, audit:read',
   'GET /api/audit/logs/{id}': 'role 2, audit:read',
   'GET /api/audit/verify': 'role 2, audit:read',
@@ -228,6 +233,7 @@ const ROUTES: Record<string, keyof typeof CLASSES> = {
   'GET /api/events': 'signed in, any scope or domain',
   'GET /api/system/login-stats': 'role 3',
   'POST /api/system/unlock-account': 'login, role 3',
+  'POST /api/system/resume': 'login, role 3',
   'GET /api/system/jobs': 'role 3',
   'GET /api/system/jobs/{id}': 'role 2',
   'POST /api/system/jobs/{id}/retry': 'login, role 3',
@@ -369,6 +375,7 @@ describe('every route, for everybody', () => {
         .replace('{recordId}', String(record))
         .replace('{host}/{type}', 'app.dev/TXT')
         .replace('{changeSetId}', '999999')
+        .replace('{permissionId}', '999999')
         .replace('{ruleId}', '999999');
     }
     if (path.startsWith('/api/teams/')) {

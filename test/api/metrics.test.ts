@@ -28,7 +28,8 @@ for (const { kind, skip } of databases()) {
     let service: Service<ServerProcess>;
     let admin: Client;
     beforeAll(async () => {
-      service = await startProcess(kind, { METRICS: 'on', METRICS_TOKEN });
+      // nothing listens there
+      service = await startProcess(kind, { METRICS: 'on', METRICS_TOKEN, REDIS_URL: 'redis://127.0.0.1:9' });
       ({ admin } = service);
     });
     afterAll(() => service?.stop());
@@ -88,6 +89,27 @@ for (const { kind, skip } of databases()) {
       assert.ok(!text.includes('made-up') && !text.includes('PROPFIND') && !text.includes('one.example'));
       if (kind === 'sqlite') assert.ok(!text.includes('zoneward_database_connections{'));
       else assert.ok(sampleOf(text, 'zoneward_database_connections{state="idle"}') > 0);
+    });
+
+    it('say what would wake somebody: a changed audit log, a change in doubt, Redis that is away', async () => {
+      const { server } = service;
+      const value = async (sample: string) => sampleOf(await (await scrape(server.url, METRICS_TOKEN)).text(), sample);
+      done(await admin.get('/api/audit/verify'));
+      assert.equal(await value('zoneward_audit_broken{by="verification"}'), 0);
+      assert.equal(await value('zoneward_in_doubt_seconds{of="oldest"}'), 0);
+      const zone = await addDomain(admin, await addAccount(admin, 'zonefile', {}), 'doubt.example', true);
+      made(await admin.post(`/api/domains/${zone}/records`, { host: 'www', type: 'A', value: '192.0.2.1' }));
+      const side = await openDatabase(service.databaseUrl, server.dataDir);
+      const [change] = await side.db.rows<{ id: number; tried_at: string }>('SELECT id, tried_at FROM record_changes');
+      await side.db.run("UPDATE record_changes SET state = 'unknown', tried_at = ?", [now(-600_000)]);
+      const age = await value('zoneward_in_doubt_seconds{of="oldest"}');
+      await side.db.run("UPDATE record_changes SET state = 'applied', tried_at = ?", [change?.tried_at ?? null]);
+      assert.ok(age >= 600 && age < 1200, String(age));
+      await side.db.run("UPDATE audit_logs SET action = 'forged' WHERE seq = 1");
+      done(await admin.get('/api/audit/verify'));
+      await side.close();
+      assert.equal(await value('zoneward_audit_broken{by="verification"}'), 1);
+      assert.equal(await value('zoneward_redis{state="away"}'), 1);
     });
   });
 }

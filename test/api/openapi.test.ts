@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { STREAM_EVENTS } from '../../src/site/stream.dto.js';
 import { startCloudflare } from '../support/cloudflare.js';
@@ -9,6 +12,7 @@ import { addAccount, addDomain, made } from '../support/world.js';
 
 /** Changing nothing, so not audited. */
 const UNAUDITED = ['POST /api/init/test-db', 'POST /api/checks'];
+const KEPT = join(import.meta.dirname, '../../docs/openapi.json');
 /** Every route of the specification and the decisions that this version has. */
 const ROUTES = [
   'GET /health/live',
@@ -170,6 +174,11 @@ describe('OpenAPI document', () => {
     assert.equal(document.openapi, '3.1.0');
     assert.match(document.info.version, /^\d+\.\d+\.\d+$/);
     assert.equal(document.info.title, 'Zoneward');
+  });
+
+  it('is what docs/openapi.json says; UPDATE_DOCS=1 writes it anew', () => {
+    if (process.env.UPDATE_DOCS) writeFileSync(KEPT, `${JSON.stringify(document, null, 1)}\n`);
+    assert.ok(isDeepStrictEqual(JSON.parse(readFileSync(KEPT, 'utf8')), document), 'it is another one');
   });
 
   it('has all routes', () => {

@@ -40,7 +40,14 @@ for (const { kind, skip } of databases()) {
         const runner = db.source.createQueryRunner();
         await migration.down(runner);
         // with those that build on its tables
-        await db.run("DELETE FROM migrations WHERE name IN ('Changes1763980000000', 'LateChanges1763985000000')");
+        const later = [
+          'Changes1763980000000',
+          'LateChanges1763985000000',
+          'PausedLists1764115000000',
+          'Makers1764130000000',
+          'ConfirmedLists1764150000000',
+        ];
+        await db.run(`DELETE FROM migrations WHERE name IN (${later.map((name) => `'${name}'`).join(', ')})`);
         const remote = (await db.row<{ remote_id: string }>('SELECT remote_id FROM dns_records WHERE id = ?', [kept]))
           ?.remote_id;
         const intent = (id: number, op: string, state: string, hosts: string[], expected: unknown) =>
