@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { sharedFile } from './vendor.js';
+import { samplesDemanded, sharedFile } from './vendor.js';
 
 /** An exchange of a file `<provider>.json` of provider-fixtures, whose README says where they are from. */
 export interface Sample {
@@ -9,9 +9,9 @@ export interface Sample {
   response: { status: number; body?: unknown };
 }
 
-/** A reason to skip tests with samples, or false. In CI they have to be there. */
+/** A reason to skip tests with samples, or false. */
 export const noFixtures: string | false =
-  existsSync(sharedFile('provider-fixtures')) || process.env.CI
+  existsSync(sharedFile('provider-fixtures')) || samplesDemanded
     ? false
     : 'no samples: set ZONEWARD_SHARED to the folder that holds provider-fixtures/';
 

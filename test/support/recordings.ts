@@ -14,16 +14,25 @@ import type {
   RemoteZone,
 } from '../../src/providers/provider.js';
 import { derivedId } from '../../src/providers/rrset.js';
-import type { Answer, Handler, Interaction, Received, Recording, Scenario, Step } from './vendor.js';
+import {
+  type Answer,
+  type Handler,
+  type Interaction,
+  type Received,
+  type Recording,
+  type Scenario,
+  type Step,
+  samplesDemanded,
+} from './vendor.js';
 
 /** The folder of recordings: any in the form that `provider-recordings/README.md` describes. */
 export const recordingsFolder = resolve(
   process.env.PROVIDER_RECORDINGS ?? `${process.env.ZONEWARD_SHARED ?? '../shared'}/provider-recordings`,
 );
 
-/** A reason to skip replays, or false. In CI, and where a folder is named, the recordings have to be there. */
+/** A reason to skip replays, or false. Where a folder is named they have to be there. */
 export const withoutRecordings: string | false =
-  existsSync(recordingsFolder) || process.env.CI || process.env.PROVIDER_RECORDINGS
+  existsSync(recordingsFolder) || samplesDemanded || process.env.PROVIDER_RECORDINGS
     ? false
     : 'no recordings: set PROVIDER_RECORDINGS to a folder of them';
 

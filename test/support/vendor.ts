@@ -142,8 +142,11 @@ const shared = resolve(process.env.ZONEWARD_SHARED ?? '../shared');
 /** A file of the folder that holds recordings and the like, which may be absent. */
 export const sharedFile = (path: string): string => `${shared}/${path}`;
 
-/** A reason to skip what compares with that folder, or false. In CI it has to be there. */
+/** Whether samples of providers have to be there: what needs them then fails without them, and is not skipped. */
+export const samplesDemanded = process.env.TEST_SAMPLES === 'demanded';
+
+/** A reason to skip what compares with that folder, or false. */
 export const noRecordings: string | false =
-  existsSync(`${shared}/provider-recordings`) || process.env.CI
+  existsSync(`${shared}/provider-recordings`) || samplesDemanded
     ? false
     : 'no recordings: set ZONEWARD_SHARED to the folder that holds provider-recordings/';
