@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, it } from '@jest/globals';
 
 const ROOT = process.cwd();
@@ -59,6 +70,44 @@ describe('the house', () => {
         file.endsWith('.ts') && file.split('/').length > 2 && !rooms.some((room) => file.startsWith(`src/${room}/`)),
     );
     assert.deepEqual(homeless, []);
+  });
+
+  it('looks names up in one place, and connects by its outbound room only: the lint says so', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zoneward-lint-'));
+    const files: Record<string, string[]> = {
+      'src/failover/x.ts': [
+        "import { lookup } from 'node:dns';",
+        "import * as net from 'node:net';",
+        "import { request } from 'node:http';",
+        "import { Agent } from 'undici';",
+        "const dns = await import('node:dns/promises');",
+        "const page = await fetch('http://x.example');",
+        'export const all = [lookup, net, request, Agent, dns, page];',
+      ],
+      'src/outbound/x.ts': ["import { lookup } from 'node:dns';", 'export const all = [lookup];'],
+      'src/outbound/lookup.ts': ["import { Resolver } from 'node:dns/promises';", 'export const all = [Resolver];'],
+    };
+    try {
+      copyFileSync(join(ROOT, 'biome.json'), join(folder, 'biome.json'));
+      for (const [file, lines] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, file)), { recursive: true });
+        writeFileSync(join(folder, file), lines.join('\n'));
+      }
+      const biome = join(ROOT, 'node_modules/.bin/biome');
+      const { stdout } = spawnSync(biome, ['lint', '--reporter=json'], { cwd: folder, encoding: 'utf8' });
+      const { diagnostics } = JSON.parse(stdout) as {
+        diagnostics: { category: string; location: { path: string; start: { line: number } } }[];
+      };
+      const found = diagnostics
+        .filter(({ category }) => category.startsWith('lint/style/noRestricted'))
+        .map(({ location: { path, start } }) => `${path}:${start.line}`);
+      assert.deepEqual(found.sort(), [
+        ...[1, 2, 3, 4, 5, 6].map((n) => `src/failover/x.ts:${n}`),
+        'src/outbound/x.ts:1',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('has a line on its page for each room and each table', () => {
