@@ -8,6 +8,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entryHash } from '../dist/src/audit/chain.js';
 import { startThrowaway } from '../scripts/throwaway.mjs';
+import { NO_RATES } from './service.mjs';
 import { besides, kindOf, open } from './sql.mjs';
 
 const { DATABASE_URL, BENCH_ENTRIES = '500000' } = process.env;
@@ -63,6 +64,7 @@ async function start() {
   };
   let token = '';
   ({ token } = await call('POST', '/api/auth/login', ADMIN));
+  await call('PUT', '/api/settings/security', NO_RATES);
   const { pid } = service;
   const memory = (name) =>
     Math.round(

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { startPowerdns } from './powerdns.mjs';
+import { NO_RATES } from './service.mjs';
 import { besides, kindOf } from './sql.mjs';
 
 const CHANGES = 5000;
@@ -32,6 +33,7 @@ async function batch(backend) {
     Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) / 1024);
   try {
     ({ token } = await call('POST', '/api/auth/login', ADMIN));
+    await call('PUT', '/api/settings/security', NO_RATES);
     const credentials = { url: pdns.url, api_key: pdns.key };
     const account = await call('POST', '/api/accounts', { provider: 'powerdns', name: 'batch', credentials });
     const domain = await call('POST', '/api/domains', { name: 'batch.example', account_id: account.id, create: true });

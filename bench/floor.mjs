@@ -16,7 +16,7 @@ const TOKEN = `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.
 const DOMAIN_COLUMNS = `d.id, d.name, d.remote_id, d.account_id, a.name AS account_name, a.provider, d.owner_id, d.status,
   d.remark, d.records_count, d.revision, d.expires_at, d.created_at, d.synced_at`;
 const DOMAIN = `SELECT ${DOMAIN_COLUMNS}, 2 AS level, NULL AS host FROM domains d JOIN dns_accounts a ON a.id = d.account_id WHERE d.id = ?`;
-const RECORDS = `SELECT id, domain_id, remote_id, host, type, value, ttl, line, proxied, priority, weight, enabled, read_only, remark, updated_at, created_at
+const RECORDS = `SELECT id, domain_id, remote_id, host, type, value, ttl, line, proxied, priority, weight, enabled, read_only, pending, remark, updated_at, created_at
   FROM dns_records WHERE domain_id = ? ORDER BY id ASC LIMIT ? OFFSET ?`;
 const GRANTS = (team, own, union, one) =>
   `SELECT p.domain_id AS id, ${team} FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
@@ -59,6 +59,7 @@ const recordView = (row, domain) => ({
   enabled: Boolean(row.enabled),
   remark: row.remark,
   read_only: Boolean(row.read_only),
+  pending: Boolean(row.pending),
   unicode_host: unicode(row.host),
   synced_at: domain.synced_at && domain.synced_at > row.updated_at ? domain.synced_at : row.updated_at,
   updated_at: row.updated_at,

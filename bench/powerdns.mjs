@@ -55,6 +55,8 @@ export async function startPowerdns(backend = 'lmdb', server = '') {
       ...(database?.args ?? ['--launch=lmdb', `--lmdb-filename=${join(dir, 'db')}`]),
       ...['--webserver=yes', '--webserver-address=127.0.0.1', `--webserver-port=${port}`, '--webserver-loglevel=none'],
       ...['--api=yes', `--api-key=${KEY}`],
+      // who asks by DNS sees each write at once
+      ...['--cache-ttl=0', '--query-cache-ttl=0', '--negquery-cache-ttl=0'],
     ],
     { stdio: 'ignore' },
   );
@@ -71,7 +73,7 @@ export async function startPowerdns(backend = 'lmdb', server = '') {
       (response) => response.ok,
       () => false,
     );
-    if (ready) return { url, port, pid: child.pid, key: KEY, stop };
+    if (ready) return { url, port, dnsPort, pid: child.pid, key: KEY, stop };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   await stop();

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { startPowerdns } from './powerdns.mjs';
+import { NO_RATES } from './service.mjs';
 import { besides, open } from './sql.mjs';
 
 const {
@@ -47,6 +48,7 @@ const must = ({ status, msg, data }) => {
 };
 
 token = must(await call(replicas[0], 'POST', '/api/auth/login', ADMIN)).token;
+must(await call(replicas[0], 'PUT', '/api/settings/security', NO_RATES));
 const credentials = { url: pdns.url, api_key: pdns.key };
 const account = must(
   await call(replicas[0], 'POST', '/api/accounts', { provider: 'powerdns', name: 'soak', credentials }),

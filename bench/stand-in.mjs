@@ -13,7 +13,8 @@ function answer(method, { pathname, searchParams }, body) {
   if (pathname === `${ROOT}/zones` && method === 'POST') {
     const soa = { content: `ns1.example.net. hostmaster.${body.name} 1 10800 3600 604800 3600`, disabled: false };
     const set = { name: body.name, type: 'SOA', ttl: 3600, records: [soa] };
-    zones.set(body.name, new Map([[keyOf(set), set]]));
+    const sets = [set, ...(body.rrsets ?? [])];
+    zones.set(body.name, new Map(sets.map((one) => [keyOf(one), one])));
     return [201, zoneOf(body.name, [set])];
   }
   if (pathname === `${ROOT}/zones`) {

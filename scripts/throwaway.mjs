@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ENTRY = join(import.meta.dirname, '../dist/src/main.js');
-const START_MS = 30_000;
+const START_MS = 90_000;
 const STOP_MS = 10_000;
 
-/** @returns {Promise<{url: string, pid: number, dataDir: string, stop(): Promise<void>}>} */
+/** @returns {Promise<{url: string, pid: number, dataDir: string, log(): string, stop(): Promise<void>}>} */
 export async function startThrowaway(env = {}, nodeArgs = []) {
   const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-'));
   const child = spawn(process.execPath, [...nodeArgs, ENTRY], {
     cwd: dataDir, // no .env there
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, DRAIN_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise((resolve) => child.once('close', resolve));
@@ -34,7 +34,7 @@ export async function startThrowaway(env = {}, nodeArgs = []) {
   // PORT=0 lets the system choose; the log says what it chose
   for (const deadline = Date.now() + START_MS; ; await new Promise((resolve) => setTimeout(resolve, 25))) {
     const port = /"port":(\d+),.*"msg":"listening"/.exec(output)?.[1];
-    if (port) return { url: `http://127.0.0.1:${port}`, pid: child.pid, dataDir, stop };
+    if (port) return { url: `http://127.0.0.1:${port}`, pid: child.pid, dataDir, log: () => output, stop };
     if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue;
     await stop();
     throw new Error(`the service did not start:\n${output}`);
