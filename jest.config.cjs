@@ -17,7 +17,7 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 300_000,
-  // most of them wait for a server or a time limit more than half of their time
-  maxWorkers: 7,
+  // most of them wait for a server or a time limit; with more at once two cores are late for limits of seconds
+  maxWorkers: 4,
   workerIdleMemoryLimit: '600MB',
 };
