@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { dump, load } from 'js-yaml';
 
 /**
  * The few constructs of Go templates that the chart is written in: values by path, `if`/`else`, `range` over a map,
- * `not`, `quote`, `toYaml`, `nindent`, and `-` at braces. Anything else is an error, and so is a value that is not
- * there.
+ * `not`, `quote`, `toYaml`, `sha256sum`, `nindent`, and `-` at braces. Anything else is an error, and so is a value
+ * that is not there.
  */
 type Scope = Record<string, unknown>;
 type Node =
@@ -75,7 +76,8 @@ function evaluate(expression: string, scope: Scope): unknown {
   if (word === 'toYaml') value = dump(value).trimEnd();
   for (const pipe of pipes) {
     const indent = /^nindent (\d+)$/.exec(pipe)?.[1];
-    if (pipe === 'quote') value = JSON.stringify(String(value));
+    if (pipe === 'sha256sum') value = createHash('sha256').update(String(value)).digest('hex');
+    else if (pipe === 'quote') value = JSON.stringify(String(value));
     else if (indent) value = `\n${String(value)}`.replaceAll('\n', `\n${' '.repeat(Number(indent))}`);
     else throw new Error(`not understood: ${pipe}`);
   }

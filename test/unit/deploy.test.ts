@@ -290,6 +290,7 @@ describe('the Helm chart', () => {
     assert.deepEqual(names.sort(), variables);
     const values = defaults();
     for (const name of Object.keys(values.env)) values.env[name] = `"${name}": yes # {{ }}`;
+    values.env.METRICS_PORT = '9464';
     const list = documents(values).deployment.spec.template.spec.containers[0].env;
     for (const name of Object.keys(values.env)) {
       assert.equal(list.find((one: { name: string }) => one.name === name).value, values.env[name]);
@@ -310,6 +311,41 @@ describe('the Helm chart', () => {
     for (const path of health) assert.ok(read('src/http/health.controller.ts').includes(`@Get('${path.slice(8)}')`));
   });
 
+  it('starts other pods when a secret is another one', () => {
+    const annotations = (values: Values) => documents(values).deployment.spec.template.metadata.annotations;
+    const values = defaults();
+    values.secret.METRICS_TOKEN = 'another-token-0123456789';
+    const [before, after] = [annotations(defaults()), annotations(values)];
+    assert.match(before['checksum/secret'], /^[0-9a-f]{64}$/);
+    assert.notEqual(after['checksum/secret'], before['checksum/secret']);
+    assert.equal(annotations({ ...values, existingSecret: 'mine' }), undefined);
+  });
+
+  it('spreads its pods over nodes, gives them time to drain, and lets one go at a time', () => {
+    const { deployment, poddisruptionbudget: budget } = documents(defaults());
+    const { spec, metadata } = deployment.spec.template;
+    const [spread] = spec.topologySpreadConstraints;
+    assert.deepEqual(
+      [spread.topologyKey, spread.labelSelector.matchLabels],
+      ['kubernetes.io/hostname', metadata.labels],
+    );
+    assert.ok(spec.terminationGracePeriodSeconds * 1000 >= parseConfig({}).drainMs + 50_000);
+    assert.deepEqual([budget.spec.maxUnavailable, budget.spec.selector.matchLabels], [1, metadata.labels]);
+  });
+
+  it('opens a port of the metrics where there is one', () => {
+    const values = defaults();
+    const ports = () => {
+      const { deployment, service } = documents(values);
+      const { ports } = deployment.spec.template.spec.containers[0];
+      return [ports.map((port: { containerPort: number }) => port.containerPort), service.spec.ports.length];
+    };
+    assert.deepEqual(ports(), [[3000], 1]);
+    values.env.METRICS_PORT = '9464';
+    assert.deepEqual(ports(), [[3000, 9464], 2]);
+    assert.equal(documents(values).service.spec.ports[1].targetPort, 'metrics');
+  });
+
   it('renders the other ways: no volume, a Secret of theirs, an ingress with TLS', () => {
     const values = defaults();
     Object.assign(values, { replicas: 3, existingSecret: 'mine' });
@@ -323,7 +359,7 @@ describe('the Helm chart', () => {
     });
     const { deployment, secret, pvc, ingress } = documents(values);
     assert.deepEqual([secret, pvc], [undefined, undefined]);
-    assert.deepEqual([deployment.spec.replicas, deployment.spec.strategy], [3, { type: 'RollingUpdate' }]);
+    assert.deepEqual([deployment.spec.replicas, deployment.spec.strategy], [3, { type: 'Recreate' }]);
     const [container] = deployment.spec.template.spec.containers;
     assert.equal(container.image, 'zoneward:a1b2');
     assert.deepEqual(container.envFrom, [{ secretRef: { name: 'mine' } }]);
