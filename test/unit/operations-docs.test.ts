@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from '@jest/globals';
 import { CODES } from '../../src/common/errors.js';
@@ -32,6 +34,8 @@ describe('docs/operations.md', () => {
       'src/database/database.service.ts': ['the database cannot be opened; trying again'],
       'src/config/secret-box.ts': ['The key file ', ' is empty', 'A secret was encrypted with the key '],
       'src/database/sealed-values.ts': ['The database holds secrets that are encrypted with '],
+      'src/database/schema-watch.ts': ['The schema of the database is newer than this program'],
+      'src/database/installation.ts': ['paused: '],
       'src/database/app-data-source.ts': ['The schema of the database is newer than this program'],
       'src/database/sqlite-module.ts': ['SQLite needs Node 22.13 or later, or '],
       'src/http/error.filter.ts': ['internal error'],
@@ -43,6 +47,35 @@ describe('docs/operations.md', () => {
         assert.ok(read(file).includes(message), `${file}: ${message}`);
       }
     }
+  });
+
+  it('hands the variables of the unit to the commands as systemd reads them', () => {
+    const [, script] = /```sh\n(cd \/opt\/zoneward && \([\s\S]*?)```/.exec(page) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'zoneward-docs-'));
+    const lines = [
+      '# a comment',
+      'DATABASE_URL=postgres://zoneward:p$w=&x@127.0.0.1/zoneward?ssl=1&prepared=0',
+      'SECRET_KEY=\'with "blanks" and \\backslashes=\'',
+      'BASE_URL="https://dns.example.com"',
+      'REDIS_URL=',
+    ];
+    writeFileSync(join(folder, 'env'), lines.join('\n'));
+    writeFileSync(join(folder, 'runuser'), '#!/bin/sh\nexec env -0\n', { mode: 0o755 });
+    const here = (script as string).replace('/opt/zoneward', folder).replace('/etc/zoneward.env', join(folder, 'env'));
+    const { PATH = '' } = process.env;
+    const shown = execFileSync('/bin/sh', ['-c', here], { env: { PATH: `${folder}:${PATH}` } }).toString();
+    rmSync(folder, { recursive: true });
+    const got = Object.fromEntries(shown.split('\0').map((line) => line.split(/=(.*)/s).slice(0, 2)));
+    assert.deepEqual(
+      [got.DATABASE_URL, got.SECRET_KEY, got.BASE_URL, got.REDIS_URL, got.DATA_DIR],
+      [
+        'postgres://zoneward:p$w=&x@127.0.0.1/zoneward?ssl=1&prepared=0',
+        'with "blanks" and \\backslashes=',
+        'https://dns.example.com',
+        '',
+        '/var/lib/zoneward',
+      ],
+    );
   });
 
   it('says how long an unused connection is kept, as it is', () => {
