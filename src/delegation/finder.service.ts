@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { RecordCache } from '../cache/record-cache.js';
 import { bareName } from '../dns/names.js';
 import { type Message, RCODE, type ReadRecord, readableTexts, TYPE } from '../dns/wire.js';
 import { DnsClient } from '../dns-client/dns-client.service.js';
-import { RecordCache } from '../records/record-cache.js';
 import type { Look } from './looks.service.js';
 import { Resolvers } from './resolvers.service.js';
 

@@ -6,7 +6,7 @@ import { Access, type Caller, Fails, Me, OnDomain } from '../common/access.js';
 import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { ChangeQuery, ChangeSetList } from '../records/changes/change.dto.js';
+import { ChangeQuery, ChangeSetList } from '../records/history/change.dto.js';
 import { FailoverInput, FailoverView, SwitchInput, SwitchQuery, SwitchResult } from './failover.dto.js';
 import { FailoverService } from './failover.service.js';
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
+import { Places } from '../changes/places.js';
 import { type Caller, Role, signedIn } from '../common/access.js';
 import { errors, fieldError } from '../common/errors.js';
 import { makerOf } from '../common/maker.js';
@@ -13,8 +14,7 @@ import { fullName } from '../dns/names.js';
 import { judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
-import { ChangeReader } from '../records/changes/change-reader.service.js';
-import { Places } from '../records/changes/places.js';
+import { ChangeReader } from '../records/history/change-reader.service.js';
 import { RrsetsService } from '../records/rrsets/rrsets.service.js';
 import { limitedUntil, type RuleConfig, SINGLE, sameValues, sideOf, targetOf, UNKNOWN, working } from './decide.js';
 import type {

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { creation, type Place } from '../changes/edit.js';
 import type { Cidr } from '../common/cidr.js';
 import { errors, type FieldError, fieldError, InvalidRecord } from '../common/errors.js';
 import { parseTime } from '../common/validation.js';
 import { mayConnect } from '../outbound/guard.js';
-import { creation, type Place } from '../records/changes/edit.js';
 import type { Check, RuleConfig } from './decide.js';
 import { type CheckInput, type FailoverRuleInput, MAX_TARGETS } from './failover.dto.js';
 

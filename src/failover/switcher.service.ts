@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, AuditService } from '../audit/audit.service.js';
+import { RecordSyncService } from '../changes/record-sync.service.js';
 import { now } from '../common/clock.js';
 import { AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
@@ -13,7 +14,6 @@ import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Notices } from '../notifications/notices.service.js';
 import { ProviderError } from '../providers/errors.js';
-import { RecordSyncService } from '../records/record-sync.service.js';
 import { RrsetsService, SetChanged } from '../records/rrsets/rrsets.service.js';
 import { type HeldThing, Makers } from '../tokens/makers.service.js';
 import { isAsLeft, lastHour, sameValues, type Target } from './decide.js';

@@ -7,7 +7,7 @@ import { log } from '../common/logger.js';
 import { untilGone } from '../delegation/until-gone.js';
 import { hostName } from '../dns/names.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { ChangeReader } from '../records/changes/change-reader.service.js';
+import { ChangeReader } from '../records/history/change-reader.service.js';
 import { RecordsService } from '../records/records.service.js';
 import { MAX_WAIT_S } from './propagation.dto.js';
 import { Propagation, type SetName } from './propagation.service.js';

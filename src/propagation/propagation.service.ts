@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { RecordCache } from '../cache/record-cache.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { FairPool } from '../common/fair-pool.js';
@@ -12,7 +13,6 @@ import { type Asking, DnsClient, NoAnswer, type Question } from '../dns-client/d
 import { Effort, ROUND } from '../dns-client/effort.js';
 import { type Upstream, upstreamText } from '../dns-client/upstream.js';
 import type { DomainRow } from '../domains/domain-policy.js';
-import { RecordCache } from '../records/record-cache.js';
 import type { PropagationView, ServerView, SetView, Verdict } from './propagation.dto.js';
 import { judge, type Wanted, wanted, wildcardsOf } from './published.js';
 

@@ -1,10 +1,10 @@
+import type { StoredRecord } from '../cache/record-cache.js';
 import { bareName, fullName } from '../dns/names.js';
 import { fromRdata } from '../dns/record.js';
 import { typeName, typeNumber } from '../dns/types.js';
 import { RCODE, type ReadRecord, readableTexts, TYPE } from '../dns/wire.js';
 import { isUnderstood } from '../dns/wire-rdata.js';
 import type { Reply } from '../dns-client/dns-client.service.js';
-import type { StoredRecord } from '../records/record-cache.js';
 import type { Status } from './propagation.dto.js';
 
 /** What DNS should say of a record set: the enabled records of one name and type. */

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { RECORD_COLUMNS, type StoredRecord, stored } from '../cache/record-cache.js';
 import { errors } from '../common/errors.js';
 import type { TokenRule } from '../common/token-rules.js';
 import { Db, type SqlValue } from '../database/db.js';
 import { judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { RECORD_COLUMNS, type StoredRecord, stored } from './record-cache.js';
 import { readableSql } from './rules-sql.js';
 
 /** Records that are read at once. */

@@ -1,4 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { RECORD_COLUMNS, RecordCache, type StoredRecord, stored } from '../cache/record-cache.js';
+import { SuspiciousList } from '../cache/suspicious.js';
+import { creation, update } from '../changes/edit.js';
+import { ChangeEngine } from '../changes/engine.service.js';
+import { Places } from '../changes/places.js';
+import type { RecordInput, RecordList, RecordPatch, RecordQuery, RecordView } from '../changes/record.dto.js';
+import { proxyRule, storedForms } from '../changes/record-rules.js';
+import { RecordSyncService } from '../changes/record-sync.service.js';
+import { recordView } from '../changes/record-view.js';
+import { readsRecords } from '../changes/who.js';
 import { type Caller, hasScope } from '../common/access.js';
 import { within } from '../common/clock.js';
 import { withoutDeadline } from '../common/deadline.js';
@@ -15,16 +25,6 @@ import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { providerOf } from '../providers/registry.js';
 import { AllowedRecords } from './allowed-records.js';
-import { creation, update } from './changes/edit.js';
-import { ChangeEngine } from './changes/engine.service.js';
-import { Places } from './changes/places.js';
-import { readsRecords } from './changes/who.js';
-import type { RecordInput, RecordList, RecordPatch, RecordQuery, RecordView } from './record.dto.js';
-import { RECORD_COLUMNS, RecordCache, type StoredRecord, stored } from './record-cache.js';
-import { proxyRule, storedForms } from './record-rules.js';
-import { RecordSyncService } from './record-sync.service.js';
-import { recordView } from './record-view.js';
-import { SuspiciousList } from './suspicious.js';
 
 /**
  * A list without `limit` is complete up to here; beyond it a page must be asked for, so that nothing is cut silently.

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../audit/audit.service.js';
+import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
+import { type Edit, upsert } from '../changes/edit.js';
+import { ChangeEngine, type Edits } from '../changes/engine.service.js';
+import { Places } from '../changes/places.js';
+import { RecordSyncService } from '../changes/record-sync.service.js';
 import { signedIn } from '../common/access.js';
 import { AppError, CODES, errors, fieldError } from '../common/errors.js';
 import { log } from '../common/logger.js';
@@ -10,11 +15,6 @@ import { DomainsService } from '../domains/domains.service.js';
 import { clipped } from '../outbound/outbound-error.js';
 import { ProviderError } from '../providers/errors.js';
 import type { TunnelApi } from '../providers/tunnels.js';
-import { type Edit, upsert } from '../records/changes/edit.js';
-import { ChangeEngine, type Edits } from '../records/changes/engine.service.js';
-import { Places } from '../records/changes/places.js';
-import { RecordCache, type StoredRecord } from '../records/record-cache.js';
-import { RecordSyncService } from '../records/record-sync.service.js';
 import type { Without } from './unmanaged.js';
 
 /** Hostnames by the domains that they lie in, and those that lie in none. */

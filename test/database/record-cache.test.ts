@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
+import type { RowValues } from '../../src/cache/reconcile.js';
+import { RecordCache } from '../../src/cache/record-cache.js';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { domainState } from '../../src/domains/domain-state.js';
-import type { RowValues } from '../../src/records/reconcile.js';
-import { RecordCache } from '../../src/records/record-cache.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { rowValues } from '../support/rows.js';

@@ -1,6 +1,6 @@
+import type { ChangedRecord, ChangeState } from '../../src/changes/change-set.entity.js';
 import { shownValue } from '../../src/dns/record.js';
 import type { ProviderDefinition } from '../../src/providers/provider.js';
-import type { ChangedRecord, ChangeState } from '../../src/records/changes/change-set.entity.js';
 import type { Told } from './grounds.js';
 
 /** A row of a change set, with what it says of its set. */

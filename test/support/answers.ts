@@ -7,6 +7,7 @@ import type { PasskeyCreated, PasskeyStart, PasskeyView } from '../../src/auth/p
 import type { ProfileView } from '../../src/auth/profile/profile.dto.js';
 import type { RecoveryCodes, TotpSetup } from '../../src/auth/second-factor/second-factor.dto.js';
 import type { EndedSessions, LoginResult, SessionView } from '../../src/auth/sessions/sessions.dto.js';
+import type { RecordId, RecordList, RecordView } from '../../src/changes/record.dto.js';
 import type { FieldError } from '../../src/common/errors.js';
 import type { ZoneHealthView } from '../../src/delegation/health.dto.js';
 import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';
@@ -19,9 +20,8 @@ import type { ChannelTestResult, DeliveryList, DeliveryView } from '../../src/no
 import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
 import type { PropagationView } from '../../src/propagation/propagation.dto.js';
 import type { ProviderView } from '../../src/providers/provider.dto.js';
-import type { BatchResult } from '../../src/records/changes/batch.dto.js';
-import type { ChangeSetDetail, ChangeSetList } from '../../src/records/changes/change.dto.js';
-import type { RecordId, RecordList, RecordView } from '../../src/records/record.dto.js';
+import type { BatchResult } from '../../src/records/batch/batch.dto.js';
+import type { ChangeSetDetail, ChangeSetList } from '../../src/records/history/change.dto.js';
 import type { RrsetResult, RrsetView } from '../../src/records/rrsets/rrset.dto.js';
 import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
 import type { NotificationsView } from '../../src/settings/channels.dto.js';

@@ -1,6 +1,6 @@
+import type { RowValues } from '../../src/cache/reconcile.js';
+import type { StoredRecord } from '../../src/cache/record-cache.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
-import type { RowValues } from '../../src/records/reconcile.js';
-import type { StoredRecord } from '../../src/records/record-cache.js';
 
 /** A stored A record at www, `192.0.2.<id>`, with what a test wants otherwise. */
 export const row = (id: number, more: Partial<StoredRecord> = {}): StoredRecord => ({

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import type { StoredRecord } from '../../src/cache/record-cache.js';
+import { chunksOf } from '../../src/changes/chunks.js';
+import { creation, type Edit, type Place, update, upsert } from '../../src/changes/edit.js';
+import { isIdle, WorkingCopy } from '../../src/changes/plan.js';
+import type { RecordInput, RecordPatch } from '../../src/changes/record.dto.js';
 import { type DomainAccess, READ, WRITE } from '../../src/domains/access-rights.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
-import { chunksOf } from '../../src/records/changes/chunks.js';
-import { creation, type Edit, type Place, update, upsert } from '../../src/records/changes/edit.js';
-import { isIdle, WorkingCopy } from '../../src/records/changes/plan.js';
-import type { RecordInput, RecordPatch } from '../../src/records/record.dto.js';
-import type { StoredRecord } from '../../src/records/record-cache.js';
 import { row } from '../support/rows.js';
 
 const provider = (capabilities: Partial<ProviderDefinition['capabilities']>): ProviderDefinition =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import { expectations, hostsOf, judge, keptHere, type UnclearChange } from '../../src/changes/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
-import { expectations, hostsOf, judge, keptHere, type UnclearChange } from '../../src/records/changes/evidence.js';
 import { remote, rowValues as row } from '../support/rows.js';
 
 const SENT = '2026-01-01T00:00:00.000Z';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, it } from '@jest/globals';
 import packet, { type StringAnswer } from 'dns-packet';
+import type { RecordCache, StoredRecord } from '../../src/cache/record-cache.js';
 import type { DelegationFinder, ZoneServer } from '../../src/delegation/finder.service.js';
 import type { Look, Looks } from '../../src/delegation/looks.service.js';
 import type { NameServers } from '../../src/delegation/name-servers.service.js';
@@ -11,7 +12,6 @@ import type { DnsClient, Question, Reply } from '../../src/dns-client/dns-client
 import { type Bound, Effort } from '../../src/dns-client/effort.js';
 import { Propagation } from '../../src/propagation/propagation.service.js';
 import { judge, wanted } from '../../src/propagation/published.js';
-import type { RecordCache, StoredRecord } from '../../src/records/record-cache.js';
 
 const ZONE = 'z.test';
 const reply = (...answers: StringAnswer[]): Reply => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import { driftOf } from '../../src/cache/drift.js';
+import { type CacheRow, difference, type Expectation, suspiciousLoss } from '../../src/cache/reconcile.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
-import { driftOf } from '../../src/records/drift.js';
-import { type CacheRow, difference, type Expectation, suspiciousLoss } from '../../src/records/reconcile.js';
 import { remote, row as rowOf } from '../support/rows.js';
 
 const row = (id: number, remote_id: string | null, value: string, more: Partial<CacheRow> = {}): CacheRow =>

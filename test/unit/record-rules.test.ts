@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
-import type { StoredRecord } from '../../src/records/record-cache.js';
+import type { StoredRecord } from '../../src/cache/record-cache.js';
 import {
   assertEditable,
   assertFits as fitsFor,
@@ -9,7 +8,8 @@ import {
   newRecord,
   proxyRule,
   withoutAliases,
-} from '../../src/records/record-rules.js';
+} from '../../src/changes/record-rules.js';
+import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
 import { row as rowOf } from '../support/rows.js';
 
 const provider = (capabilities: Partial<ProviderDefinition['capabilities']> = {}): ProviderDefinition =>

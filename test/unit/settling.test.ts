@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
+import { type CacheRow, difference, type RowValues, rowOf } from '../../src/cache/reconcile.js';
+import { expectations, judge, type UnclearChange } from '../../src/changes/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { derivedId } from '../../src/providers/rrset.js';
-import { expectations, judge, type UnclearChange } from '../../src/records/changes/evidence.js';
-import { type CacheRow, difference, type RowValues, rowOf } from '../../src/records/reconcile.js';
 
 /** What becomes of a call: it is answered, or the answer is lost and it was applied at once, later, or never. */
 const FATES = ['ok', 'ok', 'now', 'late', 'never'] as const;

@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../audit/audit.service.js';
+import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
+import { doorOf, type ListOptions } from '../../changes/change-sets.js';
+import { creation, type Edit, type NewRecord, type Place } from '../../changes/edit.js';
+import { ChangeEngine } from '../../changes/engine.service.js';
+import { Places } from '../../changes/places.js';
+import { WorkingCopy } from '../../changes/plan.js';
+import type { Result } from '../../changes/results.js';
+import { readsRecords } from '../../changes/who.js';
 import type { Caller } from '../../common/access.js';
 import { AppError, errors, InvalidRecord } from '../../common/errors.js';
 import { due, turn } from '../../common/turns.js';
@@ -9,14 +17,6 @@ import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { ProviderError } from '../../providers/errors.js';
 import { derivedId } from '../../providers/rrset.js';
-import { doorOf, type ListOptions } from '../changes/change-sets.js';
-import { creation, type Edit, type NewRecord, type Place } from '../changes/edit.js';
-import { ChangeEngine } from '../changes/engine.service.js';
-import { Places } from '../changes/places.js';
-import { WorkingCopy } from '../changes/plan.js';
-import type { Result } from '../changes/results.js';
-import { readsRecords } from '../changes/who.js';
-import { RecordCache, type StoredRecord } from '../record-cache.js';
 import type { ReplacedMember, RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
 
 /** times that a set is made as it shall be while others write it at the provider */

@@ -1,0 +1,134 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { AuditService } from '../audit/audit.service.js';
+import { type Caller, Role, signedIn } from '../common/access.js';
+import { now, within } from '../common/clock.js';
+import { requestDeadline } from '../common/deadline.js';
+import { errors } from '../common/errors.js';
+import { log } from '../common/logger.js';
+import { Db, marks } from '../database/db.js';
+import { Leases } from '../database/leases.js';
+import { WRITE } from '../domains/access-rights.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import { domainState } from '../domains/domain-state.js';
+import { DomainsService } from '../domains/domains.service.js';
+import { SharedZones } from '../domains/shared-zones.service.js';
+import type { ChangeSet } from './change-set.entity.js';
+import { ChangeSets } from './change-sets.js';
+import { lockOf } from './locks.js';
+import { RecordSyncService } from './record-sync.service.js';
+import { cancelled } from './results.js';
+
+/** ms that a deletion waits at most for what was sent for its domains, of all together */
+const WAIT_MS = 10_000;
+/** ids that one statement names */
+const SOME = 200;
+
+type Unfinished = Pick<ChangeSet, 'id' | 'domain_id' | 'domain' | 'state' | 'background'> & { waits: number | null };
+
+/** Ends lists of changes before they come to their end: by hand, and where their domain goes. */
+@Injectable()
+export class CancelService implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly audit: AuditService,
+    private readonly sets: ChangeSets,
+    private readonly leases: Leases,
+    private readonly domains: DomainsService,
+    private readonly accounts: AccountsService,
+    private readonly sync: RecordSyncService,
+    private readonly shared: SharedZones,
+  ) {}
+
+  onModuleInit(): void {
+    this.domains.onLeaving((caller, id, force) => this.leave(caller, [id], force));
+    this.accounts.onLeaving((caller, ids) => this.leave(caller, ids, true));
+  }
+
+  /**
+   * Begins nothing more of a list; what is on its way at the provider gets its end. Once more changes nothing.
+   * @throws AppError 403001 for who neither made it nor may write the domain; 404001; 409001 when it has ended
+   */
+  async cancel(me: Caller, domain: OpenDomain, id: number): Promise<void> {
+    const sql = 'SELECT user_id, token_id, state, cancelled_at FROM change_sets WHERE id = ? AND domain_id = ?';
+    const set = await this.db.row<ChangeSet>(sql, [id, domain.id]);
+    if (!set) throw errors.notFound('Change set');
+    const { userId, role, token } = signedIn(me);
+    const made = set.user_id === userId && (!token || set.token_id === token.id);
+    const writes = domain.access.level >= WRITE && !domain.access.rules;
+    if (!made && !writes && (role < Role.Admin || token))
+      throw errors.forbidden('Only who made the list, and who may write the whole domain, can cancel it', {
+        required: `domain:${domain.id}:write`,
+      });
+    if (set.cancelled_at !== null) return this.audit.notNeeded(me);
+    if (set.state === 'done') throw errors.conflict('The list has come to its end');
+    await this.end(me, domain, id).catch(async (error: unknown) => {
+      // by somebody else, at the same moment
+      const now = await this.db.row<ChangeSet>(sql, [id, domain.id]);
+      if (!now?.cancelled_at) throw error;
+      this.audit.notNeeded(me);
+    });
+  }
+
+  /** @throws AppError 409001 when it has ended meanwhile */
+  private async end(me: Caller, domain: Pick<OpenDomain, 'id' | 'name'>, id: number): Promise<void> {
+    await this.db.transaction(async (manager) => {
+      // in the order of who carries it out
+      await domainState.lastSync(this.db, manager, domain.id);
+      const mark = "UPDATE change_sets SET cancelled_at = ? WHERE id = ? AND state <> 'done' AND cancelled_at IS NULL";
+      if (!(await this.db.run(mark, [now(), id], manager))) throw errors.conflict('The list has come to its end');
+      await this.sets.notTried(manager, id, cancelled());
+      await this.sets.close(manager, id);
+      const after = { change_set_id: id, ...(await this.sets.counts(manager, id)) };
+      const target = { type: 'domain', id: domain.id, name: domain.name };
+      await this.audit.write(manager, me, { action: 'record.cancel', domain, target, after, changeSet: id });
+    });
+  }
+
+  /**
+   * Before domains go: their lists are cancelled, and what was sent gets its end, as far as the provider tells.
+   * @throws AppError 409001 while a list is carried out, without `force`
+   */
+  private async leave(caller: Caller, ids: readonly number[], force: boolean): Promise<void> {
+    const unfinished: Unfinished[] = [];
+    for (let i = 0; i < ids.length; i += SOME) {
+      const some = ids.slice(i, i + SOME);
+      const sql = `SELECT s.id, s.domain_id, s.domain, s.state, s.background, (SELECT MIN(c.id) FROM record_changes c
+          WHERE c.change_set_id = s.id AND c.state = 'pending' AND c.tried_at IS NULL) AS waits
+        FROM change_sets s WHERE s.state <> 'done' AND s.domain_id IN (${marks(some.length)}) ORDER BY s.id`;
+      unfinished.push(...(await this.db.rows<Unfinished>(sql, some)));
+    }
+    const waiting = unfinished.filter(({ waits }) => waits !== null);
+    const [goesOn] = waiting.filter(({ background }) => Boolean(background));
+    if (goesOn && !force)
+      throw errors.conflict(
+        `A list of changes is not done (change set ${goesOn.id}): cancel it, or use ?force=true to have it cancelled`,
+      );
+    for (const { id, domain_id, domain } of force ? waiting : [])
+      await this.end(caller, { id: domain_id, name: domain }, id).catch((error: Error) =>
+        log().info({ change_set: id, err: error.message }, 'a list ended before it was cancelled'),
+      );
+    if (!force) return;
+    // a provider that says nothing keeps no domain
+    const waitMs = Math.min(WAIT_MS, (requestDeadline().work - performance.now()) / 2);
+    const settling = [...new Set(unfinished.map((set) => set.domain_id))].map((id) =>
+      this.settle(id, waitMs).catch((error: Error) =>
+        log().info({ domain_id: id, err: error.message }, 'what was sent stays unclear'),
+      ),
+    );
+    await within(Promise.all(settling), waitMs);
+  }
+
+  /** Waits for what is on its way for a domain, and asks the provider once what became of the rest. */
+  private async settle(domainId: number, waitMs: number): Promise<void> {
+    const firstOf = async () => (await this.shared.of(domainId)).ids[0];
+    // whose lock it is may change while it is waited for
+    for (let first = -1, next = await firstOf(); next !== first; next = await firstOf()) {
+      first = next;
+      await this.leases.hold([lockOf(first, null)], waitMs, async () => {}, { whole: true });
+    }
+    const left = "SELECT 1 AS one FROM change_sets WHERE domain_id = ? AND state <> 'done' LIMIT 1";
+    if (!(await this.db.row(left, [domainId]))) return;
+    await this.sync.refresh(await this.domains.reload(domainId), 'system');
+  }
+}

@@ -1,0 +1,416 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Actor } from '../audit/audit.service.js';
+import { rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
+import { now } from '../common/clock.js';
+import type { AppError } from '../common/errors.js';
+import { due, turn } from '../common/turns.js';
+import { Db, marks, type SqlValue } from '../database/db.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import { domainState } from '../domains/domain-state.js';
+import { clipped, OutboundError } from '../outbound/outbound-error.js';
+import type { ChangeState, Door, RecordChange } from './change-set.entity.js';
+import type { Entry, Net, Planned } from './plan.js';
+import { NOBODY } from './unclear.js';
+
+/** What is said of a list beside its changes. */
+export interface ListOptions {
+  door: Door;
+  comment: string;
+  /** one edit that does not fit refuses all */
+  atomic: boolean;
+  /** sets of which no edit is carried out where the provider holds other records of them than the cache */
+  only?: readonly Pick<StoredRecord, 'host' | 'type' | 'line'>[];
+}
+
+/** How a list is carried out. */
+export interface How {
+  background: boolean;
+  /** nothing of it is begun: somebody takes it up, piece by piece */
+  left: boolean;
+  /** under the lock of the zone, not those of its names */
+  whole: boolean;
+  /** the domain's last synchronisation when its rows were read */
+  syncedAt: string | null;
+  /** who holds its locks: `Held.owner` */
+  owner: string;
+}
+
+/** What became of the change at one place of a list. */
+export interface Ended {
+  position: number;
+  state: ChangeState;
+  /** of the cached record; null after a deletion, or when there is none */
+  recordId: number | null;
+  error: AppError | null;
+}
+
+/** The way by which a request comes in. */
+export const doorOf = (actor: Actor): Door => (actor === 'system' ? 'job' : actor.principal?.token ? 'token' : 'api');
+
+const COLUMNS = [
+  'change_set_id',
+  'position',
+  'op',
+  'record_id',
+  'host',
+  'host_before',
+  'type',
+  'state_before',
+  'value_before',
+  'state_after',
+  'value_after',
+  'expected',
+  'state',
+  'error',
+  'tried_at',
+] as const;
+/** characters of an error that are kept, and of its words */
+const MAX_ERROR = 4000;
+const MAX_WORDS = 1000;
+/** ms of the first pause of a list whose provider is away, and of the longest */
+const PAUSE_MS = 5_000;
+const PAUSE_MAX_MS = 300_000;
+/** rows of one INSERT */
+const CHUNK = 50;
+/** positions that one statement names */
+const SOME = 200;
+
+/** Somebody else has done a part of what was planned: the transaction is rolled back. */
+class Overtaken extends Error {}
+
+/** The tables of change sets, as far as the one who carries them out writes them. */
+@Injectable()
+export class ChangeSets {
+  constructor(private readonly db: Db) {}
+
+  /**
+   * Stores a list before the provider is asked. Edits that did not fit are in it as failed, those that leave all as it
+   * is as applied.
+   * @param first the nets that are sent at once
+   * @returns its id; null when the cache has followed the provider since the list was planned
+   */
+  async open(
+    actor: Actor,
+    domain: OpenDomain,
+    planned: readonly Planned[],
+    nets: readonly Net[],
+    first: readonly Net[],
+    { background, left, whole, syncedAt, owner, door, comment, atomic }: ListOptions & How,
+  ): Promise<number | null> {
+    const caller = actor === 'system' ? null : actor;
+    const { principal } = caller ?? { principal: null };
+    const set = {
+      domain_id: domain.id,
+      domain: domain.name,
+      door,
+      comment,
+      atomic,
+      background,
+      whole,
+      actor_type: principal?.kind ?? (caller ? 'user' : 'system'),
+      user_id: principal?.userId ?? null,
+      username: principal?.username ?? null,
+      token_id: principal?.token?.id ?? null,
+      token_name: principal?.token?.name ?? null,
+      request_id: caller?.requestId ?? '',
+      maker_id: null,
+      maker_token_id: null,
+      hold_reason: null,
+      confirmed_at: null,
+      owner: left ? NOBODY : owner,
+      state: 'open' as const,
+      revision: null,
+      total: planned.length,
+      created_at: now(),
+      finished_at: null,
+    };
+    const expected = expectedOf(nets);
+    const sent = new Set(first.map((net) => net.entry));
+    const rows: SqlValue[][] = [];
+    for (const edit of planned) {
+      if (due()) await turn();
+      rows.push(rowOf(edit, sent, expected, set.created_at));
+    }
+    return this.db.transaction(async (manager) => {
+      // a synchronisation that ends from now on sees the list; one that ended since the rows were read does not know it
+      if ((await domainState.lastSync(this.db, manager, domain.id)) !== syncedAt) return null;
+      const id = await this.db.insert('change_sets', set, manager);
+      for (let i = 0; i < rows.length; i += CHUNK) {
+        const some = rows.slice(i, i + CHUNK);
+        const one = `(${marks(COLUMNS.length)})`;
+        await this.db.run(
+          `INSERT INTO record_changes (${COLUMNS.join(', ')}) VALUES ${some.map(() => one).join(', ')}`,
+          some.flatMap((row) => [id, ...row]),
+          manager,
+        );
+      }
+      return id;
+    });
+  }
+
+  /**
+   * Takes up a list that another process left, under its locks.
+   * @param planned what is left of it, judged anew
+   * @param nets what of it is to be done
+   * @returns whether it was still to be taken up, and nobody has done any of it since it was looked at
+   */
+  async takeUp(
+    id: number,
+    planned: readonly Planned[],
+    nets: readonly Net[],
+    first: readonly Net[],
+    { whole, owner }: Pick<How, 'whole' | 'owner'>,
+  ): Promise<boolean> {
+    const expected = expectedOf(nets);
+    const positions = planned.map(({ position }) => position);
+    const taken = this.db.transaction(async (manager) => {
+      const mine = `UPDATE change_sets SET owner = ?, whole = ?, state = 'open', paused_until = NULL
+        WHERE id = ? AND owner = ? AND cancelled_at IS NULL AND hold_reason IS NULL
+          AND (paused_until IS NULL OR paused_until <= ?)`;
+      if (!(await this.db.run(mine, [owner, whole, id, NOBODY, now()], manager))) return false;
+      // another process may have taken it up, and left it again, since these were planned
+      if ((await this.pendingAmong(manager, id, positions)) < positions.length) throw new Overtaken();
+      const ended = planned.flatMap(({ position, error, entry }): Ended[] => {
+        const state = stateOf(error, entry, expected);
+        return state === 'pending' ? [] : [{ position, state, recordId: null, error }];
+      });
+      await this.end(manager, id, ended, '');
+      await this.trying(manager, id, first);
+      return true;
+    });
+    return taken.catch((error: unknown) => {
+      if (error instanceof Overtaken) return false;
+      throw error;
+    });
+  }
+
+  /** How many of these places of a list nobody has begun. */
+  private async pendingAmong(manager: EntityManager, id: number, positions: readonly number[]): Promise<number> {
+    let count = 0;
+    for (let i = 0; i < positions.length; i += SOME) {
+      const some = positions.slice(i, i + SOME);
+      const sql = `SELECT COUNT(*) AS n FROM record_changes
+        WHERE change_set_id = ? AND state = 'pending' AND tried_at IS NULL AND position IN (${marks(some.length)})`;
+      count += Number((await this.db.row<{ n: number | string }>(sql, [id, ...some], manager))?.n ?? 0);
+    }
+    return count;
+  }
+
+  /** These are sent next. */
+  async trying(manager: EntityManager, id: number, nets: readonly Net[]): Promise<void> {
+    const positions = nets.flatMap((net) => net.entry.positions);
+    if (!positions.length) return;
+    await this.db.run(
+      `UPDATE record_changes SET tried_at = ? WHERE change_set_id = ? AND position IN (${marks(positions.length)})`,
+      [now(), id, ...positions],
+      manager,
+    );
+  }
+
+  /** @param settleAfter of those without a clear end: only a list begun later proves that they were not applied */
+  async end(manager: EntityManager, id: number, ended: readonly Ended[], settleAfter: string): Promise<void> {
+    const alike = new Map<string, Ended[]>();
+    for (const one of ended) {
+      const key = `${one.state} ${lateOf(one)} ${one.error ? wordsOf(one.error) : ''}`;
+      alike.set(key, [...(alike.get(key) ?? []), one]);
+    }
+    for (const list of alike.values()) {
+      const { state, error } = list[0] as Ended;
+      const words = error && wordsOf(error);
+      const made = list.filter((one) => one.recordId !== null);
+      const ids = made.length
+        ? `, record_id = CASE position ${made.map(() => 'WHEN ? THEN ?').join(' ')} ELSE record_id END`
+        : '';
+      await this.db.run(
+        `UPDATE record_changes SET state = ?, error = ?, settle_after = ?, late = ?${state === 'pending' ? ', tried_at = NULL' : ''}${ids}
+         WHERE change_set_id = ? AND position IN (${marks(list.length)})`,
+        [
+          state,
+          words,
+          state === 'unknown' ? settleAfter : null,
+          lateOf(list[0] as Ended),
+          ...made.flatMap(({ position, recordId }) => [position, recordId]),
+          id,
+          ...list.map(({ position }) => position),
+        ],
+        manager,
+      );
+    }
+  }
+
+  /** A sync that lists meanwhile sees that these names have changed. Locks the domain's row. @returns its revision */
+  async touch(manager: EntityManager, domainId: number): Promise<number> {
+    await domainState.raiseRevision(this.db, manager, domainId);
+    return domainState.revision(this.db, manager, domainId);
+  }
+
+  /**
+   * @param last nothing more of it is tried now; `unclear`: some change may have no clear end, or be left
+   * @returns whether changes are left, which somebody takes up
+   */
+  async commit(
+    manager: EntityManager,
+    id: number,
+    revision: number,
+    last: boolean,
+    unclear: boolean,
+  ): Promise<boolean> {
+    const sql = `SELECT DISTINCT state FROM record_changes WHERE change_set_id = ? AND state IN ('unknown', 'pending')`;
+    const rows = last && unclear ? await this.db.rows<{ state: ChangeState }>(sql, [id], manager) : [];
+    const states = new Set(rows.map(({ state }) => state));
+    const left = states.has('pending');
+    const state = states.has('unknown') ? 'unknown' : left ? 'open' : 'done';
+    const fields = {
+      ...(last && { state, finished_at: state === 'done' ? now() : null }),
+      ...(left && { owner: NOBODY }),
+      revision,
+    };
+    const sets = Object.keys(fields).map((name) => `${name} = ?`);
+    await this.db.run(
+      `UPDATE change_sets SET ${sets.join(', ')} WHERE id = ?`,
+      [...Object.values(fields), id],
+      manager,
+    );
+    return left;
+  }
+
+  /** Nothing more of it is begun: why, of what was not. @returns how many changes these were */
+  notTried(manager: EntityManager, id: number, error: AppError): Promise<number> {
+    return this.db.run(
+      `UPDATE record_changes SET state = 'not_tried', error = ? WHERE change_set_id = ? AND state = 'pending' AND tried_at IS NULL`,
+      [wordsOf(error), id],
+      manager,
+    );
+  }
+
+  /** Ends a list that nobody is at: why, of what was not begun. */
+  async giveUp(id: number, error: AppError): Promise<void> {
+    await this.db.transaction(async (manager) => {
+      const mine = "SELECT owner FROM change_sets WHERE id = ? AND state <> 'done'";
+      const row = await this.db.row<{ owner: string }>(mine, [id], manager);
+      if (row?.owner !== NOBODY) return;
+      await this.notTried(manager, id, error);
+      await this.close(manager, id);
+    });
+  }
+
+  /** The state of a list that nobody is at, after those of its changes. */
+  async close(manager: EntityManager, id: number): Promise<void> {
+    const { unknown, pending } = await this.counts(manager, id);
+    const next = unknown ? 'unknown' : pending ? 'open' : 'done';
+    const sql = `UPDATE change_sets SET state = ?, finished_at = ?, paused_until = NULL, hold_reason = NULL
+      WHERE id = ? AND owner = ?`;
+    await this.db.run(sql, [next, next === 'done' ? now() : null, id, NOBODY], manager);
+  }
+
+  /** A list that nobody is at, and that could not be gone on with, waits as for its provider. @returns until when */
+  async rest(id: number): Promise<string | null> {
+    return this.db.transaction(async (manager) => {
+      const mine = `UPDATE change_sets SET paused_until = NULL
+        WHERE id = ? AND owner = ? AND state <> 'done' AND cancelled_at IS NULL`;
+      return (await this.db.run(mine, [id, NOBODY], manager)) ? this.pause(manager, id, true, false) : null;
+    });
+  }
+
+  /**
+   * How long a list waits for its provider, longer and longer while nothing of it is applied; where nothing fails, it
+   * goes on. @returns until when
+   */
+  async pause(manager: EntityManager, id: number, fails: boolean, applied: boolean): Promise<string | null> {
+    const row = await this.db.row<{ pauses: number | null }>(
+      'SELECT pauses FROM change_sets WHERE id = ?',
+      [id],
+      manager,
+    );
+    const before = applied ? 0 : Number(row?.pauses ?? 0);
+    const until = fails ? now(Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** before)) : null;
+    const sql = 'UPDATE change_sets SET paused_until = ?, pauses = ? WHERE id = ?';
+    await this.db.run(sql, [until, fails ? Math.min(before + 1, 20) : 0, id], manager);
+    return until;
+  }
+
+  /** What became of its changes so far, by their places. */
+  async ended(id: number): Promise<Map<number, Pick<RecordChange, 'record_id' | 'state'> & { error: string | null }>> {
+    const rows = await this.db.rows<Pick<RecordChange, 'position' | 'record_id' | 'state'> & { error: string | null }>(
+      'SELECT position, record_id, state, error FROM record_changes WHERE change_set_id = ?',
+      [id],
+    );
+    return new Map(rows.map((row) => [row.position, row]));
+  }
+
+  /** Whether something of it is not done yet. */
+  async goesOn(id: number): Promise<'now' | 'held' | false> {
+    const sql = `SELECT s.hold_reason FROM change_sets s WHERE s.id = ?
+      AND EXISTS (SELECT 1 FROM record_changes c WHERE c.change_set_id = s.id AND c.state = 'pending')`;
+    const row = await this.db.row<{ hold_reason: string | null }>(sql, [id]);
+    return row ? (row.hold_reason === null ? 'now' : 'held') : false;
+  }
+
+  /** Whether nothing more of it shall be begun. */
+  async isCancelled(manager: EntityManager, id: number): Promise<boolean> {
+    const sql = 'SELECT 1 AS one FROM change_sets WHERE id = ? AND cancelled_at IS NOT NULL';
+    return (await this.db.row(sql, [id], manager)) !== undefined;
+  }
+
+  /** Its changes by their states. */
+  async counts(manager: EntityManager, id: number): Promise<Record<ChangeState, number>> {
+    const rows = await this.db.rows<{ state: ChangeState; n: number | string }>(
+      'SELECT state, COUNT(*) AS n FROM record_changes WHERE change_set_id = ? GROUP BY state',
+      [id],
+      manager,
+    );
+    const none = { pending: 0, applied: 0, failed: 0, unknown: 0, not_tried: 0 };
+    return { ...none, ...Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)])) };
+  }
+}
+
+/** Whether the provider may still carry it out. */
+const lateOf = ({ state, error }: Ended) => (state === 'unknown' && error instanceof OutboundError ? error.late : null);
+
+const expectedOf = (nets: readonly Net[]): ReadonlyMap<Entry | null, string | null> =>
+  new Map(nets.map((net) => [net.entry, net.expected]));
+
+/** Of an edit that is judged: `pending` where something is to be done. */
+const stateOf = (error: AppError | null, entry: Entry | null, expected: ReadonlyMap<Entry | null, unknown>) =>
+  error ? 'failed' : expected.has(entry) ? 'pending' : 'applied';
+
+/** All columns but the first. */
+function rowOf(
+  { position, edit, error, entry, before, after }: Planned,
+  sent: ReadonlySet<unknown>,
+  expected: ReadonlyMap<Entry | null, string | null>,
+  at: string,
+): SqlValue[] {
+  const shown = after ?? before;
+  const wanted = 'record' in edit ? edit.record : null;
+  const recordId = entry?.original?.id ?? ('id' in edit ? edit.id : null);
+  return [
+    position,
+    edit.op,
+    recordId,
+    (shown ?? wanted)?.host ?? '@',
+    before && after && before.host !== after.host ? before.host : null,
+    (shown ?? wanted)?.type ?? '',
+    ...halves(before),
+    ...halves(after),
+    entry ? (expected.get(entry) ?? null) : null,
+    stateOf(error, entry, expected),
+    error && wordsOf(error),
+    entry && sent.has(entry) ? at : null,
+  ];
+}
+
+/** A failure as it is kept: cut, since thousands of one list may have it. */
+function wordsOf({ code, message, data }: AppError): string {
+  const msg = clipped(message, MAX_WORDS);
+  const whole = JSON.stringify({ code, msg, data });
+  return whole.length > MAX_ERROR ? JSON.stringify({ code, msg }) : whole;
+}
+
+/** A state of a record in two columns: the value has one of its own, as in the cache. */
+function halves(row: StoredRecord | null): [string | null, string | null] {
+  if (!row) return [null, null];
+  const { value, ...rest } = rowOfRecord(row);
+  return [JSON.stringify({ ...rest, remark: row.remark }), value];
+}

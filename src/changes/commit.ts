@@ -1,0 +1,55 @@
+import type { EntityManager } from 'typeorm';
+import { type RecordCache, rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
+import { now } from '../common/clock.js';
+import type { DnsRecord } from '../dns/record.js';
+import type { Net } from './plan.js';
+
+/** A record of a list whose change the provider has carried out, or that needed none. */
+export interface Applied {
+  net: Net;
+  /** the provider's id of it now; null: it exists only here, or no more */
+  remoteId: string | null;
+  /** what the provider holds, where that is not quite what was wished */
+  held?: DnsRecord | undefined;
+}
+
+/**
+ * Brings the cache to what was carried out, under the lock of the domain's row, which the caller has taken in this
+ * transaction.
+ * @returns the rows as they are now; null: removed
+ */
+export async function commitApplied(
+  cache: RecordCache,
+  manager: EntityManager,
+  domainId: number,
+  list: readonly Applied[],
+): Promise<Map<Net, StoredRecord | null>> {
+  const rows = new Map<Net, StoredRecord | null>();
+  const gone = list.filter(({ net }) => !net.after);
+  for (const { net } of gone) rows.set(net, null);
+  const goneIds = gone.flatMap(({ net }) => net.before?.id ?? []);
+  if (goneIds.length) await cache.remove(manager, domainId, goneIds);
+  const left = list.filter(({ net }) => net.after);
+  const written = left.map(({ net, remoteId, held }) => {
+    const row = { ...(net.after as StoredRecord), ...held, remote_id: remoteId, read_only: false };
+    return { id: net.before?.id ?? null, row };
+  });
+  const ids = await cache.write(
+    manager,
+    domainId,
+    written.map(({ id, row }) => ({ id, row: { ...rowOfRecord(row), remark: row.remark } })),
+  );
+  const at = now();
+  for (const [i, { net, held }] of left.entries()) {
+    const row = {
+      ...(written[i] as { row: StoredRecord }).row,
+      id: ids[i] as number,
+      updated_at: at,
+      created_at: net.before ? net.before.created_at : at,
+    };
+    rows.set(net, row);
+    const moved = net.entry.movesTtl || (held && held.ttl !== net.after?.ttl);
+    if (row.remote_id !== null && moved) await cache.alignTtl(manager, domainId, row);
+  }
+  return rows;
+}

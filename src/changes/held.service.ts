@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { AuditService } from '../audit/audit.service.js';
+import type { Caller } from '../common/access.js';
+import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
+import { type Maker, makerOf } from '../common/maker.js';
+import type { RecordState } from '../common/token-rules.js';
+import { due, turn } from '../common/turns.js';
+import { Db } from '../database/db.js';
+import { judgeRecord, refusal, rightOf } from '../domains/access-rights.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import { DomainsService } from '../domains/domains.service.js';
+import { Makers } from '../tokens/makers.service.js';
+import type { Net } from './plan.js';
+import { NOBODY } from './unclear.js';
+import { readsRecords } from './who.js';
+
+/** changes that one statement reads */
+const SOME = 200;
+
+type Pending = Record<'state_before' | 'value_before' | 'state_after' | 'value_after', string | null>;
+type Stored = Maker & { user_id: number | null; token_id: number | null };
+
+/**
+ * Lists that go on behind their answer, as long as who asked for them may still write: each piece is judged before it
+ * is begun. Where that right ended the rest is held, and goes on with the right of who confirms it.
+ */
+@Injectable()
+export class HeldLists {
+  constructor(
+    private readonly db: Db,
+    private readonly domains: DomainsService,
+    private readonly makers: Makers,
+    private readonly audit: AuditService,
+  ) {}
+
+  /** Why these changes of a list may not be made any more, in words; null: they may. */
+  async refusal(changeSet: number, domainId: number, nets: readonly Net[]): Promise<string | null> {
+    const sql = 'SELECT user_id, token_id, maker_id, maker_token_id FROM change_sets WHERE id = ?';
+    const set = await this.db.row<Stored>(sql, [changeSet]);
+    if (!set) return null;
+    const asked = { maker_id: set.user_id, maker_token_id: set.token_id };
+    const maker = set.maker_id === null ? asked : set;
+    if (maker.maker_id === null) return null;
+    const right = (await this.makers.inDomains(maker, [domainId], 'records', 'records:write')).get(domainId);
+    if (!right || typeof right === 'string') return right ?? null;
+    for (const { entry, before, after } of nets) {
+      // what no edit names only follows the TTL of its set
+      if (!entry.positions.length) continue;
+      const action = before && after ? 'update' : after ? 'create' : 'delete';
+      for (const state of [before, after]) {
+        const verdict = state && judgeRecord(right.access, domainId, action, state);
+        if (verdict && !verdict.allowed) return verdict.reason;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * What is left of a list waits for somebody's confirmation; owner and administrators are told once.
+   * @param by who is at it: nothing happens where somebody else is meanwhile
+   */
+  async hold(changeSet: number, domainId: number, reason: string, by: string): Promise<void> {
+    const { name, owner_id: owner } = await this.domains.reload(domainId);
+    const goesOn = `POST /api/domains/${domainId}/changes/${changeSet}/confirm goes on with it`;
+    await this.db.transaction(async (manager) => {
+      const held = await this.db.run(
+        `UPDATE change_sets SET hold_reason = ?, owner = ?
+          WHERE id = ? AND owner = ? AND hold_reason IS NULL AND cancelled_at IS NULL AND state <> 'done'`,
+        [reason, NOBODY, changeSet, by],
+        manager,
+      );
+      if (!held) return;
+      const text = `The list of changes ${changeSet} of ${name} is held: ${reason}. ${goesOn}`;
+      await this.makers.tell(manager, { text, domain: name, owner, details: { change_set: changeSet } });
+      await this.audit.write(manager, 'system', {
+        action: 'changes.hold',
+        domain: { id: domainId, name },
+        target: { type: 'change_set', id: changeSet, name },
+        after: { reason },
+        changeSet,
+      });
+    });
+  }
+
+  /**
+   * Lets a held list go on with the right of who says so.
+   * @throws AppError 404001, 409001 where it is not held, 403001 for who may not make all that is left of it
+   */
+  async confirm(me: Caller, domain: OpenDomain, changeSet: number): Promise<void> {
+    const { maker_id, maker_token_id } = makerOf(me);
+    const sql = 'SELECT hold_reason FROM change_sets WHERE id = ? AND domain_id = ?';
+    const known = await this.db.row<{ hold_reason: string | null }>(sql, [changeSet, domain.id]);
+    if (known && known.hold_reason !== null) await this.assertMayMake(me, domain, changeSet);
+    await this.db.transaction(async (manager) => {
+      const set = await this.db.row<{ hold_reason: string | null }>(
+        'SELECT hold_reason FROM change_sets WHERE id = ? AND domain_id = ?',
+        [changeSet, domain.id],
+        manager,
+      );
+      if (!set) throw errors.notFound('Change set');
+      const freed = await this.db.run(
+        `UPDATE change_sets SET hold_reason = NULL, maker_id = ?, maker_token_id = ?, confirmed_at = ?
+          WHERE id = ? AND hold_reason IS NOT NULL AND state <> 'done'`,
+        [maker_id, maker_token_id, now(), changeSet],
+        manager,
+      );
+      if (!freed) throw errors.conflict('The list is not held: there is nothing to confirm');
+      await this.audit.write(manager, me, {
+        action: 'changes.confirm',
+        domain,
+        target: { type: 'change_set', id: changeSet, name: domain.name },
+        before: { hold_reason: set.hold_reason },
+        after: { hold_reason: null },
+        changeSet,
+      });
+    });
+  }
+
+  /** What is left of a list would only be held again, and all told again. @throws AppError 403001 */
+  private async assertMayMake(me: Caller, { id, access }: OpenDomain, changeSet: number): Promise<void> {
+    const sql = `SELECT position, state_before, value_before, state_after, value_after FROM record_changes
+      WHERE change_set_id = ? AND state = 'pending' AND position > ? ORDER BY position LIMIT ${SOME}`;
+    for (let last = -1, more = true; more; ) {
+      const rows = await this.db.rows<Pending & { position: number }>(sql, [changeSet, last]);
+      for (const row of rows) {
+        if (due()) await turn();
+        const [before, after] = [
+          stateOf(row.state_before, row.value_before),
+          stateOf(row.state_after, row.value_after),
+        ];
+        const action = before && after ? 'update' : after ? 'create' : 'delete';
+        for (const state of [before, after]) {
+          const verdict = state && judgeRecord(access, id, action, state);
+          if (!verdict || verdict.allowed) continue;
+          // what may not be read is not named
+          if (readsRecords(me) && judgeRecord(access, id, 'read', state).allowed)
+            throw refusal(verdict, rightOf(action, state));
+          const words = 'The rest of the list has changes that you may not make';
+          throw errors.forbidden(words, { required: `domain:${id}:write` });
+        }
+      }
+      last = rows.at(-1)?.position ?? last;
+      more = rows.length === SOME;
+    }
+  }
+}
+
+/** A stored state of a record, as rules judge it. */
+const stateOf = (state: string | null, value: string | null): RecordState | null =>
+  state === null ? null : { ...JSON.parse(state), value };

@@ -1,0 +1,210 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { now, sleep, timeMs } from '../common/clock.js';
+import { actingLater } from '../common/deadline.js';
+import { AppError, errors } from '../common/errors.js';
+import { FairPool } from '../common/fair-pool.js';
+import { log } from '../common/logger.js';
+import { DatabaseService } from '../database/database.service.js';
+import { Db, marks } from '../database/db.js';
+import { Installation } from '../database/installation.js';
+import { shownValue } from '../dns/record.js';
+import { WRITE } from '../domains/access-rights.js';
+import { DomainsService } from '../domains/domains.service.js';
+import { Events } from '../events/events.js';
+import { Jobs } from '../jobs/jobs.js';
+import type { ChangedRecord, ChangeSet, RecordChange } from './change-set.entity.js';
+import { ChangeSets } from './change-sets.js';
+import { piecesOf } from './chunks.js';
+import type { Edit } from './edit.js';
+import { ChangeEngine } from './engine.service.js';
+import { MAX_NAMES } from './locks.js';
+import type { RecordPatch } from './record.dto.js';
+import { cancelled } from './results.js';
+import { LIST_LIFE_MS, NOBODY, Unclear } from './unclear.js';
+import { actorOf, WHO } from './who.js';
+
+/** ms between looks for lists that were left */
+const EVERY_MS = 15_000;
+/** changes of one piece: other writers of the domain come in between two of them */
+const PIECE = 100;
+/** positions that one statement names */
+const SOME = 200;
+
+type Left = Pick<RecordChange, 'position' | 'op' | 'record_id' | 'value_before' | 'value_after'> & {
+  state_before: string | null;
+  state_after: string | null;
+};
+
+/**
+ * Carries on with long lists that were accepted, piece by piece, whichever process accepted them: what is left of each
+ * goes the road of every list once more, judged against the records as they are now.
+ */
+@Injectable()
+export class ResumeService implements OnModuleInit, OnModuleDestroy {
+  private readonly pool = new FairPool('resumed lists');
+  /** what is being carried on with */
+  private readonly carried = new Map<number, Promise<void>>();
+  private stopping = false;
+
+  constructor(
+    private readonly db: Db,
+    private readonly database: DatabaseService,
+    private readonly events: Events,
+    private readonly jobs: Jobs,
+    private readonly domains: DomainsService,
+    private readonly unclear: Unclear,
+    private readonly engine: ChangeEngine,
+    private readonly sets: ChangeSets,
+    private readonly installation: Installation,
+  ) {}
+
+  onModuleInit(): void {
+    this.engine.goesOnBy((id, domainId) => this.carryOn(id, domainId));
+    // a start begins with what the last end left
+    this.events.on('database.opened', () => this.wake());
+    this.jobs.schedule('changes.resume', EVERY_MS, (signal) => this.look(signal));
+  }
+
+  onModuleDestroy(): void {
+    this.stopping = true;
+  }
+
+  /** A list that was held may go on: it is not waited for the next look. */
+  wake(): void {
+    void this.look().catch((error: Error) => log().warn({ err: error.message }, 'lists that were left stay so'));
+  }
+
+  /** Side by side, and with what is left meanwhile: one at a provider that is down keeps no other one waiting. */
+  private async look(signal?: AbortSignal): Promise<void> {
+    do {
+      if (!this.database.open || this.installation.halted) return;
+      for (const { id, domain_id } of await this.unclear.resumable()) void this.carryOn(id, domain_id);
+      if (!this.carried.size || !signal) return;
+      const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await Promise.race([Promise.all(this.carried.values()), soon]);
+    } while (this.carried.size && !signal.aborted);
+  }
+
+  /** Until nothing is left of it that this process may do now. */
+  private carryOn(id: number, domainId: number): Promise<void> {
+    const running = this.carried.get(id) ?? this.inTurn(id, domainId).finally(() => this.carried.delete(id));
+    this.carried.set(id, running);
+    return running;
+  }
+
+  private async inTurn(id: number, domainId: number): Promise<void> {
+    // of a domain that is gone it has to be given up
+    const owner = await this.domains.reload(domainId).then(
+      (domain) => domain.owner_id,
+      () => null,
+    );
+    await this.pool.run({ user: owner, target: domainId }, () => this.rounds(id, domainId));
+  }
+
+  private async rounds(id: number, domainId: number): Promise<void> {
+    try {
+      while (!this.stopping && (await this.round(id, domainId)));
+    } catch (error) {
+      log().warn({ change_set: id, err: (error as Error).message }, 'a list of changes could not be carried on with');
+      const isGone = error instanceof AppError && error.status === 404;
+      const end = isGone ? this.sets.giveUp(id, error) : this.sets.rest(id).then((time) => this.wakeAt(time));
+      await end.catch((err) => log().warn({ change_set: id, err }, 'that was not written down'));
+    }
+  }
+
+  /** A list that is paused is not waited for the next look. */
+  private wakeAt(time: string | null): void {
+    if (time !== null) void sleep(Date.parse(time) - timeMs() + 1, true).then(() => this.wake());
+  }
+
+  /** Tries what is left, piece by piece, unless it is paused or held. @returns whether to look once more */
+  private async round(id: number, domainId: number): Promise<boolean> {
+    const set = await this.db.row<ChangeSet>(
+      `SELECT ${WHO}, door, comment, atomic, owner, hold_reason, paused_until, cancelled_at, confirmed_at, created_at FROM change_sets WHERE id = ?`,
+      [id],
+    );
+    // another process is at it, or it has ended
+    if (set?.owner !== NOBODY) return false;
+    if (set.cancelled_at !== null) {
+      await this.sets.giveUp(id, cancelled());
+      return false;
+    }
+    // it leaves its place to others meanwhile
+    if (set.hold_reason !== null || Date.parse(set.paused_until ?? '') > timeMs()) return false;
+    if ((set.confirmed_at ?? set.created_at) < now(-LIST_LIFE_MS)) {
+      await this.sets.giveUp(id, errors.conflict('The list did not come to its end within a day'));
+      return false;
+    }
+    const left = await this.db.rows<Pick<RecordChange, 'position' | 'host' | 'host_before'>>(
+      `SELECT position, host, host_before FROM record_changes WHERE change_set_id = ? AND state = 'pending' ORDER BY position`,
+      [id],
+    );
+    if (!left.length) return false;
+    const atomic = Boolean(set.atomic);
+    let begun = false;
+    for (const piece of atomic ? [left] : piecesOf(left, PIECE, MAX_NAMES)) {
+      if (this.stopping) return false;
+      const domain = await this.domains.reload(domainId);
+      const positions = piece.map(({ position }) => position).toSorted((a, b) => a - b);
+      const edits = await this.edits(id, positions);
+      // another process is faster
+      if (edits.length !== positions.length) break;
+      const options = { door: set.door, comment: set.comment, atomic };
+      const all = { ...domain, access: { level: WRITE, hosts: [], rules: null } };
+      const resumes = { changeSet: id, positions };
+      if (!(await actingLater(() => this.engine.resume(actorOf(set), all, edits, options, resumes)))) break;
+      begun = true;
+      const sql = 'SELECT owner, hold_reason, paused_until FROM change_sets WHERE id = ?';
+      const ended = await this.db.row<ChangeSet>(sql, [id]);
+      this.wakeAt(ended?.paused_until ?? null);
+      if (ended?.owner !== NOBODY || ended.hold_reason !== null || ended.paused_until) break;
+    }
+    return begun;
+  }
+
+  /** What stored changes still want, in their order. */
+  private async edits(id: number, positions: readonly number[]): Promise<Edit[]> {
+    const rows: Left[] = [];
+    for (let i = 0; i < positions.length; i += SOME) {
+      const some = positions.slice(i, i + SOME);
+      rows.push(
+        ...(await this.db.rows<Left>(
+          `SELECT position, op, record_id, state_before, value_before, state_after, value_after FROM record_changes
+            WHERE change_set_id = ? AND state = 'pending' AND position IN (${marks(some.length)}) ORDER BY position`,
+          [id, ...some],
+        )),
+      );
+    }
+    return rows.map(editOf);
+  }
+}
+
+/**
+ * What a stored change still wants: of an update what it was to change, since somebody may have changed the rest
+ * meanwhile. Its rights are judged with the piece that it is in (`HeldLists`).
+ */
+function editOf(left: Left): Edit {
+  const { op, record_id: id, state_after, value_after } = left;
+  if (op === 'delete' || state_after === null) return { op: 'delete', id: id ?? 0 };
+  const after = patchOf(state_after, value_after);
+  if (id !== null && left.state_before !== null) {
+    const before = patchOf(left.state_before, left.value_before);
+    const keys = (Object.keys(after) as (keyof typeof after)[]).filter((key) => after[key] !== before[key]);
+    return { op: 'update', id, patch: Object.fromEntries(keys.map((key) => [key, after[key]])) };
+  }
+  const { remote_id: _, read_only: __, remark, ...rest } = JSON.parse(state_after) as ChangedRecord;
+  const { host: _h, type: _t, value: _v, ...patch } = after;
+  const record = { ...rest, value: value_after ?? '' };
+  return { op: 'upsert', record, patch, ttlGiven: true, remark, wasCreate: op === 'create' };
+}
+
+/** A stored state as the fields of an update that makes it. */
+function patchOf(state: string, value: string | null): RecordPatch {
+  const { host, type, ttl, line, proxied, enabled, remark, weight, priority } = JSON.parse(state) as ChangedRecord;
+  return {
+    ...{ host, type, value: shownValue({ type, value: value ?? '' }), ttl, line, proxied, enabled, remark },
+    ...(weight !== null && { weight }),
+    ...(priority !== null && { priority }),
+  };
+}

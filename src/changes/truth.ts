@@ -1,0 +1,75 @@
+import type { Connection } from '../accounts/provider-connections.js';
+import { difference } from '../cache/reconcile.js';
+import type { StoredRecord } from '../cache/record-cache.js';
+import { now } from '../common/clock.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import { keyText, type SetKey } from '../providers/record-set.js';
+import type { Edit } from './edit.js';
+
+/** readings of the zone for one list, where sets keep changing at the provider, or it tells of one in two ways */
+const READINGS = 2;
+/** ms for which a reading of the zone counts for the pieces of a list */
+const FRESH_MS = 60_000;
+
+/** The sets of which a list says what they hold: an upsert that finds its record in the cache alone makes nothing. */
+export const setsOf = (edits: readonly Edit[]): SetKey[] => {
+  const records = edits.flatMap((edit) =>
+    edit.op === 'upsert' && 'record' in edit && !edit.wasCreate ? [edit.record] : [],
+  );
+  return [
+    ...new Map(records.map(({ host, type, line }) => [keyText({ host, type, line }), { host, type, line }])).values(),
+  ];
+};
+
+/**
+ * Whether the cache says of some record sets what the provider holds of them, asked anew for one list of edits, under
+ * its locks and before it is planned. Where it does not, the zone has to be read.
+ */
+export class Truth {
+  private readings = 0;
+  private known: readonly StoredRecord[] | null = null;
+
+  /** @param isPiece of a long list: where single sets cannot be asked for, not each piece has the zone read */
+  constructor(
+    private readonly keys: readonly SetKey[],
+    private readonly isPiece: boolean,
+  ) {}
+
+  /** @param syncedAt when the zone was read last @throws ProviderError */
+  async differs(
+    { provider, definition }: Connection,
+    zone: OpenDomain,
+    rows: readonly StoredRecord[],
+    syncedAt: string | null,
+  ): Promise<boolean> {
+    const { types } = definition.capabilities;
+    // what cannot be written is not asked for
+    const keys = this.keys.filter(({ type }) => types.includes(type));
+    if (!keys.length || this.readings === READINGS) return false;
+    const wanted = new Set(keys.map(keyText));
+    const ours = rows.filter((row) => wanted.has(keyText(row)));
+    const there = await provider.recordsAt({ id: zone.remote_id, name: zone.name }, keys);
+    // a zone that was listed a moment ago tells no more
+    const isFresh = this.readings > 0 || (this.isPiece && (syncedAt ?? '') > now(-FRESH_MS));
+    if (there ? await agree(ours, there) : isFresh) return false;
+    this.known ??= rows;
+    this.readings++;
+    return true;
+  }
+
+  /** Those of the rows that the cache did not know of when the list came. */
+  foreign(rows: readonly StoredRecord[]): StoredRecord[] {
+    if (!this.known) return [];
+    const known = new Set(this.known.map(recordText));
+    return rows.filter((row) => !known.has(recordText(row)));
+  }
+}
+
+/** Equal for what `sameRecord` calls the same one. */
+const recordText = ({ host, type, line, priority, value }: StoredRecord): string =>
+  JSON.stringify([host, type, line, priority, value]);
+
+async function agree(rows: readonly StoredRecord[], there: Parameters<typeof difference>[1]): Promise<boolean> {
+  const { insert, update, remove } = await difference(rows, there);
+  return insert.length + update.length + remove.length === 0;
+}

@@ -1,0 +1,101 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { EDIT_OPS, type EditOp } from '../../changes/edit.js';
+import { RecordPatchFields } from '../../changes/record.dto.js';
+import { ToNumber } from '../../common/paging.dto.js';
+import { hasRoom } from '../../common/validation.js';
+
+/** changes of one list */
+export const MAX_CHANGES = 5000;
+
+export class BatchChange extends RecordPatchFields {
+  /**
+   * `create` and `upsert` need `host`, `type` and `value`; `update`, `delete` and `status` an `id`; `status` also
+   * `enabled`. An `upsert` makes the record with this host, type and value what the other fields say, or creates it;
+   * it needs the right to read that record, too
+   */
+  @IsIn(EDIT_OPS)
+  @ApiProperty({ enum: EDIT_OPS })
+  op!: EditOp;
+
+  /** of the record */
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(2147483647)
+  id?: number;
+}
+
+export class BatchInput {
+  /** carried out as if one after the other: each is judged against what those before it have made */
+  // each is judged by the service, a few at a time
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_CHANGES)
+  @ApiProperty({ type: [BatchChange], minItems: 1, maxItems: MAX_CHANGES })
+  changes!: BatchChange[];
+
+  /**
+   * `true`: one change that does not fit refuses all of them, and nothing is begun behind a failure at the provider.
+   * Where `capabilities.atomic`, the list is carried out there whole or not at all, as far as it is no longer than
+   * `capabilities.chunk`
+   */
+  @IsOptional()
+  @IsBoolean()
+  atomic?: boolean;
+
+  /** why, for whoever reads the history */
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  comment?: string;
+}
+
+hasRoom(BatchInput, MAX_CHANGES * 14, 'changes');
+
+export class WaitQuery {
+  /** seconds that a list of more than 200 changes is waited for; default 0 */
+  @IsOptional()
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(120)
+  wait?: number;
+}
+
+class OutcomeError {
+  code!: number;
+  msg!: string;
+  /** as in a failed answer */
+  data?: object;
+}
+
+class BatchOutcome {
+  ok!: boolean;
+  /** of the record; not after a deletion */
+  id?: number;
+  /** of what is ok: something had to be written; not told to tokens without `records:read` */
+  changed?: boolean;
+  /** of what is not: `unknown` when the provider gave no clear answer and is being asked what it holds */
+  state?: 'failed' | 'unknown' | 'not_tried';
+  error?: OutcomeError;
+}
+
+export class BatchResult {
+  /** null: nothing was to be done, or who asks may not read records */
+  change_set_id!: number | null;
+  /** in the order of the changes; null (202): the list goes on, see `GET /api/domains/:id/changes/:id` */
+  outcomes!: BatchOutcome[] | null;
+}

@@ -1,0 +1,303 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { SyncResult } from '../../accounts/account.dto.js';
+import { AccountsService, type SyncedAccount } from '../../accounts/accounts.service.js';
+import { ProviderConnections } from '../../accounts/provider-connections.js';
+import { type Actor, AuditService } from '../../audit/audit.service.js';
+import { SuspiciousList } from '../../cache/suspicious.js';
+import { RecordSyncService } from '../../changes/record-sync.service.js';
+import { actorOf } from '../../changes/who.js';
+import { type Caller, Role, signedIn } from '../../common/access.js';
+import { now } from '../../common/clock.js';
+import { AppError, errors } from '../../common/errors.js';
+import { FairPool } from '../../common/fair-pool.js';
+import { log } from '../../common/logger.js';
+import { type Maker, makerOf } from '../../common/maker.js';
+import { Db, pointsNowhere } from '../../database/db.js';
+import { Leases } from '../../database/leases.js';
+import { DomainsService } from '../../domains/domains.service.js';
+import { Zones, type ZonesFollowed } from '../../domains/zones.service.js';
+import { Events } from '../../events/events.js';
+import { type JobRun, Jobs, type Started } from '../../jobs/jobs.js';
+import { Notices } from '../../notifications/notices.service.js';
+import { ProviderError } from '../../providers/errors.js';
+import { Makers } from '../../tokens/makers.service.js';
+
+const JOB = 'account.sync';
+/** ms between two looks for accounts whose time has come */
+const TICK_MS = 60_000;
+const SYNC_WAIT_MS = 60_000;
+/** tries of one that nobody waits for */
+const TRIES = 3;
+/** for so long holds what somebody has confirmed */
+const CONFIRMED_MS = 600_000;
+/** suspicious domains that an account's `last_error` names, and domains that could not be read that the job names */
+const TOLD = 10;
+/** names of lost zones that the audit log keeps */
+const KEPT = 100;
+/** lost zones that have a notice each */
+const NOTICED = 20;
+
+/** What the job knows; it may be done by another process than the one that was asked. */
+interface Payload {
+  account: number;
+  confirm: boolean;
+  /** when somebody asked */
+  at: string;
+  /** null: nobody asked, it was time */
+  who: Who | null;
+  /** whose account it is; left out by those before */
+  owner?: number | null;
+}
+
+type Due = Pick<SyncedAccount, 'id' | 'owner_id'>;
+
+/** Who asked, for the audit log; the rights were judged. */
+type Who = Parameters<typeof actorOf>[0] & Pick<Caller, 'ip' | 'userAgent'>;
+
+/** How far the reading of records is, as the job shows it. */
+interface Progress {
+  zones: number;
+  done: number;
+  failed: number;
+  /** names of the zones that are being read now */
+  reading: string[];
+  /** of those that failed the first ones */
+  errors: { domain: string; error: string }[];
+}
+
+/** Synchronises an account: first its zones, whole or not at all, then the records of each. A job, whoever asks. */
+@Injectable()
+export class AccountSyncService implements OnModuleInit {
+  private readonly pool = new FairPool('synchronisations');
+  private readonly waits = new FairPool('requests that wait');
+
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: Jobs,
+    private readonly events: Events,
+    private readonly leases: Leases,
+    private readonly accounts: AccountsService,
+    private readonly connections: ProviderConnections,
+    private readonly zones: Zones,
+    private readonly domains: DomainsService,
+    private readonly records: RecordSyncService,
+    private readonly audit: AuditService,
+    private readonly notices: Notices,
+    private readonly makers: Makers,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.schedule('accounts.due', TICK_MS, () => this.planDue());
+    this.jobs.handle<Payload>(JOB, {
+      run: (payload, job) => this.run(payload, job),
+      user: ({ owner = null }) => owner,
+      tries: TRIES,
+      retry: (error) => (error instanceof ProviderError ? error.data.retryable : !(error instanceof AppError)),
+      dead: (payload, error, told) => this.dead(payload, error, told),
+    });
+  }
+
+  /**
+   * @param confirm the provider's list of zones is right, whatever it lacks; lists of records are confirmed a domain
+   * each
+   * @param waitMs how long it is waited for; then, or at once where too many wait, it goes on by itself
+   * @throws AppError 404001, 409001 while another one runs, 409002; ProviderError when the zones cannot be listed in
+   * full: then nothing was changed
+   */
+  async sync(caller: Caller, accountId: number, confirm: boolean, waitMs: number): Promise<Started<SyncResult>> {
+    const { owner_id: owner } = await this.accounts.toSync(accountId);
+    const payload: Payload = { account: accountId, confirm, at: now(), who: whoOf(caller), owner };
+    const leave = waitMs > 0 ? this.waits.take({ user: signedIn(caller).userId, target: accountId }) : null;
+    const started = await this.jobs
+      .start<SyncResult>(JOB, payload, keyOf(accountId), leave ? waitMs : 0)
+      .finally(leave);
+    // not where it was refused: then it stays held
+    await this.accounts.confirm(accountId, makerOf(caller));
+    // the job writes the entry
+    this.audit.notNeeded(caller);
+    return started;
+  }
+
+  /** Accounts whose time has come are synchronised, one job each; one that fails keeps no other one waiting. */
+  private async planDue(): Promise<void> {
+    for (const due of await this.accounts.dueForSync())
+      await this.plan(due).catch((err: Error) =>
+        log().warn({ account_id: due.id, err: err.message }, 'the synchronisation of an account could not be planned'),
+      );
+  }
+
+  private async plan({ id: account, owner_id: owner, ...maker }: Maker & Due): Promise<void> {
+    const reason = await this.makers.noAdministrator(maker);
+    if (reason) return this.hold(account, reason);
+    const payload: Payload = { account, confirm: false, at: now(), who: null, owner };
+    await this.jobs.enqueue(JOB, payload, keyOf(account));
+    await this.accounts.syncPlanned(account);
+  }
+
+  /** An account whose interval nobody with the right stands for any more. */
+  private async hold(id: number, reason: string): Promise<void> {
+    const account = await this.accounts.toSync(id);
+    const text = `The account ${account.name} is not synchronised by itself any more: ${reason}`;
+    const goesOn = 'a PUT or a synchronisation by an administrator confirms it';
+    await this.db.transaction(async (manager) => {
+      if (!(await this.accounts.hold(manager, id, reason))) return;
+      await this.tellHeld(manager, account, `${text}; ${goesOn}`);
+      await this.audit.write(manager, 'system', { ...entryOf(account), action: 'account.hold', after: { reason } });
+    });
+  }
+
+  private tellHeld(manager: EntityManager, { id, name, owner_id: owner }: SyncedAccount, text: string): Promise<void> {
+    return this.makers.tell(manager, { text, owner, details: { account_id: id, account: name } });
+  }
+
+  /** That who asked for it may still do so: it may have waited. @throws AppError 403001 */
+  private async assertStillMay(account: SyncedAccount, { user_id, token_id }: Who): Promise<void> {
+    const reason = await this.makers.noAdministrator({ maker_id: user_id, maker_token_id: token_id });
+    if (!reason) return;
+    const words = `The synchronisation of the account ${account.name} is held: ${reason}; ask for it again`;
+    await this.db.transaction((manager) => this.tellHeld(manager, account, words));
+    throw errors.forbidden(words, { required: `role:${Role.Admin}` });
+  }
+
+  private async run({ account: id, confirm: asked, at, who }: Payload, job: JobRun): Promise<SyncResult> {
+    // what was confirmed is what the provider listed then, not what it lists at another try
+    const confirm = asked && job.attempt === 1 && at > now(-CONFIRMED_MS);
+    const account = await this.accounts.toSync(id);
+    if (who) await this.assertStillMay(account, who);
+    const actor = who ? { ...(actorOf(who) as Caller), ip: who.ip, userAgent: who.userAgent } : 'system';
+    const share = { user: account.owner_id, target: id };
+    const { counts, ids, lost, leftOut, shared } = await this.pool.run(
+      share,
+      () => this.leases.hold([`account|${id}`], SYNC_WAIT_MS, () => this.syncZones(account, confirm)),
+      job.signal,
+    );
+    const { failed, words } = await this.refreshAll(actor, account, ids, job);
+    const left_out = leftOut.slice(0, KEPT);
+    if (left_out.length) log().warn({ account: account.name, left_out }, 'public suffixes are not added by themselves');
+    const noted = { ...(left_out.length && { left_out }), ...(shared.length && { shared }) };
+    const result = { ...counts, failed, ...noted };
+    const more = { ...(lost.length > 0 && { lost: lost.slice(0, KEPT) }), ...(confirm && { confirmed: true }) };
+    await this.db.transaction(async (manager) => {
+      await this.accounts.synced(manager, id, words);
+      if (words && !account.last_error) await this.tellFailed(manager, account, words);
+      await this.audit.write(manager, actor, { ...entryOf(account), after: { ...result, ...more } });
+    });
+    const { added, updated, missing } = result;
+    void this.events.emit('account.synced', id, { added, updated, missing, failed });
+    return result;
+  }
+
+  private async syncZones(account: SyncedAccount, confirm: boolean): Promise<ZonesFollowed> {
+    const { provider } = await this.connections.of(account.id);
+    const zones = await provider.listZones();
+    const tell = (manager: EntityManager, lost: readonly string[]) => this.tellLost(manager, account, lost);
+    return this.zones.follow(account, zones, confirm, tell).catch((error) => {
+      throw pointsNowhere(error) ? errors.notFound('Account') : error;
+    });
+  }
+
+  /** @returns how many domains could not be read, and what the account says of them */
+  private async refreshAll(
+    actor: Actor,
+    { id: account_id, name: account, owner_id }: SyncedAccount,
+    ids: number[],
+    job: JobRun,
+  ): Promise<{ failed: number; words: string | null }> {
+    const progress: Progress = { zones: ids.length, done: 0, failed: 0, reading: [], errors: [] };
+    const suspicious: string[] = [];
+    const one = async (id: number) => {
+      if (job.signal.aborted) return;
+      const domain = await this.domains.reload(id).catch(() => null);
+      const name = domain?.name ?? String(id);
+      progress.reading.push(name);
+      job.progress(progress);
+      try {
+        // it was deleted meanwhile
+        if (domain) await this.records.refresh(domain, actor);
+      } catch (error) {
+        const { message } = error as Error;
+        progress.failed++;
+        if (error instanceof SuspiciousList) suspicious.push(message);
+        if (progress.errors.length < TOLD) progress.errors.push({ domain: name, error: message });
+        log().warn({ account, domain: name, err: message }, 'the records of a domain could not be read');
+      }
+      progress.done++;
+      progress.reading = progress.reading.filter((other) => other !== name);
+      job.progress(progress);
+    };
+    const share = { user: owner_id, target: account_id };
+    await Promise.all(
+      ids.map((id) =>
+        this.pool
+          .run(share, () => one(id), job.signal)
+          .catch((error) => {
+            if (!job.signal.aborted) throw error;
+          }),
+      ),
+    );
+    // what is left is done by another process
+    job.signal.throwIfAborted();
+    return { failed: progress.failed, words: wordsOf(progress.failed, suspicious) };
+  }
+
+  /** It will not be tried again. Who waits for it is told, and has the failure in the audit log by that. */
+  private async dead({ account: id, who }: Payload, error: Error, told: boolean): Promise<void> {
+    const account = await this.accounts.toSync(id).catch(() => null);
+    // it was deleted meanwhile
+    if (!account) return;
+    await this.db.transaction(async (manager) => {
+      await this.accounts.syncFailed(manager, id, error.message);
+      if (!account.last_error) await this.tellFailed(manager, account, error.message);
+    });
+    if (told) return;
+    const actor = who ? actorOf(who) : 'system';
+    await this.audit.append(actor, { ...entryOf(account), result: 'failed', error: error.message });
+  }
+
+  private async tellFailed(manager: EntityManager, { id, name }: SyncedAccount, words: string): Promise<void> {
+    const text = `The synchronisation of the account ${name} failed: ${words}`;
+    await this.notices.tell(manager, { event: 'sync.failed', text, details: { account_id: id, account: name } });
+  }
+
+  /** Zones that the provider does not list any more. */
+  private async tellLost(manager: EntityManager, { id, name }: SyncedAccount, lost: readonly string[]): Promise<void> {
+    const details = { account_id: id, account: name };
+    for (const domain of lost.slice(0, NOTICED)) {
+      const text = `The provider of the account ${name} does not list the domain ${domain} any more`;
+      await this.notices.tell(manager, { event: 'domain.missing', text, domain, details });
+    }
+    const more = lost.length - NOTICED;
+    const text = `The provider of the account ${name} does not list ${more} more domains any more`;
+    if (more > 0) await this.notices.tell(manager, { event: 'domain.missing', text, details });
+  }
+}
+
+const keyOf = (account: number): string => `${JOB}|${account}`;
+
+const entryOf = ({ id, name }: SyncedAccount) => ({ action: JOB, target: { type: 'account', id, name } });
+
+function whoOf({ principal, ip, userAgent, requestId }: Caller): Who {
+  return {
+    actor_type: principal?.kind ?? 'user',
+    user_id: principal?.userId ?? null,
+    username: principal?.username ?? null,
+    token_id: principal?.token?.id ?? null,
+    token_name: principal?.token?.name ?? null,
+    request_id: requestId,
+    ip,
+    userAgent,
+  };
+}
+
+/** What went wrong with the records of an account's domains, for its `last_error`. */
+function wordsOf(failed: number, suspicious: readonly string[]): string | null {
+  const unread = failed - suspicious.length;
+  const more = suspicious.length - TOLD;
+  const words = [
+    ...(unread ? [`the records of ${unread} domains could not be read`] : []),
+    ...suspicious.slice(0, TOLD),
+    ...(more > 0 ? [`and ${more} more domains like these`] : []),
+  ];
+  return words.join('; ') || null;
+}

@@ -1,0 +1,67 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { RecordSyncService } from '../../changes/record-sync.service.js';
+import { AppError } from '../../common/errors.js';
+import { log } from '../../common/logger.js';
+import { Db } from '../../database/db.js';
+import { DomainsService } from '../../domains/domains.service.js';
+import { type JobRun, Jobs } from '../../jobs/jobs.js';
+
+const JOB = 'records.read-anew';
+
+/** How far it is, as the job shows it; another process goes on behind `last`. */
+interface Progress {
+  domains: number;
+  done: number;
+  failed: number;
+  /** id of the last domain that was read */
+  last: number;
+}
+
+/** Reads the records of all domains at their providers, one domain after the other, for who mistrusts the cache. */
+@Injectable()
+export class ReadAnew implements OnModuleInit {
+  constructor(
+    private readonly db: Db,
+    private readonly jobs: Jobs,
+    private readonly domains: DomainsService,
+    private readonly sync: RecordSyncService,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.handle(JOB, { run: (_payload, job) => this.run(job) });
+  }
+
+  /** Asks for it. @returns the job, and how many cached records are compared with their providers */
+  async begin(): Promise<{ records: number; job_id: number }> {
+    const rows = await this.active();
+    const job_id = await this.jobs.enqueue(JOB, null, JOB);
+    return { records: rows.reduce((sum, row) => sum + row.records_count, 0), job_id };
+  }
+
+  private async run(job: JobRun): Promise<{ domains: number; failed: number }> {
+    const ids = (await this.active()).map(({ id }) => id);
+    const progress = { domains: ids.length, done: 0, failed: 0, last: 0, ...(job.before as Partial<Progress> | null) };
+    for (const id of ids.filter((one) => one > progress.last)) {
+      job.signal.throwIfAborted();
+      const domain = await this.domains.reload(id).catch((error: unknown) => {
+        // it was deleted meanwhile
+        if (error instanceof AppError) return null;
+        throw error;
+      });
+      try {
+        if (domain) await this.sync.refresh(domain, 'system');
+      } catch (error) {
+        progress.failed += 1;
+        log().warn({ domain: id, err: (error as Error).message }, 'records could not be read anew');
+      }
+      progress.done += 1;
+      progress.last = id;
+      job.progress(progress);
+    }
+    return { domains: progress.done, failed: progress.failed };
+  }
+
+  private active(): Promise<{ id: number; records_count: number }[]> {
+    return this.db.rows("SELECT id, records_count FROM domains WHERE status = 'active' ORDER BY id");
+  }
+}
