@@ -15,20 +15,13 @@ import {
 import { ApiHeader, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Audited } from '../audit/audited.js';
-import {
-  RecordId,
-  RecordInput,
-  RecordList,
-  RecordPatch,
-  RecordQuery,
-  RecordView,
-  StatusInput,
-} from '../changes/record.dto.js';
+import { RecordInput, RecordPatch, RecordView } from '../changes/record.dto.js';
 import { recordTag } from '../changes/record-view.js';
 import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../common/access.js';
 import { pageHeaders } from '../common/paging.dto.js';
 import { IdPipe } from '../common/validation.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
+import { RecordId, RecordList, RecordQuery, StatusInput } from './records.dto.js';
 import { RecordsService } from './records.service.js';
 
 const IfMatch = () =>

@@ -1,18 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { RecordCache } from '../cache/record-cache.js';
-import { CancelService } from '../changes/cancel.service.js';
-import { ChangeSets } from '../changes/change-sets.js';
-import { ChangeEngine } from '../changes/engine.service.js';
-import { Execution } from '../changes/execution.service.js';
-import { HeldLists } from '../changes/held.service.js';
-import { KeptHere } from '../changes/kept-here.service.js';
-import { LateChanges } from '../changes/late.service.js';
-import { Places } from '../changes/places.js';
-import { RecordSyncService } from '../changes/record-sync.service.js';
-import { ResumeService } from '../changes/resume.service.js';
-import { ChangeRetention } from '../changes/retention.service.js';
-import { Unclear } from '../changes/unclear.js';
+import { CacheModule } from '../cache/cache.module.js';
+import { ChangesModule } from '../changes/changes.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { AllowedRecords } from './allowed-records.js';
@@ -28,39 +17,18 @@ import { ReadAnew } from './sync/read-anew.service.js';
 import { SyncController } from './sync/sync.controller.js';
 
 @Module({
-  imports: [AccountsModule, DomainsModule, TokensModule],
+  imports: [AccountsModule, DomainsModule, TokensModule, CacheModule, ChangesModule],
   controllers: [ChangesController, RrsetsController, RecordsController, SyncController],
   providers: [
     RecordsService,
     AllowedRecords,
-    ChangeEngine,
-    Execution,
-    ChangeSets,
-    ResumeService,
-    ChangeRetention,
-    KeptHere,
-    HeldLists,
-    LateChanges,
-    Unclear,
-    CancelService,
     ChangeReader,
     BatchService,
     RrsetsService,
-    Places,
-    RecordCache,
-    RecordSyncService,
     AccountSyncService,
     ReadAnew,
   ],
-  exports: [
-    ReadAnew,
-    RecordCache,
-    ChangeReader,
-    RecordsService,
-    ChangeEngine,
-    Places,
-    RecordSyncService,
-    RrsetsService,
-  ],
+  // with what it stands on
+  exports: [CacheModule, ChangesModule, ReadAnew, ChangeReader, RecordsService, RrsetsService],
 })
 export class RecordsModule {}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it } from '@jest/globals';
 import type { LoginResult } from '../../src/auth/sessions/sessions.dto.js';
-import type { RecordId } from '../../src/changes/record.dto.js';
+import type { RecordId } from '../../src/records/records.dto.js';
 import { type Description, readDescription } from '../support/openapi.js';
 import { LocalServer } from '../support/server.js';
 

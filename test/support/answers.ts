@@ -7,7 +7,8 @@ import type { PasskeyCreated, PasskeyStart, PasskeyView } from '../../src/auth/p
 import type { ProfileView } from '../../src/auth/profile/profile.dto.js';
 import type { RecoveryCodes, TotpSetup } from '../../src/auth/second-factor/second-factor.dto.js';
 import type { EndedSessions, LoginResult, SessionView } from '../../src/auth/sessions/sessions.dto.js';
-import type { RecordId, RecordList, RecordView } from '../../src/changes/record.dto.js';
+import type { RecordView } from '../../src/changes/record.dto.js';
+import type { RecordId, RecordList } from '../../src/records/records.dto.js';
 import type { FieldError } from '../../src/common/errors.js';
 import type { ZoneHealthView } from '../../src/delegation/health.dto.js';
 import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';

@@ -1,0 +1,37 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { CacheModule } from '../cache/cache.module.js';
+import { DomainsModule } from '../domains/domains.module.js';
+import { TokensModule } from '../tokens/tokens.module.js';
+import { CancelService } from './cancel.service.js';
+import { ChangeSets } from './change-sets.js';
+import { ChangeEngine } from './engine.service.js';
+import { Execution } from './execution.service.js';
+import { HeldLists } from './held.service.js';
+import { KeptHere } from './kept-here.service.js';
+import { LateChanges } from './late.service.js';
+import { Places } from './places.js';
+import { RecordSyncService } from './record-sync.service.js';
+import { ResumeService } from './resume.service.js';
+import { ChangeRetention } from './retention.service.js';
+import { Unclear } from './unclear.js';
+
+@Module({
+  imports: [AccountsModule, DomainsModule, TokensModule, CacheModule],
+  providers: [
+    ChangeEngine,
+    Execution,
+    ChangeSets,
+    ResumeService,
+    ChangeRetention,
+    KeptHere,
+    HeldLists,
+    LateChanges,
+    Unclear,
+    CancelService,
+    Places,
+    RecordSyncService,
+  ],
+  exports: [ChangeEngine, ResumeService, HeldLists, CancelService, Places, RecordSyncService],
+})
+export class ChangesModule {}
