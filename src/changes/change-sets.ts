@@ -10,8 +10,8 @@ import type { OpenDomain } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
 import { clipped, OutboundError } from '../outbound/outbound-error.js';
 import type { ChangeState, Door, RecordChange } from './change-set.entity.js';
-import type { Entry, Net, Planned } from './plan.js';
-import { NOBODY } from './unclear.js';
+import { NOBODY } from './in-doubt-changes.js';
+import type { Entry, Net, Planned } from './working-copy.js';
 
 /** What is said of a list beside its changes. */
 export interface ListOptions {

@@ -6,15 +6,15 @@ import { TokensModule } from '../tokens/tokens.module.js';
 import { CancelService } from './cancel.service.js';
 import { ChangeSets } from './change-sets.js';
 import { ChangeEngine } from './engine.service.js';
-import { Execution } from './execution.service.js';
+import { Execution } from './executor.service.js';
 import { HeldLists } from './held.service.js';
-import { KeptHere } from './kept-here.service.js';
-import { LateChanges } from './late.service.js';
+import { Unclear } from './in-doubt-changes.js';
+import { LateChanges } from './in-flight-writes.js';
+import { KeptHere } from './local-only-records.js';
 import { Places } from './places.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { ResumeService } from './resume.service.js';
 import { ChangeRetention } from './retention.service.js';
-import { Unclear } from './unclear.js';
 
 @Module({
   imports: [AccountsModule, DomainsModule, TokensModule, CacheModule],

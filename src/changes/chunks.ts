@@ -1,6 +1,6 @@
 import type { RecordChange } from './change-set.entity.js';
 import { hostsOf } from './evidence.js';
-import type { Net } from './plan.js';
+import type { Net } from './working-copy.js';
 
 /** Deletions first, so that what replaces something finds its place free. */
 const ORDER = { delete: 0, update: 1, create: 2 };

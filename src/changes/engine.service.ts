@@ -22,17 +22,17 @@ import { keyText, type SetKey } from '../providers/record-set.js';
 import { ChangeSets, doorOf, type Ended, type How, type ListOptions } from './change-sets.js';
 import { chunksOf } from './chunks.js';
 import type { Edit } from './edit.js';
-import { Execution } from './execution.service.js';
+import { Execution } from './executor.service.js';
 import { HeldLists } from './held.service.js';
-import { LateChanges } from './late.service.js';
+import { NOBODY, Unclear } from './in-doubt-changes.js';
+import { LateChanges } from './in-flight-writes.js';
 import { lockOf, MAX_NAMES } from './locks.js';
-import { isIdle, type Net, type Planned, WorkingCopy } from './plan.js';
 import { mergedRecord } from './record-rules.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { assertAllFit, assertStorable, type Result, resultOf, storedResult } from './results.js';
 import { setsOf, Truth } from './truth.js';
-import { NOBODY, Unclear } from './unclear.js';
 import { readsRecords } from './who.js';
+import { isIdle, type Net, type Planned, WorkingCopy } from './working-copy.js';
 
 /** ms that a writer waits for another one of the same name, be it one that the provider may still be at */
 const LOCK_WAIT_MS = 60_000;

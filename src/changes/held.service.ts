@@ -11,9 +11,9 @@ import { judgeRecord, refusal, rightOf } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Makers } from '../tokens/makers.service.js';
-import type { Net } from './plan.js';
-import { NOBODY } from './unclear.js';
+import { NOBODY } from './in-doubt-changes.js';
 import { readsRecords } from './who.js';
+import type { Net } from './working-copy.js';
 
 /** changes that one statement reads */
 const SOME = 200;

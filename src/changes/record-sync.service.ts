@@ -22,9 +22,9 @@ import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
 import { ProviderError } from '../providers/errors.js';
 import { expectations, hostsOf, judge, type UnclearChange } from './evidence.js';
-import { KeptHere } from './kept-here.service.js';
+import { Unclear } from './in-doubt-changes.js';
+import { KeptHere } from './local-only-records.js';
 import { type Looked, SettleQueue } from './settle-queue.js';
-import { Unclear } from './unclear.js';
 
 /** ms that one sync of a domain waits for another one of the same domain */
 const SYNC_WAIT_MS = 120_000;

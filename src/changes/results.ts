@@ -5,8 +5,8 @@ import { shownValue } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import type { ChangeState, RecordChange } from './change-set.entity.js';
 import type { Ended } from './change-sets.js';
-import type { Net, Planned } from './plan.js';
 import { recordView } from './record-view.js';
+import type { Net, Planned } from './working-copy.js';
 
 /** What became of one edit: the row's id (null after a deletion) and whether anything was written, or why not. */
 export type Result =

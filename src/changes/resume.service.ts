@@ -18,10 +18,10 @@ import { ChangeSets } from './change-sets.js';
 import { piecesOf } from './chunks.js';
 import type { Edit } from './edit.js';
 import { ChangeEngine } from './engine.service.js';
+import { LIST_LIFE_MS, NOBODY, Unclear } from './in-doubt-changes.js';
 import { MAX_NAMES } from './locks.js';
 import type { RecordPatch } from './record.dto.js';
 import { cancelled } from './results.js';
-import { LIST_LIFE_MS, NOBODY, Unclear } from './unclear.js';
 import { actorOf, WHO } from './who.js';
 
 /** ms between looks for lists that were left */

@@ -5,7 +5,6 @@ import { creation, update } from '../changes/edit.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { Places } from '../changes/places.js';
 import type { RecordInput, RecordPatch, RecordView } from '../changes/record.dto.js';
-import type { RecordList, RecordQuery } from './records.dto.js';
 import { proxyRule, storedForms } from '../changes/record-rules.js';
 import { RecordSyncService } from '../changes/record-sync.service.js';
 import { recordView } from '../changes/record-view.js';
@@ -26,6 +25,7 @@ import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { providerOf } from '../providers/registry.js';
 import { AllowedRecords } from './allowed-records.js';
+import type { RecordList, RecordQuery } from './records.dto.js';
 
 /**
  * A list without `limit` is complete up to here; beyond it a page must be asked for, so that nothing is cut silently.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, describe, it } from '@jest/globals';
 import { ChangeSets } from '../../src/changes/change-sets.js';
-import { Unclear } from '../../src/changes/unclear.js';
+import { Unclear } from '../../src/changes/in-doubt-changes.js';
 import type { Db } from '../../src/database/db.js';
 import { PROCESS } from '../../src/database/leases.js';
 import { type Cloudflare, type Kept, startCloudflare } from '../support/cloudflare.js';

@@ -4,8 +4,8 @@ import { now } from '../common/clock.js';
 import { Db, marks } from '../database/db.js';
 import type { Capabilities } from '../providers/provider.js';
 import { asSent, hostsOf, type UnclearChange } from './evidence.js';
-import type { Net } from './plan.js';
-import { Unclear } from './unclear.js';
+import { Unclear } from './in-doubt-changes.js';
+import type { Net } from './working-copy.js';
 
 /** Changes that went unanswered for so long that the provider may carry them out when others have been answered. */
 @Injectable()

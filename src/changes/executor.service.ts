@@ -17,11 +17,11 @@ import type { ApplyOptions, Change, Outcome } from '../providers/provider.js';
 import { ChangeSets, type Ended, type ListOptions } from './change-sets.js';
 import { type Applied, commitApplied } from './commit.js';
 import { HeldLists } from './held.service.js';
-import { isIdle, type Net, type Planned } from './plan.js';
+import { Unclear } from './in-doubt-changes.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { recordView } from './record-view.js';
 import { cancelled, listEntry, singleEntries, storedEntry } from './results.js';
-import { Unclear } from './unclear.js';
+import { isIdle, type Net, type Planned } from './working-copy.js';
 
 /** ms for a list, less where a request has less time left; what is not begun by then is not tried */
 const LIST_MS = 120_000;
