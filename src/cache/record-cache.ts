@@ -148,7 +148,7 @@ export class RecordCache {
     return there.length;
   }
 
-  /** Marks rows that an unclear change touches, or takes the mark away. @returns how many there are */
+  /** Marks rows that a change in doubt touches, or takes the mark away. @returns how many there are */
   async markPending(manager: EntityManager, domainId: number, ids: readonly number[], pending = true): Promise<number> {
     return this.rows.each(ids, (some) => {
       const sql = `UPDATE dns_records SET pending = ? WHERE domain_id = ? AND id IN (${marks(some.length)})`;

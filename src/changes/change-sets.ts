@@ -246,7 +246,7 @@ export class ChangeSets {
   }
 
   /**
-   * @param last nothing more of it is tried now; `unclear`: some change may have no clear end, or be left
+   * @param last nothing more of it is tried now; `inDoubt`: some change may have no clear end, or be left
    * @returns whether changes are left, which somebody takes up
    */
   async commit(
@@ -254,10 +254,10 @@ export class ChangeSets {
     id: number,
     revision: number,
     last: boolean,
-    unclear: boolean,
+    inDoubt: boolean,
   ): Promise<boolean> {
     const sql = `SELECT DISTINCT state FROM record_changes WHERE change_set_id = ? AND state IN ('unknown', 'pending')`;
-    const rows = last && unclear ? await this.db.rows<{ state: ChangeState }>(sql, [id], manager) : [];
+    const rows = last && inDoubt ? await this.db.rows<{ state: ChangeState }>(sql, [id], manager) : [];
     const states = new Set(rows.map(({ state }) => state));
     const left = states.has('pending');
     const state = states.has('unknown') ? 'unknown' : left ? 'open' : 'done';

@@ -6,11 +6,11 @@ import { TokensModule } from '../tokens/tokens.module.js';
 import { CancelService } from './cancel.service.js';
 import { ChangeSets } from './change-sets.js';
 import { ChangeEngine } from './engine.service.js';
-import { Execution } from './executor.service.js';
+import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
-import { Unclear } from './in-doubt-changes.js';
-import { LateChanges } from './in-flight-writes.js';
-import { KeptHere } from './local-only-records.js';
+import { InDoubtChanges } from './in-doubt-changes.js';
+import { InFlightWrites } from './in-flight-writes.js';
+import { LocalOnlyRecords } from './local-only-records.js';
 import { Places } from './places.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { ResumeService } from './resume.service.js';
@@ -20,14 +20,14 @@ import { ChangeRetention } from './retention.service.js';
   imports: [AccountsModule, DomainsModule, TokensModule, CacheModule],
   providers: [
     ChangeEngine,
-    Execution,
+    ChangeExecutor,
     ChangeSets,
     ResumeService,
     ChangeRetention,
-    KeptHere,
+    LocalOnlyRecords,
     HeldLists,
-    LateChanges,
-    Unclear,
+    InFlightWrites,
+    InDoubtChanges,
     CancelService,
     Places,
     RecordSyncService,

@@ -22,10 +22,10 @@ import { keyText, type SetKey } from '../providers/record-set.js';
 import { ChangeSets, doorOf, type Ended, type How, type ListOptions } from './change-sets.js';
 import { chunksOf } from './chunks.js';
 import type { Edit } from './edit.js';
-import { Execution } from './executor.service.js';
+import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
-import { NOBODY, Unclear } from './in-doubt-changes.js';
-import { LateChanges } from './in-flight-writes.js';
+import { InDoubtChanges, NOBODY } from './in-doubt-changes.js';
+import { InFlightWrites } from './in-flight-writes.js';
 import { lockOf, MAX_NAMES } from './locks.js';
 import { mergedRecord } from './record-rules.js';
 import { RecordSyncService } from './record-sync.service.js';
@@ -86,7 +86,7 @@ interface Job {
  * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single
  * edit being a list of one. Locks of the names → edits folded over their rows → change set stored → provider → cache,
  * audit and change set in one transaction for each piece of the list. No transaction is open during a call. What a
- * crash or a lost answer leaves is taken up by `unclear.ts`.
+ * crash or a lost answer leaves is taken up by `in-doubt-changes.ts`.
  */
 @Injectable()
 export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
@@ -102,9 +102,9 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     private readonly sets: ChangeSets,
     private readonly audit: AuditService,
     private readonly sync: RecordSyncService,
-    private readonly execution: Execution,
-    private readonly unclear: Unclear,
-    private readonly late: LateChanges,
+    private readonly executor: ChangeExecutor,
+    private readonly inDoubt: InDoubtChanges,
+    private readonly inFlight: InFlightWrites,
     private readonly heldLists: HeldLists,
     private readonly installation: Installation,
     private readonly shared: SharedZones,
@@ -245,15 +245,15 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
           // it may have been deleted while we waited; whoever deletes it waits for us from now on
           const shared = await this.shared.of(domain.id);
           if (shared.ids[0] !== first) return shared.ids[0];
-          const unclear = await this.unclear.isAt(shared.ids, replaces === 'zone' ? null : hosts);
-          if ((unclear || shared.stale) && !looked) {
+          const inDoubt = await this.inDoubt.isAt(shared.ids, replaces === 'zone' ? null : hosts);
+          if ((inDoubt || shared.stale) && !looked) {
             // of whoever had these locks until they expired it is not known what is still on its way
-            if (unclear) for (const id of shared.ids) await this.unclear.adoptDead(id);
-            return { refresh: unclear ? shared.ids : [domain.id] };
+            if (inDoubt) for (const id of shared.ids) await this.inDoubt.adoptDead(id);
+            return { refresh: inDoubt ? shared.ids : [domain.id] };
           }
           const rows = await this.cache.those(domain.id, 'host', hosts);
           if (await truth.differs(job.connection, domain, rows, shared.syncedAt)) return { differs: true };
-          return this.locked(job, rows, truth.foreign(rows), hosts, { whole, shared, unclear }, held);
+          return this.locked(job, rows, truth.foreign(rows), hosts, { whole, shared, inDoubt }, held);
         },
         whole ? { whole } : { within: zone },
       );
@@ -291,7 +291,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
   /**
    * Waits, without a lock, until the provider cannot carry out an earlier change any more, or until a list of it has
    * shown what became of that.
-   * @param hosts see `Unclear.isAt` @param end when whoever asks goes away @throws AppError 409001
+   * @param hosts see `InDoubtChanges.isAt` @param end when whoever asks goes away @throws AppError 409001
    */
   private async patience(
     domainIds: readonly number[],
@@ -304,7 +304,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     do {
       if (this.stopping) break;
       await sleep(Math.max(1, Math.min(last + 1 - timeMs(), TICK_MS)));
-      if (!(await this.unclear.isAt(domainIds, hosts))) return;
+      if (!(await this.inDoubt.isAt(domainIds, hosts))) return;
     } while (timeMs() <= last);
     if (at > end || this.stopping) throw errors.conflict(`${LATE}; try again after ${until}`);
   }
@@ -348,7 +348,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     rows: StoredRecord[],
     foreign: readonly StoredRecord[],
     hosts: readonly string[],
-    { unclear, whole, shared }: Pick<How, 'whole'> & { shared: SharedZone; unclear: boolean },
+    { inDoubt, whole, shared }: Pick<How, 'whole'> & { shared: SharedZone; inDoubt: boolean },
     held: Held,
   ): Promise<Finished | { hosts: string[] } | { late: string; ids: readonly number[] }> {
     const { actor, domain, connection, options } = job;
@@ -370,7 +370,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       if (due()) await turn();
       if (!isIdle(net)) nets.push(net);
     }
-    const late = unclear ? await this.lateUntil(job, shared.ids, nets, hosts) : null;
+    const late = inDoubt ? await this.lateUntil(job, shared.ids, nets, hosts) : null;
     if (late) return { late, ids: shared.ids };
     if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {
       this.audit.notNeeded(actor);
@@ -422,7 +422,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       only: onlyOf(options.only, rows),
       ended,
     };
-    const paused = await this.execution.run(run, chunks, background, () => this.stopping);
+    const paused = await this.executor.run(run, chunks, background, () => this.stopping);
     return { changeSet, paused, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
   }
 
@@ -436,7 +436,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     const { replaces, outlives } = connection.definition.capabilities;
     // a set that is as it shall be would not be when another value came
     const names = nets.length || !('hosts' in edits) ? [] : hosts;
-    return outlives ? this.late.until(domainIds, nets, names, replaces) : null;
+    return outlives ? this.inFlight.until(domainIds, nets, names, replaces) : null;
   }
 
   /** @returns the number of the list; null: somebody else has taken it up, or it has to be planned anew */

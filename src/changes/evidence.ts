@@ -3,7 +3,7 @@ import { type RemoteRecord, sameRecord } from '../dns/record.js';
 import type { Late } from '../outbound/outbound-error.js';
 
 /** A change that was sent to the provider, and of which nobody knows whether it was applied. */
-export interface UnclearChange {
+export interface InDoubtChange {
   id: number;
   change_set_id: number;
   /** of a list that is done whole or not at all */
@@ -27,25 +27,25 @@ export interface UnclearChange {
 }
 
 /** The names that a change touches. */
-export const hostsOf = ({ host, host_before }: Pick<UnclearChange, 'host' | 'host_before'>): string[] =>
+export const hostsOf = ({ host, host_before }: Pick<InDoubtChange, 'host' | 'host_before'>): string[] =>
   host_before === null || host_before === host ? [host] : [host, host_before];
 
 /** Whether a list that was begun at this time may still be of the moment before the change. */
-const isEarly = ({ settle_after }: UnclearChange, begun: string): boolean => begun <= (settle_after ?? '');
+const isEarly = ({ settle_after }: InDoubtChange, begun: string): boolean => begun <= (settle_after ?? '');
 
 /** It takes the provider's record away: a deletion, or a record that stays here, disabled. */
-const takesAway = ({ before, after, expected }: UnclearChange): boolean =>
+const takesAway = ({ before, after, expected }: InDoubtChange): boolean =>
   expected === '' || (before !== null && after === null);
 
 /**
  * It is of a record that exists only here, before and after: nothing was asked of the provider, and what has no end was
- * not written here. Of a list that may be done in part it has failed; else see `keptHere`.
+ * not written here. Of a list that may be done in part it has failed; else see `localOnly`.
  */
-const isOurs = ({ before, after, expected }: UnclearChange): boolean =>
+const isOurs = ({ before, after, expected }: InDoubtChange): boolean =>
   after === null ? before?.remote_id === null : expected === '' && (before?.remote_id ?? null) === null;
 
-/** Those of lists that are done whole which exist only here: they share the end of the rest (see `KeptHere`). */
-export const keptHere = (changes: readonly UnclearChange[]): UnclearChange[] =>
+/** Those of lists that are done whole which exist only here: they share the end of the rest (see `LocalOnlyRecords`). */
+export const localOnly = (changes: readonly InDoubtChange[]): InDoubtChange[] =>
   asSent(changes).flatMap(({ change, parts }) => (change.atomic && isOurs(change) ? parts : []));
 
 /** What a change gives a row; what it leaves alone may be something else by now. */
@@ -58,24 +58,24 @@ function changed(before: RowValues | null, after: RowValues | null): Partial<Row
  * Changes as they were sent: of one list all those of one record went as one, from what it was before the first to what
  * it was to be after the last.
  */
-export function asSent(changes: readonly UnclearChange[]): { change: UnclearChange; parts: UnclearChange[] }[] {
-  const groups = new Map<string, UnclearChange[]>();
+export function asSent(changes: readonly InDoubtChange[]): { change: InDoubtChange; parts: InDoubtChange[] }[] {
+  const groups = new Map<string, InDoubtChange[]>();
   for (const change of changes) {
     const { id, change_set_id, record_id } = change;
     const key = record_id === null ? `new ${id}` : `${change_set_id} ${record_id}`;
     groups.set(key, [...(groups.get(key) ?? []), change]);
   }
   return [...groups.values()].map((parts) => {
-    const [first, last] = [parts[0] as UnclearChange, parts.at(-1) as UnclearChange];
+    const [first, last] = [parts[0] as InDoubtChange, parts.at(-1) as InDoubtChange];
     return { change: { ...last, before: first.before }, parts };
   });
 }
 
 /**
- * What unclear changes may have made of which rows, for the comparison with a list that was begun at this time. While
+ * What changes in doubt may have made of which rows, for the comparison with a list that was begun at this time. While
  * the list may be of the moment before a change, or between its steps, no row of it is removed because of it.
  */
-export function expectations(changes: readonly UnclearChange[], begun: string): Map<number, Expectation> {
+export function expectations(changes: readonly InDoubtChange[], begun: string): Map<number, Expectation> {
   const expected = new Map<number, Expectation>();
   for (const { change } of asSent(changes)) {
     const { record_id: id, before, after } = change;
@@ -94,7 +94,7 @@ export function expectations(changes: readonly UnclearChange[], begun: string): 
  * Whether a record is all that a change was to make of it: the remark counts where the provider keeps it, and what the
  * change left as it was may be something else by now, be it by another change of the list.
  */
-const says = (record: RemoteRecord, { before, after, remark }: UnclearChange): boolean => {
+const says = (record: RemoteRecord, { before, after, remark }: InDoubtChange): boolean => {
   if (after === null || !sameRecord(record, after)) return false;
   if (record.remark !== undefined && remark && record.remark !== remark.to) return false;
   const fields = ['ttl', 'proxied', 'weight', 'enabled'] as const;
@@ -102,24 +102,24 @@ const says = (record: RemoteRecord, { before, after, remark }: UnclearChange): b
 };
 
 /**
- * Judges unclear changes by a complete list of the provider that was begun at this time. What a change was to make and
+ * Judges changes in doubt by a complete list of the provider that was begun at this time. What a change was to make and
  * is there proves it applied, at once. What is not there proves the contrary only when the provider had time enough to
  * apply it; so does what is neither the old nor the new state, which somebody made past us.
  * @returns for each the provider's id of its record (null: it is gone), or why not; without an entry it stays unknown
  */
 export function judge(
-  changes: readonly UnclearChange[],
+  changes: readonly InDoubtChange[],
   remote: readonly RemoteRecord[],
   begun: string,
   remoteIdOf: (recordId: number) => string | null,
-): Map<UnclearChange, { applied: true; remoteId: string | null } | { applied: false; gone?: boolean }> {
+): Map<InDoubtChange, { applied: true; remoteId: string | null } | { applied: false; gone?: boolean }> {
   const verdicts: ReturnType<typeof judge> = new Map();
   if (!changes.length) return verdicts;
   const byId = new Map(distinct(remote).map((record) => [record.remoteId, record]));
   // only what stands at the names of the changes is looked through
   const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
   const there = remote.filter((record) => hosts.has(record.host));
-  const find = (change: UnclearChange): { remoteId: string | null } | undefined => {
+  const find = (change: InDoubtChange): { remoteId: string | null } | undefined => {
     const { before, after, expected, record_id } = change;
     const known = [before?.remote_id ?? null, record_id === null ? null : remoteIdOf(record_id)];
     if (takesAway(change)) {
@@ -134,7 +134,7 @@ export function judge(
     const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
     return [...own, ...there].find((record) => record !== undefined && says(record, change));
   };
-  const isGone = ({ before, after }: UnclearChange): boolean =>
+  const isGone = ({ before, after }: InDoubtChange): boolean =>
     !!before?.remote_id && after !== null && !byId.has(before.remote_id);
   for (const { change, parts } of asSent(changes)) {
     const here = isOurs(change);

@@ -17,7 +17,7 @@ import type { ApplyOptions, Change, Outcome } from '../providers/provider.js';
 import { ChangeSets, type Ended, type ListOptions } from './change-sets.js';
 import { type Applied, commitApplied } from './commit.js';
 import { HeldLists } from './held.service.js';
-import { Unclear } from './in-doubt-changes.js';
+import { InDoubtChanges } from './in-doubt-changes.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { recordView } from './record-view.js';
 import { cancelled, listEntry, singleEntries, storedEntry } from './results.js';
@@ -56,10 +56,10 @@ export interface Run {
 
 /**
  * Carries out what is planned and stored, piece by piece: the provider first, then cache, audit and change set in one
- * transaction, for which the locks must still be ours. A piece whose commit fails is taken up as unclear.
+ * transaction, for which the locks must still be ours. A piece whose commit fails is in doubt.
  */
 @Injectable()
-export class Execution {
+export class ChangeExecutor {
   constructor(
     private readonly db: Db,
     private readonly cache: RecordCache,
@@ -67,7 +67,7 @@ export class Execution {
     private readonly audit: AuditService,
     private readonly sync: RecordSyncService,
     private readonly events: Events,
-    private readonly unclear: Unclear,
+    private readonly inDoubt: InDoubtChanges,
     private readonly heldLists: HeldLists,
     private readonly shared: SharedZones,
   ) {}
@@ -83,14 +83,14 @@ export class Execution {
     const { heldUntil } = run.held;
     const end = performance.now() + (background && !run.pauses ? LONG_LIST_MS : LIST_MS);
     const bounds = { deadline: Math.min(end, requestDeadline().work), heldUntil, atomic, only: run.only };
-    let ended: { unclear: boolean; paused: boolean };
+    let ended: { inDoubt: boolean; paused: boolean };
     try {
       ended = await this.pieces(run, chunks, background, stopping, (list) =>
         connection.provider.apply(zone, list, bounds),
       );
     } catch (error) {
       // what the provider was asked for and did is not in the cache: nobody may go by that until it is
-      await this.unclear
+      await this.inDoubt
         .abandon(domain.id, { id: changeSet, background, owner: run.held.owner })
         .catch(() => undefined);
       void this.sync.settleAll();
@@ -99,7 +99,7 @@ export class Execution {
       throw new OutboundError('unavailable', error instanceof LeaseLost ? LOST : UNWRITTEN).of(domain.provider, false);
     }
     if (run.others.length) void this.sync.settleAll();
-    if (!ended.unclear) return ended.paused;
+    if (!ended.inDoubt) return ended.paused;
     log().warn({ domain: domain.name }, 'the provider gave no clear answer; asking it what it holds');
     void this.sync.settleAll();
     return ended.paused;
@@ -112,8 +112,8 @@ export class Execution {
     background: boolean,
     stopping: () => boolean,
     apply: (changes: Change[]) => Promise<Outcome[]>,
-  ): Promise<{ unclear: boolean; paused: boolean }> {
-    let unclear = false;
+  ): Promise<{ inDoubt: boolean; paused: boolean }> {
+    let inDoubt = false;
     for (let i = 0; i < Math.max(chunks.length, 1); i++) {
       const chunk = chunks[i] ?? [];
       const asked = chunk.filter((net) => net.change !== null);
@@ -125,19 +125,19 @@ export class Execution {
       const behind = chunks.slice(i + 1).flat();
       const rest = hopeless && !run.pauses ? behind : [];
       const because = hopeless && !hopeless.ok ? hopeless.error : null;
-      unclear ||= answers.some((o) => !o.ok && o.error.mayHaveApplied);
+      inDoubt ||= answers.some((o) => !o.ok && o.error.mayHaveApplied);
       // the next piece is not begun by a process that ends: another one carries on
       const goesOn = background && !last && !stopping();
       // whoever asked for it may have lost the right meanwhile
       const refusal = goesOn ? await this.heldLists.refusal(run.changeSet, run.domain.id, chunks[i + 1] ?? []) : null;
       const pause = background && !last && (!goesOn || refusal !== null);
       const next = last ? null : pause ? [] : (chunks[i + 1] ?? []);
-      const more = await this.conclude(run, chunk, outcomes, { rest, behind, because, next, unclear });
+      const more = await this.conclude(run, chunk, outcomes, { rest, behind, because, next, inDoubt });
       if (refusal) await this.heldLists.hold(run.changeSet, run.domain.id, refusal, run.held.owner);
-      if (pause) return { unclear, paused: true };
+      if (pause) return { inDoubt, paused: true };
       if (last || !more) break;
     }
-    return { unclear, paused: false };
+    return { inDoubt, paused: false };
   }
 
   /**
@@ -153,7 +153,7 @@ export class Execution {
       behind: readonly Net[];
       because: AppError | null;
       next: readonly Net[] | null;
-      unclear: boolean;
+      inDoubt: boolean;
     },
   ): Promise<boolean> {
     let end = given;
@@ -161,7 +161,7 @@ export class Execution {
     const applied: Applied[] = [];
     const failures = new Map<Net, Pick<Ended, 'state' | 'error'>>();
     const refusal = run.options.atomic ? refusalOf(outcomes.values()) : null;
-    // done whole or not at all: what exists only here waits for what is asked of the provider (see `KeptHere`)
+    // done whole or not at all: what exists only here waits for what is asked of the provider (see `LocalOnlyRecords`)
     const doubt = run.options.atomic && !refusal ? doubtOf(outcomes.values()) : null;
     for (const [net, outcome] of outcomes) {
       if (outcome.ok) applied.push({ net, remoteId: outcome.remoteId, held: outcome.held });
@@ -202,7 +202,7 @@ export class Execution {
       };
       for (const { net } of applied) tell(net, 'applied', null);
       for (const [net, { state, error }] of failures) tell(net, state, error);
-      await this.sets.end(manager, changeSet, ended, this.unclear.settleAfter());
+      await this.sets.end(manager, changeSet, ended, this.inDoubt.settleAfter());
       // one that no edit names only carries a TTL: no change would take the mark away again
       const unknown = [...failures].filter(
         ([{ before, entry }, { state }]) => state === 'unknown' && before && entry.positions.length,
@@ -219,7 +219,7 @@ export class Execution {
         await this.sets.pause(manager, changeSet, waits, applied.length > 0);
       }
       const last = end.next === null;
-      const left = await this.sets.commit(manager, changeSet, revision, last, end.unclear || run.resumed);
+      const left = await this.sets.commit(manager, changeSet, revision, last, end.inDoubt || run.resumed);
       if (applied.length)
         this.db.afterCommit(manager, () => void this.events.emit('records.changed', domain.id, changeSet));
       const entries =

@@ -10,13 +10,13 @@ import { Db, marks, type SqlValue } from '../database/db.js';
 import { isHolding, Leases } from '../database/leases.js';
 import { SharedZones } from '../domains/shared-zones.service.js';
 import type { ChangedRecord, ChangeSet } from './change-set.entity.js';
-import { hostsOf, type UnclearChange } from './evidence.js';
+import { hostsOf, type InDoubtChange } from './evidence.js';
 import { lockOf } from './locks.js';
 import { actorOf, WHO } from './who.js';
 
 /** ids that one statement names */
 const CHUNK = 200;
-/** ms until a domain is looked at again whose unclear names are being changed */
+/** ms until a domain is looked at again whose names in doubt are being changed */
 const AGAIN_MS = 5_000;
 /** ms from a write without an answer to the first look whether it came late */
 const FIRST_LOOK_MS = 1_000;
@@ -52,7 +52,7 @@ interface ChangeRow {
   value_after: string | null;
   expected: string | null;
   settle_after: string | null;
-  late: UnclearChange['late'];
+  late: InDoubtChange['late'];
   atomic: boolean | number;
 }
 
@@ -61,7 +61,7 @@ interface ChangeRow {
  * answer, or a process that died. What a list of the provider proves of them is judged in `evidence.ts`.
  */
 @Injectable()
-export class Unclear {
+export class InDoubtChanges {
   constructor(
     private readonly db: Db,
     private readonly leases: Leases,
@@ -71,13 +71,13 @@ export class Unclear {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** `settle_after` of a change that becomes unclear at this moment. */
+  /** `settle_after` of a change that comes into doubt at this moment. */
   settleAfter(): string {
     return now(this.config.unclearAfterMs);
   }
 
   /**
-   * Takes over the change sets of a domain whose process is gone, or has lost its locks. What it had sent is unclear
+   * Takes over the change sets of a domain whose process is gone, or has lost its locks. What it had sent is in doubt
    * from now on; the rest was not tried, but stays as it is where the set goes on in the background (`resumable`).
    */
   async adoptDead(domainId: number): Promise<void> {
@@ -201,8 +201,8 @@ export class Unclear {
     return this.leases.isHeld(hosts.map((host) => lockOf(domainId, host)));
   }
 
-  /** The unclear changes of a domain, oldest first. */
-  async of(domainId: number, manager?: EntityManager): Promise<UnclearChange[]> {
+  /** The changes in doubt of a domain, oldest first. */
+  async of(domainId: number, manager?: EntityManager): Promise<InDoubtChange[]> {
     const rows = await this.db.rows<ChangeRow>(
       `SELECT c.id, c.change_set_id, c.record_id, c.host, c.host_before, c.state_before, c.value_before, c.state_after,
               c.value_after, c.expected, c.settle_after, c.late, s.atomic
@@ -221,7 +221,7 @@ export class Unclear {
   }
 
   /**
-   * When the next look at a domain's unclear changes is worth its call, in ms of `timeMs()`: when a list can prove
+   * When the next look at a domain's changes in doubt is worth its call, in ms of `timeMs()`: when a list can prove
    * more than one of now, and before that at times which grow further apart, since what comes late is proved at once.
    * @returns null: there are none
    */
@@ -255,15 +255,15 @@ export class Unclear {
   }
 
   /**
-   * Writes down what came of unclear changes, and takes the mark from rows that no other one touches.
+   * Writes down what came of changes in doubt, and takes the mark from rows that no other one touches.
    * @param gone those of `failed` of whose record neither the old nor the new state is there
    * @param applied with the id of the row that each made or changed, null where there is none any more
    */
   async settle(
     manager: EntityManager,
     domainId: number,
-    applied: ReadonlyMap<UnclearChange, number | null>,
-    failed: readonly UnclearChange[],
+    applied: ReadonlyMap<InDoubtChange, number | null>,
+    failed: readonly InDoubtChange[],
     gone: ReadonlySet<number> = new Set(),
   ): Promise<void> {
     for (const [{ id, record_id }, row] of applied)
@@ -282,7 +282,7 @@ export class Unclear {
     }
     const settled = [...applied.keys(), ...failed];
     const rows = [...new Set(settled.flatMap((change) => change.record_id ?? []))];
-    const waiting = await this.unclearAmong(manager, rows);
+    const waiting = await this.inDoubtAmong(manager, rows);
     const clear = rows.filter((id) => !waiting.has(id));
     await this.cache.markPending(manager, domainId, clear, false);
     await this.close(manager, [...new Set(settled.map((change) => change.change_set_id))]);
@@ -292,7 +292,7 @@ export class Unclear {
    * What the provider answered with a failure, and certainly did not carry out, is tried again where its list goes on
    * by itself. What was on its way when a process died is not. @returns whether it is
    */
-  private async againLater(manager: EntityManager, { id, change_set_id }: UnclearChange): Promise<boolean> {
+  private async againLater(manager: EntityManager, { id, change_set_id }: InDoubtChange): Promise<boolean> {
     const again = await this.db.run(
       `UPDATE record_changes SET state = 'pending', tried_at = NULL, error = NULL, settle_after = NULL, late = NULL
         WHERE id = ? AND error IS NOT NULL AND change_set_id IN (
@@ -305,8 +305,8 @@ export class Unclear {
     return again > 0;
   }
 
-  /** Those of these rows that an unclear change touches. */
-  private async unclearAmong(manager: EntityManager, ids: readonly number[]): Promise<Set<number>> {
+  /** Those of these rows that a change in doubt touches. */
+  private async inDoubtAmong(manager: EntityManager, ids: readonly number[]): Promise<Set<number>> {
     const found = new Set<number>();
     for (let i = 0; i < ids.length; i += CHUNK) {
       const some = ids.slice(i, i + CHUNK);
@@ -372,7 +372,7 @@ export class Unclear {
 }
 
 /** A stored state as the values of a row. */
-function state(json: string | null, value: string | null): { values: UnclearChange['before']; remark: string } | null {
+function state(json: string | null, value: string | null): { values: InDoubtChange['before']; remark: string } | null {
   if (json === null || value === null) return null;
   const { remark, ...values } = JSON.parse(json) as ChangedRecord;
   return { values: { ...values, value }, remark };

@@ -3,16 +3,16 @@ import type { RowValues } from '../cache/reconcile.js';
 import { now } from '../common/clock.js';
 import { Db, marks } from '../database/db.js';
 import type { Capabilities } from '../providers/provider.js';
-import { asSent, hostsOf, type UnclearChange } from './evidence.js';
-import { Unclear } from './in-doubt-changes.js';
+import { asSent, hostsOf, type InDoubtChange } from './evidence.js';
+import { InDoubtChanges } from './in-doubt-changes.js';
 import type { Net } from './working-copy.js';
 
 /** Changes that went unanswered for so long that the provider may carry them out when others have been answered. */
 @Injectable()
-export class LateChanges {
+export class InFlightWrites {
   constructor(
     private readonly db: Db,
-    private readonly unclear: Unclear,
+    private readonly inDoubt: InDoubtChanges,
   ) {}
 
   /**
@@ -30,7 +30,7 @@ export class LateChanges {
     names: readonly string[],
     replaces: Capabilities['replaces'],
   ): Promise<string | null> {
-    const all = (await Promise.all(domainIds.map((id) => this.unclear.of(id)))).flat();
+    const all = (await Promise.all(domainIds.map((id) => this.inDoubt.of(id)))).flat();
     const late = asSent(all.filter((change) => change.late && (change.settle_after ?? '') > now()));
     const touches = touched(nets, names, new Set(late.map(({ change }) => wish(change.record_id, change.after))));
     let until: string | null = null;
@@ -87,8 +87,8 @@ function touched(
 
 /** Where a list meets what a change that comes late would write. */
 function placesOf(
-  { record_id: id, before, after }: UnclearChange,
-  parts: readonly UnclearChange[],
+  { record_id: id, before, after }: InDoubtChange,
+  parts: readonly InDoubtChange[],
   replaces: Capabilities['replaces'],
 ): string[] {
   if (replaces === 'zone') return [ZONE];

@@ -4,16 +4,16 @@ import type { RowValues } from '../cache/reconcile.js';
 import { RecordCache } from '../cache/record-cache.js';
 import { Db } from '../database/db.js';
 import { sameRecord } from '../dns/record.js';
-import { keptHere, type UnclearChange } from './evidence.js';
+import { type InDoubtChange, localOnly } from './evidence.js';
 
 type Row = RowValues & { id: number | null; remark: string };
 
 /**
- * Unclear changes of records that exist only here (disabled, where the provider holds no such) and that are part of a
+ * Changes in doubt of records that exist only here (disabled, where the provider holds no such) and that are part of a
  * list which is done whole or not at all. No list of a provider says anything of them: they share the end of the rest.
  */
 @Injectable()
-export class KeptHere {
+export class LocalOnlyRecords {
   constructor(
     private readonly db: Db,
     private readonly cache: RecordCache,
@@ -22,18 +22,18 @@ export class KeptHere {
   /**
    * Ends those whose list has an end for all else: carried out now when all of that was applied, else failed. In the
    * transaction that has settled the others, under the lock of the domain's row.
-   * @param free unclear changes at names that nobody else is at
+   * @param free changes in doubt at names that nobody else is at
    */
   async settle(
     manager: EntityManager,
     domainId: number,
-    free: readonly UnclearChange[],
-  ): Promise<{ applied: Map<UnclearChange, number | null>; failed: UnclearChange[] }> {
-    const bySet = new Map<number, UnclearChange[]>();
-    for (const change of keptHere(free))
+    free: readonly InDoubtChange[],
+  ): Promise<{ applied: Map<InDoubtChange, number | null>; failed: InDoubtChange[] }> {
+    const bySet = new Map<number, InDoubtChange[]>();
+    for (const change of localOnly(free))
       bySet.set(change.change_set_id, [...(bySet.get(change.change_set_id) ?? []), change]);
-    const applied = new Map<UnclearChange, number | null>();
-    const failed: UnclearChange[] = [];
+    const applied = new Map<InDoubtChange, number | null>();
+    const failed: InDoubtChange[] = [];
     for (const [set, changes] of bySet) {
       const end = await this.endOfOthers(manager, set, changes);
       if (end === null) continue;
@@ -48,7 +48,7 @@ export class KeptHere {
   private async endOfOthers(
     manager: EntityManager,
     set: number,
-    changes: readonly UnclearChange[],
+    changes: readonly InDoubtChange[],
   ): Promise<'applied' | 'failed' | null> {
     const sql = `SELECT state, COUNT(*) AS n FROM record_changes
       WHERE change_set_id = ? AND tried_at IS NOT NULL GROUP BY state`;
@@ -63,10 +63,10 @@ export class KeptHere {
   private async carryOut(
     manager: EntityManager,
     domainId: number,
-    changes: readonly UnclearChange[],
-  ): Promise<Map<UnclearChange, number | null> | null> {
+    changes: readonly InDoubtChange[],
+  ): Promise<Map<InDoubtChange, number | null> | null> {
     const rows = new Set<Row>(await this.cache.following(domainId, manager));
-    const made = new Map<UnclearChange, Row | null>();
+    const made = new Map<InDoubtChange, Row | null>();
     const gone: number[] = [];
     for (const change of changes) {
       const { before, after, remark } = change;
@@ -93,7 +93,7 @@ export class KeptHere {
 }
 
 /** A row that says the same; as what a change was made for, it is that very one, still only here. */
-function find(rows: ReadonlySet<Row>, change: UnclearChange | null, like: RowValues): Row | undefined {
+function find(rows: ReadonlySet<Row>, change: InDoubtChange | null, like: RowValues): Row | undefined {
   for (const row of rows) {
     if (!sameRecord(row, like)) continue;
     if (!change || (row.remote_id === null && [null, row.id].includes(change.record_id))) return row;

@@ -21,14 +21,14 @@ import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
 import { ProviderError } from '../providers/errors.js';
-import { expectations, hostsOf, judge, type UnclearChange } from './evidence.js';
-import { Unclear } from './in-doubt-changes.js';
-import { KeptHere } from './local-only-records.js';
+import { expectations, hostsOf, type InDoubtChange, judge } from './evidence.js';
+import { InDoubtChanges } from './in-doubt-changes.js';
+import { LocalOnlyRecords } from './local-only-records.js';
 import { type Looked, SettleQueue } from './settle-queue.js';
 
 /** ms that one sync of a domain waits for another one of the same domain */
 const SYNC_WAIT_MS = 120_000;
-/** ms between looks for unclear changes that nobody is at */
+/** ms between looks for changes in doubt that nobody is at */
 const SETTLE_EVERY_MS = 15_000;
 /** ms that the start waits for the first look */
 const START_WAIT_MS = 10_000;
@@ -39,7 +39,7 @@ const DOWN: ReadonlySet<string> = new Set(['unavailable', 'auth', 'rate_limit'])
 
 type Verdicts = ReturnType<typeof judge>;
 
-/** How many unclear changes have an end now. */
+/** How many changes in doubt have an end now. */
 interface Settled {
   applied: number;
   failed: number;
@@ -73,8 +73,8 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     private readonly connections: ProviderConnections,
     private readonly domains: DomainsService,
     private readonly cache: RecordCache,
-    private readonly unclear: Unclear,
-    private readonly keptHere: KeptHere,
+    private readonly inDoubt: InDoubtChanges,
+    private readonly localOnly: LocalOnlyRecords,
     private readonly audit: AuditService,
     private readonly notices: Notices,
     private readonly installation: Installation,
@@ -110,7 +110,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
    * Reads a whole zone at the provider and brings the cache up to date; nothing is changed when the list cannot be read
    * in full. Names that are being changed meanwhile are left to their writers, and changes without a known end get one
    * as far as the list proves it. A list that lacks too much is not believed unless `confirm` says so: such changes
-   * then stay unclear, are looked at again, and the audit log says why.
+   * then stay in doubt, are looked at again, and the audit log says why.
    * @returns how many rows were touched
    * @throws ProviderError, SuspiciousList
    */
@@ -156,11 +156,11 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
 
   private inLock(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
     return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async (held) => {
-      await this.unclear.adoptDead(domain.id);
+      await this.inDoubt.adoptDead(domain.id);
       const { revision, synced_at, stale_revision: stale } = await this.domains.reload(domain.id);
       const { provider } = await this.connections.of(domain.account_id);
       const begun = now();
-      const settles = await this.unclear.isAt([domain.id], null);
+      const settles = await this.inDoubt.isAt([domain.id], null);
       const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name }, { settles });
       const known = { revision: (await this.domains.reload(domain.id)).revision, rows: [] as CacheRow[] };
       known.rows = await this.cache.following(domain.id);
@@ -172,14 +172,14 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
         await held.confirm(manager);
         const unmoved = (await domainState.revision(this.db, manager, domain.id)) === known.revision;
         const rows = unmoved ? known.rows : await this.cache.following(domain.id, manager);
-        const busy = await this.unclear.busyHosts(manager, domain.id, revision);
+        const busy = await this.inDoubt.busyHosts(manager, domain.id, revision);
         // names that are left to their writers are not followed yet
         if (stale !== null && !busy.size) await domainState.caughtUp(this.db, manager, domain.id, revision);
-        const unclear = await this.unclear.of(domain.id, manager);
-        const free = unclear.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
+        const inDoubt = await this.inDoubt.of(domain.id, manager);
+        const free = inDoubt.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
         const changes = unmoved && !free.length ? plain : await difference(rows, remote, expectations(free, begun));
         // what we did ourselves, or may have done, is no loss
-        const ours = new Set([...busy, ...unclear.flatMap(hostsOf)]);
+        const ours = new Set([...busy, ...inDoubt.flatMap(hostsOf)]);
         const loss = suspiciousLoss(rows, changes, ours);
         if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
         const touched = await this.cache.apply(manager, domain.id, changes, busy);
@@ -208,17 +208,17 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     this.db.afterCommit(manager, () => void this.settleAll());
   }
 
-  /** What was proved of unclear changes, in the transaction that brought the cache up to date. */
+  /** What was proved of changes in doubt, in the transaction that brought the cache up to date. */
   private async settleBy(
     manager: EntityManager,
     domainId: number,
-    free: readonly UnclearChange[],
+    free: readonly InDoubtChange[],
     verdicts: Verdicts,
   ): Promise<Settled> {
     const remoteIds = [...verdicts.values()].flatMap((verdict) => (verdict.applied && verdict.remoteId) || []);
     const ids = await this.cache.idsOf(manager, domainId, remoteIds);
-    const applied = new Map<UnclearChange, number | null>();
-    const failed: UnclearChange[] = [];
+    const applied = new Map<InDoubtChange, number | null>();
+    const failed: InDoubtChange[] = [];
     const gone = new Set<number>();
     for (const [change, verdict] of verdicts) {
       if (!verdict.applied) {
@@ -231,9 +231,9 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       // the one part of a record that no list of a provider tells
       if (id !== null && change.remark) await this.cache.remark(manager, domainId, id, change.remark);
     }
-    if (verdicts.size) await this.unclear.settle(manager, domainId, applied, failed, gone);
-    const here = await this.keptHere.settle(manager, domainId, free);
-    if (here.applied.size + here.failed.length) await this.unclear.settle(manager, domainId, here.applied, here.failed);
+    if (verdicts.size) await this.inDoubt.settle(manager, domainId, applied, failed, gone);
+    const here = await this.localOnly.settle(manager, domainId, free);
+    if (here.applied.size + here.failed.length) await this.inDoubt.settle(manager, domainId, here.applied, here.failed);
     return { applied: applied.size + here.applied.size, failed: failed.length + here.failed.length };
   }
 
@@ -242,7 +242,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
    * again later. @returns when it is known whom to ask
    */
   settleAll(): Promise<void> {
-    // one that is looking may have passed what has just become unclear
+    // one that is looking may have passed what has just come into doubt
     this.next ??= this.looking.then(() => {
       this.next = null;
       this.looking = withoutDeadline(() => this.lookAround());
@@ -254,7 +254,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
   private async lookAround(): Promise<void> {
     try {
       if (this.database.open && !this.installation.halted && !this.stopping)
-        this.queue.offer(await this.unclear.domains());
+        this.queue.offer(await this.inDoubt.domains());
     } catch (error) {
       log().warn({ err: (error as Error).message }, 'unfinished writes could not be looked for');
     }
@@ -270,7 +270,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
         const after = { touched, applied, failed };
         await this.audit.append('system', { ...entryOf('record.settle', domain), after });
       }
-      const again = await this.unclear.nextLook(id);
+      const again = await this.inDoubt.nextLook(id);
       return again === null ? 'done' : { again };
     } catch (error) {
       log().warn({ domain: domain.name, err: (error as Error).message }, 'unfinished writes are not settled yet');

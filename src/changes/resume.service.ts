@@ -18,7 +18,7 @@ import { ChangeSets } from './change-sets.js';
 import { piecesOf } from './chunks.js';
 import type { Edit } from './edit.js';
 import { ChangeEngine } from './engine.service.js';
-import { LIST_LIFE_MS, NOBODY, Unclear } from './in-doubt-changes.js';
+import { InDoubtChanges, LIST_LIFE_MS, NOBODY } from './in-doubt-changes.js';
 import { MAX_NAMES } from './locks.js';
 import type { RecordPatch } from './record.dto.js';
 import { cancelled } from './results.js';
@@ -53,7 +53,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
     private readonly events: Events,
     private readonly jobs: Jobs,
     private readonly domains: DomainsService,
-    private readonly unclear: Unclear,
+    private readonly inDoubt: InDoubtChanges,
     private readonly engine: ChangeEngine,
     private readonly sets: ChangeSets,
     private readonly installation: Installation,
@@ -79,7 +79,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
   private async look(signal?: AbortSignal): Promise<void> {
     do {
       if (!this.database.open || this.installation.halted) return;
-      for (const { id, domain_id } of await this.unclear.resumable()) void this.carryOn(id, domain_id);
+      for (const { id, domain_id } of await this.inDoubt.resumable()) void this.carryOn(id, domain_id);
       if (!this.carried.size || !signal) return;
       const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       await Promise.race([Promise.all(this.carried.values()), soon]);

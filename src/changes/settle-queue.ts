@@ -31,7 +31,7 @@ interface Pause {
  */
 export class SettleQueue {
   private readonly pool = new FairPool('settling');
-  /** domains that wait or are being looked at; true: something became unclear meanwhile */
+  /** domains that wait or are being looked at; true: a change came into doubt meanwhile */
   private readonly busy = new Map<number, boolean>();
   private readonly domains = new Map<number, Pause>();
   private readonly accounts = new Map<number, Pause>();

@@ -13,14 +13,22 @@ import { RecordsService } from './records.service.js';
 import { RrsetsController } from './rrsets/rrsets.controller.js';
 import { RrsetsService } from './rrsets/rrsets.service.js';
 import { AccountSyncService } from './sync/account-sync.service.js';
-import { ReadAnew } from './sync/full-resync.service.js';
+import { FullResync } from './sync/full-resync.service.js';
 import { SyncController } from './sync/sync.controller.js';
 
 @Module({
   imports: [AccountsModule, DomainsModule, TokensModule, CacheModule, ChangesModule],
   controllers: [ChangesController, RrsetsController, RecordsController, SyncController],
-  providers: [RecordsService, AllowedRecords, ChangeReader, BatchService, RrsetsService, AccountSyncService, ReadAnew],
+  providers: [
+    RecordsService,
+    AllowedRecords,
+    ChangeReader,
+    BatchService,
+    RrsetsService,
+    AccountSyncService,
+    FullResync,
+  ],
   // with what it stands on
-  exports: [CacheModule, ChangesModule, ReadAnew, ChangeReader, RecordsService, RrsetsService],
+  exports: [CacheModule, ChangesModule, FullResync, ChangeReader, RecordsService, RrsetsService],
 })
 export class RecordsModule {}

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { Audited } from '../audit/audited.js';
 import { Access, Role } from '../common/access.js';
-import { ReadAnew } from '../records/sync/full-resync.service.js';
+import { FullResync } from '../records/sync/full-resync.service.js';
 import { CacheCleared } from './system.dto.js';
 
 @ApiTags('System')
@@ -11,7 +11,7 @@ import { CacheCleared } from './system.dto.js';
 export class CacheController {
   constructor(
     private readonly connections: ProviderConnections,
-    private readonly records: ReadAnew,
+    private readonly records: FullResync,
   ) {}
 
   /**

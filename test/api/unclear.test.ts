@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, describe, it } from '@jest/globals';
 import { ChangeSets } from '../../src/changes/change-sets.js';
-import { Unclear } from '../../src/changes/in-doubt-changes.js';
+import { InDoubtChanges } from '../../src/changes/in-doubt-changes.js';
 import type { Db } from '../../src/database/db.js';
 import { PROCESS } from '../../src/database/leases.js';
 import { type Cloudflare, type Kept, startCloudflare } from '../support/cloudflare.js';
@@ -69,7 +69,7 @@ const states = async (db: Db) =>
 describe('a change whose answer is lost', () => {
   let site: Site;
   beforeAll(async () => {
-    // what is not proved stays unclear for the whole of the suite
+    // what is not proved stays in doubt for the whole of the suite
     site = await startSite({ UNCLEAR_AFTER_MS: '3600000' });
   });
   afterAll(() => site?.stop());
@@ -311,9 +311,9 @@ describe('a change that was not applied', () => {
     );
     return [set?.state, ...rows.map((row) => row.state)];
   };
-  const settle = () => applicationOf(site.service.server.dataDir)?.get(Unclear) as Unclear;
+  const settle = () => applicationOf(site.service.server.dataDir)?.get(InDoubtChanges) as InDoubtChanges;
 
-  it('of a process that died is unclear where it was sent, and not tried where it was not', async () => {
+  it('of a process that died is in doubt where it was sent, and not tried where it was not', async () => {
     const { admin, records, kept } = site;
     kept().push({ id: 'there', name: `a.${ZONE}`, type: 'A', content: '192.0.2.5', ttl: 600 });
     const id = await plant(false, [

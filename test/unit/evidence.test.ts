@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { expectations, hostsOf, judge, keptHere, type UnclearChange } from '../../src/changes/evidence.js';
+import { expectations, hostsOf, type InDoubtChange, judge, localOnly } from '../../src/changes/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { remote, rowValues as row } from '../support/rows.js';
 
@@ -10,7 +10,7 @@ const SURE = '2026-01-01T00:01:00.000Z';
 const EARLY = '2026-01-01T00:00:30.000Z';
 const LATE = '2026-01-01T00:01:00.001Z';
 
-const change = (more: Partial<UnclearChange>): UnclearChange => ({
+const change = (more: Partial<InDoubtChange>): InDoubtChange => ({
   id: 1,
   change_set_id: 1,
   atomic: false,
@@ -25,17 +25,17 @@ const change = (more: Partial<UnclearChange>): UnclearChange => ({
   late: null,
   ...more,
 });
-const verdict = (of: UnclearChange, list: RemoteRecord[], begun: string, remoteId: string | null = 'a') => {
+const verdict = (of: InDoubtChange, list: RemoteRecord[], begun: string, remoteId: string | null = 'a') => {
   const found = judge([of], list, begun, () => remoteId).get(of);
   return found === undefined ? 'unknown' : found.applied ? `applied ${found.remoteId}` : 'failed';
 };
 /** What lists that were begun early and late prove. */
-const proofs = (of: UnclearChange, list: RemoteRecord[]) => [verdict(of, list, EARLY), verdict(of, list, LATE)];
+const proofs = (of: InDoubtChange, list: RemoteRecord[]) => [verdict(of, list, EARLY), verdict(of, list, LATE)];
 
 const OLD = row('192.0.2.1');
 const NEW = row('192.0.2.2');
 
-describe('what a list proves of an unclear change', () => {
+describe('what a list proves of a change in doubt', () => {
   it('a creation: its content', () => {
     const create = change({ record_id: null, after: NEW });
     assert.deepEqual(proofs(create, [remote('n', '192.0.2.2', { ttl: 1 })]), ['applied n', 'applied n']);
@@ -84,7 +84,7 @@ describe('what a list proves of an unclear change', () => {
   it('edits of one record in one list have one end, that of what was sent', () => {
     const first = change({ id: 1, before: OLD, after: NEW });
     const other = change({ id: 3, change_set_id: 2, before: OLD, after: NEW });
-    const ends = (second: UnclearChange, list: RemoteRecord[]) => {
+    const ends = (second: InDoubtChange, list: RemoteRecord[]) => {
       const verdicts = judge([first, second, other], list, LATE, () => 'a');
       return [first, second, other].map((one) => verdicts.get(one)?.applied);
     };
@@ -128,7 +128,7 @@ describe('what a list proves of an unclear change', () => {
       change({ atomic: true, before: here }),
     ];
     const live = change({ atomic: true, record_id: 8, before: OLD });
-    assert.deepEqual(keptHere([parked, moved, removed, live]), [parked, moved, removed]);
+    assert.deepEqual(localOnly([parked, moved, removed, live]), [parked, moved, removed]);
   });
 
   it('enabling what was kept here: its content', () => {
@@ -148,8 +148,8 @@ describe('what a list proves of an unclear change', () => {
   });
 });
 
-describe('what unclear changes may have made of a row', () => {
-  const of = (changes: UnclearChange[], begun = EARLY) => expectations(changes, begun).get(7);
+describe('what changes in doubt may have made of a row', () => {
+  const of = (changes: InDoubtChange[], begun = EARLY) => expectations(changes, begun).get(7);
 
   it('keeps it while the list may be of another moment', () => {
     const update = change({ before: OLD, after: NEW, expected: 'n' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type CacheRow, difference, type RowValues, rowOf } from '../../src/cache/reconcile.js';
-import { expectations, judge, type UnclearChange } from '../../src/changes/evidence.js';
+import { expectations, type InDoubtChange, judge } from '../../src/changes/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 import { derivedId } from '../../src/providers/rrset.js';
 
@@ -20,7 +20,7 @@ class Model {
   private next = 0;
   rows: CacheRow[] = [];
   provider = new Map<string, RemoteRecord>();
-  unclear: UnclearChange[] = [];
+  inDoubt: InDoubtChange[] = [];
   /** applied there at this time at the latest */
   private late: { by: number; apply: () => void }[] = [];
   /** rows whose disabling reached the provider, or will, with nothing asked for since: this is their only home */
@@ -55,7 +55,7 @@ class Model {
     if (after && this.rows.some(same)) return;
     const local = was?.remote_id === null && !after?.enabled;
     // of a record that may be there by now nobody can say that it is only here
-    if (local && this.unclear.some((change) => change.record_id === was.id)) return;
+    if (local && this.inDoubt.some((change) => change.record_id === was.id)) return;
     if (was) this.dear.delete(was.id);
     if (was && after === null) this.doomed.add(was.id);
     if (was && after && !after.enabled && fate !== 'never' && !this.doomed.has(was.id)) this.dear.add(was.id);
@@ -72,7 +72,7 @@ class Model {
     if (fate === 'now') this.carryOut(was, after);
     if (fate === 'late') this.late.push({ by: this.time + SURE - 1, apply: () => this.carryOut(was, after) });
     const expected = after && !after.enabled ? '' : this.derived && was && after ? derivedId(after) : null;
-    this.unclear.push({
+    this.inDoubt.push({
       id: ++this.next,
       change_set_id: 1,
       atomic: false,
@@ -102,9 +102,9 @@ class Model {
     this.step();
     const begun = at(this.time);
     const remote = [...this.provider.values()];
-    const { insert, update, remove } = await difference(this.rows, remote, expectations(this.unclear, begun));
+    const { insert, update, remove } = await difference(this.rows, remote, expectations(this.inDoubt, begun));
     const before = new Map(this.rows.map((r) => [r.id, r.remote_id]));
-    const verdicts = judge(this.unclear, remote, begun, (id) => before.get(id) ?? null);
+    const verdicts = judge(this.inDoubt, remote, begun, (id) => before.get(id) ?? null);
     this.rows = this.rows.filter((r) => !remove.some(({ id }) => id === r.id));
     for (const { id, values } of update) Object.assign(this.rows.find((r) => r.id === id) as CacheRow, values);
     for (const values of insert) this.rows.push({ remark: '', ...values, id: ++this.next });
@@ -113,7 +113,7 @@ class Model {
     for (const [change, verdict] of verdicts) {
       const known = new Set(remote.map((r) => r.remoteId));
       if (verdict.applied && verdict.remoteId !== null) assert.ok(known.has(verdict.remoteId));
-      this.unclear = this.unclear.filter((other) => other !== change);
+      this.inDoubt = this.inDoubt.filter((other) => other !== change);
     }
   }
 
@@ -121,7 +121,7 @@ class Model {
     this.step(SURE);
     this.step();
     await this.sync();
-    assert.deepEqual(this.unclear, []);
+    assert.deepEqual(this.inDoubt, []);
     const bare = ({ remark, ...values }: RowValues) => values;
     const held = this.rows.filter((r) => r.remote_id !== null).map(({ id, ...values }) => bare(values));
     const byId = (a: RowValues, b: RowValues) => (String(a.remote_id) < String(b.remote_id) ? -1 : 1);

@@ -19,7 +19,7 @@ interface Progress {
 
 /** Reads the records of all domains at their providers, one domain after the other, for who mistrusts the cache. */
 @Injectable()
-export class ReadAnew implements OnModuleInit {
+export class FullResync implements OnModuleInit {
   constructor(
     private readonly db: Db,
     private readonly jobs: Jobs,
