@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { now } from '../common/clock.js';
 import { recordSearch } from '../common/search.js';
 import { turn } from '../common/turns.js';
 import { Db, marks, type SqlValue } from '../database/db.js';
@@ -71,9 +72,10 @@ export class RecordCache {
    * Writes what records became, and keeps the counts by what was there: a row that a synchronisation removed meanwhile
    * comes back under its id, and one that has the provider's id already, stale, gives way or becomes the record. The
    * transaction has locked the domain's row, so that nobody else changes its rows.
+   * @param at when the rows were written
    * @returns the ids of the rows, in the order of `list`
    */
-  async write(manager: EntityManager, domainId: number, list: readonly Written[]): Promise<number[]> {
+  async write(manager: EntityManager, domainId: number, list: readonly Written[], at = now()): Promise<number[]> {
     const wanted = list.flatMap(({ row }) => row.remote_id ?? []);
     const named = list.flatMap(({ id }) => id ?? []);
     const known = new Map<number, Counted>();
@@ -88,7 +90,7 @@ export class RecordCache {
     const holders = new Map<string, Counted>();
     for (const row of await this.rows.counted(manager, domainId, 'remote_id', wanted))
       holders.set(row.remote_id as string, row);
-    const fresh = await this.insertFresh(manager, domainId, list, holders);
+    const fresh = await this.insertFresh(manager, domainId, list, holders, at);
     const ids: number[] = [];
     const by = new Map<string, number>();
     const count = (type: string, more: number) => by.set(type, (by.get(type) ?? 0) + more);
@@ -102,13 +104,13 @@ export class RecordCache {
       const target = id === null ? holder : known.get(id);
       // it is of a record that is no more: the provider has the id for another one
       if (holder && holder.id !== target?.id && (await this.rows.drop(manager, [holder.id]))) count(holder.type, -1);
-      const written = target?.id ?? (await this.rows.add(manager, domainId, id, row));
-      if (target) await this.rows.update(manager, target.id, row);
+      const written = target?.id ?? (await this.rows.add(manager, domainId, id, row, at));
+      if (target) await this.rows.update(manager, target.id, row, at);
       if (target) count(target.type, -1);
       count(row.type, 1);
-      const now: Counted = { id: written, type: row.type, remote_id: row.remote_id };
-      known.set(written, now);
-      if (row.remote_id !== null) holders.set(row.remote_id, now);
+      const counted: Counted = { id: written, type: row.type, remote_id: row.remote_id };
+      known.set(written, counted);
+      if (row.remote_id !== null) holders.set(row.remote_id, counted);
       ids.push(written);
     }
     await recordCounts.add(this.db, manager, domainId, by);
@@ -121,6 +123,7 @@ export class RecordCache {
     domainId: number,
     list: readonly Written[],
     holders: Map<string, Counted>,
+    at: string,
   ): Promise<ReadonlyMap<string, Written['row']>> {
     const fresh = new Map<string, Written['row']>();
     if (list.length === 1) return fresh;
@@ -129,7 +132,7 @@ export class RecordCache {
       if (id === null && remote_id !== null && !holders.has(remote_id) && !fresh.has(remote_id))
         fresh.set(remote_id, row);
     }
-    await this.rows.insert(manager, domainId, [...fresh.values()]);
+    await this.rows.insert(manager, domainId, [...fresh.values()], at);
     for (const row of await this.rows.counted(manager, domainId, 'remote_id', [...fresh.keys()]))
       holders.set(row.remote_id as string, row);
     return fresh;

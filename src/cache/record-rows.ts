@@ -73,8 +73,8 @@ export class RecordRows {
     domainId: number,
     id: number | null,
     row: RowValues & { remark: string },
+    at: string,
   ): Promise<number> {
-    const at = now();
     const all = { ...row, domain_id: domainId, updated_at: at, created_at: at };
     if (id !== null) {
       const sql = `INSERT INTO dns_records (${COLUMNS.join(', ')}, search, id) VALUES (${marks(COLUMNS.length + 2)})`;
@@ -89,9 +89,9 @@ export class RecordRows {
     manager: EntityManager,
     domainId: number,
     rows: readonly (RowValues & { remark?: string })[],
+    at = now(),
   ): Promise<void> {
     const one = `(${marks(COLUMNS.length + 1)})`;
-    const at = now();
     for (let i = 0; i < rows.length; i += CHUNK) {
       const chunk = rows.slice(i, i + CHUNK);
       await this.db.run(
@@ -102,8 +102,8 @@ export class RecordRows {
     }
   }
 
-  async update(manager: EntityManager, id: number, row: RowValues & { remark: string }): Promise<void> {
-    const entries = Object.entries({ ...row, search: recordSearch(row), updated_at: now() });
+  async update(manager: EntityManager, id: number, row: RowValues & { remark: string }, at = now()): Promise<void> {
+    const entries = Object.entries({ ...row, search: recordSearch(row), updated_at: at });
     await this.db.run(
       `UPDATE dns_records SET ${entries.map(([key]) => `${key} = ?`).join(', ')} WHERE id = ?`,
       [...entries.map(([, value]) => value as SqlValue), id],

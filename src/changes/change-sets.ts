@@ -42,6 +42,8 @@ export interface Ended {
   state: ChangeState;
   /** of the cached record; null after a deletion, or when there is none */
   recordId: number | null;
+  /** the same as it was written */
+  row: StoredRecord | null;
   error: AppError | null;
 }
 
@@ -173,7 +175,7 @@ export class ChangeSets {
       if ((await this.pendingAmong(manager, id, positions)) < positions.length) throw new Overtaken();
       const ended = planned.flatMap(({ position, error, entry }): Ended[] => {
         const state = stateOf(error, entry, expected);
-        return state === 'pending' ? [] : [{ position, state, recordId: null, error }];
+        return state === 'pending' ? [] : [{ position, state, recordId: null, row: null, error }];
       });
       await this.end(manager, id, ended, '');
       await this.trying(manager, id, first);

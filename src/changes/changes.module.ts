@@ -3,6 +3,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { CacheModule } from '../cache/cache.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
+import { ChangeAttempts } from './attempts.service.js';
 import { CancelService } from './cancel.service.js';
 import { ChangeSets } from './change-sets.js';
 import { ChangeEngine } from './engine.service.js';
@@ -12,6 +13,7 @@ import { InDoubtChanges } from './in-doubt-changes.js';
 import { InFlightWrites } from './in-flight-writes.js';
 import { LocalOnlyRecords } from './local-only-records.js';
 import { Places } from './places.js';
+import { Planner } from './planner.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { ResumeService } from './resume.service.js';
 import { ChangeRetention } from './retention.service.js';
@@ -20,6 +22,8 @@ import { ChangeRetention } from './retention.service.js';
   imports: [AccountsModule, DomainsModule, TokensModule, CacheModule],
   providers: [
     ChangeEngine,
+    ChangeAttempts,
+    Planner,
     ChangeExecutor,
     ChangeSets,
     ResumeService,
@@ -32,6 +36,6 @@ import { ChangeRetention } from './retention.service.js';
     Places,
     RecordSyncService,
   ],
-  exports: [ChangeEngine, ResumeService, HeldLists, CancelService, Places, RecordSyncService],
+  exports: [ChangeEngine, Planner, ResumeService, HeldLists, CancelService, Places, RecordSyncService],
 })
 export class ChangesModule {}

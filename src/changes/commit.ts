@@ -34,12 +34,13 @@ export async function commitApplied(
     const row = { ...(net.after as StoredRecord), ...held, remote_id: remoteId, read_only: false };
     return { id: net.before?.id ?? null, row };
   });
+  const at = now();
   const ids = await cache.write(
     manager,
     domainId,
     written.map(({ id, row }) => ({ id, row: { ...rowOfRecord(row), remark: row.remark } })),
+    at,
   );
-  const at = now();
   for (const [i, { net, held }] of left.entries()) {
     const row = {
       ...(written[i] as { row: StoredRecord }).row,

@@ -197,8 +197,9 @@ export class ChangeExecutor {
       const rows = await commitApplied(this.cache, manager, domain.id, applied);
       const ended: Ended[] = [];
       const tell = (net: Net, state: Ended['state'], error: AppError | null) => {
-        const recordId = state === 'applied' ? (rows.get(net)?.id ?? null) : null;
-        for (const position of net.entry.positions) ended.push({ position, state, recordId, error });
+        const row = state === 'applied' ? (rows.get(net) ?? null) : null;
+        const recordId = row?.id ?? null;
+        for (const position of net.entry.positions) ended.push({ position, state, recordId, row, error });
       };
       for (const { net } of applied) tell(net, 'applied', null);
       for (const [net, { state, error }] of failures) tell(net, state, error);

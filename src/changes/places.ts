@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Connection } from '../accounts/provider-connections.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
 import { SettingsService } from '../settings/settings.service.js';
@@ -12,9 +13,10 @@ export class Places {
     private readonly settings: SettingsService,
   ) {}
 
-  async of(domain: OpenDomain): Promise<Place> {
+  /** With the connection to its provider, by which the edits that are read can be carried out. */
+  async of(domain: OpenDomain): Promise<Place & { connection: Connection }> {
     const { default_ttl: defaultTtl } = await this.settings.read('general');
-    const { definition } = await this.facts.connection(domain);
-    return { definition, zone: domain.name, defaultTtl };
+    const connection = await this.facts.connection(domain);
+    return { definition: connection.definition, zone: domain.name, defaultTtl, connection };
   }
 }

@@ -8,9 +8,12 @@ import type { Ended } from './change-sets.js';
 import { recordView } from './record-view.js';
 import type { Net, Planned } from './working-copy.js';
 
-/** What became of one edit: the row's id (null after a deletion) and whether anything was written, or why not. */
+/**
+ * What became of one edit: the row's id and the row as it is now (null after a deletion; of a list that went on by
+ * itself only its id is known), and whether anything was written; or why not.
+ */
 export type Result =
-  | { ok: true; id: number | null; written: boolean }
+  | { ok: true; id: number | null; row: StoredRecord | null; written: boolean }
   | { ok: false; error: AppError; state: 'failed' | 'unknown' | 'not_tried' };
 
 /** @param ended what was stored of it; undefined: it came out as it was, and nothing was done */
@@ -18,7 +21,12 @@ export function resultOf({ error, entry, before, after }: Planned, ended: Ended 
   if (error) return { ok: false, error, state: 'failed' };
   if (ended?.error) return { ok: false, error: ended.error, state: ended.state as 'failed' };
   const id = entry?.now ? (ended?.recordId ?? entry.original?.id ?? null) : null;
-  return { ok: true, id, written: ended !== undefined && before !== after };
+  return {
+    ok: true,
+    id,
+    row: ended ? ended.row : (entry?.now ?? null),
+    written: ended !== undefined && before !== after,
+  };
 }
 
 /**
@@ -124,7 +132,7 @@ export function storedResult(
 ): Result {
   if (error) return { ok: false, error, state: 'failed' };
   if (row.state === 'applied')
-    return { ok: true, id: entry?.now ? row.record_id : null, written: pending && before !== after };
+    return { ok: true, id: entry?.now ? row.record_id : null, row: null, written: pending && before !== after };
   const { code, msg, data } = JSON.parse(row.error ?? '{"code":500002,"msg":""}') as NonNullable<RecordChange['error']>;
   const state = row.state === 'pending' ? 'not_tried' : row.state;
   return { ok: false, error: new AppError(Math.floor(code / 1000), code, msg, data), state };

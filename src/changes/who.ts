@@ -1,5 +1,8 @@
 import type { Actor } from '../audit/audit.service.js';
 import { hasScope } from '../common/access.js';
+import type { RecordState } from '../common/token-rules.js';
+import { judgeRecord } from '../domains/access-rights.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
 import type { ChangeSet } from './change-set.entity.js';
 
 /** The columns of a change set that say who asked for it. */
@@ -31,3 +34,9 @@ export function actorOf(set: Who): Actor {
 /** Whether a request may see records at all: a token may be limited to writing them. */
 export const readsRecords = (actor: Actor): boolean =>
   actor === 'system' || !actor.principal?.token || hasScope(actor.principal.token.allowedServices, 'records:read');
+
+/** Whether a request may see a record of a domain. */
+export const mayRead =
+  (actor: Actor, { id, access }: OpenDomain) =>
+  (row: RecordState): boolean =>
+    readsRecords(actor) && judgeRecord(access, id, 'read', row).allowed;

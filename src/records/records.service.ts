@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import type { Connection } from '../accounts/provider-connections.js';
 import { RECORD_COLUMNS, RecordCache, type StoredRecord, stored } from '../cache/record-cache.js';
 import { SuspiciousList } from '../cache/suspicious.js';
-import { creation, update } from '../changes/edit.js';
+import { doorOf } from '../changes/change-sets.js';
+import { creation, type Edit, update } from '../changes/edit.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { Places } from '../changes/places.js';
 import type { RecordInput, RecordPatch, RecordView } from '../changes/record.dto.js';
 import { proxyRule, storedForms } from '../changes/record-rules.js';
 import { RecordSyncService } from '../changes/record-sync.service.js';
 import { recordView } from '../changes/record-view.js';
-import { readsRecords } from '../changes/who.js';
+import { mayRead } from '../changes/who.js';
 import { type Caller, hasScope } from '../common/access.js';
 import { within } from '../common/clock.js';
 import { withoutDeadline } from '../common/deadline.js';
@@ -127,18 +129,21 @@ export class RecordsService {
   }
 
   async create(me: Caller, domain: OpenDomain, input: RecordInput): Promise<{ id: number }> {
-    const edit = { op: 'create' as const, ...creation(await this.places.of(domain), input) };
-    return { id: (await this.engine.one(me, domain, edit)) as number };
+    const place = await this.places.of(domain);
+    const edit = { op: 'create' as const, ...creation(place, input) };
+    return { id: (await this.write(me, domain, edit, place.connection)).id };
   }
 
   /** @param ifMatch the tag of the state that the caller has seen: 412001 when it is another one by now */
   async update(me: Caller, domain: OpenDomain, id: number, patch: RecordPatch, ifMatch?: string): Promise<RecordView> {
-    await this.engine.one(me, domain, update(await this.places.of(domain), id, patch, ifMatch));
-    return this.written(me, domain, id, patch);
+    const place = await this.places.of(domain);
+    const row = await this.write(me, domain, update(place, id, patch, ifMatch), place.connection);
+    return written(me, domain, row, patch);
   }
 
   async remove(me: Caller, domain: OpenDomain, id: number, ifMatch?: string): Promise<void> {
-    await this.engine.one(me, domain, { op: 'delete', id, ...(ifMatch !== undefined && { ifMatch }) });
+    const edit = { op: 'delete' as const, id, ...(ifMatch !== undefined && { ifMatch }) };
+    await this.engine.one(me, domain, edit, { door: doorOf(me), comment: '' });
   }
 
   async setEnabled(
@@ -148,29 +153,14 @@ export class RecordsService {
     enabled: boolean,
     ifMatch?: string,
   ): Promise<RecordView> {
-    await this.engine.one(me, domain, { op: 'status', id, enabled, ...(ifMatch !== undefined && { ifMatch }) });
-    return this.written(me, domain, id, {});
+    const edit = { op: 'status' as const, id, enabled, ...(ifMatch !== undefined && { ifMatch }) };
+    return written(me, domain, await this.write(me, domain, edit), {});
   }
 
-  /** What the caller has just written. Who may not read the record sees of it what they sent. */
-  private async written(me: Caller, domain: OpenDomain, id: number, sent: RecordPatch): Promise<RecordView> {
-    const row = await this.cache.one(domain.id, id);
-    if (!row) throw errors.notFound('Record');
-    const view = recordView(row, domain);
-    if (readsRecords(me) && judgeRecord(domain.access, domain.id, 'read', row).allowed) return view;
-    const told = <T>(given: unknown, value: T, none: T): T => ((given ?? null) === null ? none : value);
-    return {
-      ...view,
-      host: told(sent.host ?? sent.name, view.host, ''),
-      unicode_host: told(sent.host ?? sent.name, view.unicode_host, ''),
-      type: told(sent.type, view.type, ''),
-      value: told(sent.value, view.value, ''),
-      ttl: told(sent.ttl, view.ttl, 0),
-      line: told(sent.line, view.line, ''),
-      priority: told(sent.priority ?? sent.mx ?? sent.value, view.priority, null),
-      weight: told(sent.weight, view.weight, null),
-      remark: sent.remark ?? '',
-    };
+  /** @returns the record as it was written */
+  private async write(me: Caller, domain: OpenDomain, edit: Edit, connection?: Connection): Promise<StoredRecord> {
+    const options = { door: doorOf(me), comment: '' };
+    return (await this.engine.one(me, domain, edit, options, connection)) as StoredRecord;
   }
 
   /** The list of a token with rules. */
@@ -210,6 +200,25 @@ export class RecordsService {
       (await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM dns_records WHERE ${where}`, values))?.n,
     );
   }
+}
+
+/** What the caller has just written. Who may not read the record sees of it what they sent. */
+function written(me: Caller, domain: OpenDomain, row: StoredRecord, sent: RecordPatch): RecordView {
+  const view = recordView(row, domain);
+  if (mayRead(me, domain)(row)) return view;
+  const told = <T>(given: unknown, value: T, none: T): T => ((given ?? null) === null ? none : value);
+  return {
+    ...view,
+    host: told(sent.host ?? sent.name, view.host, ''),
+    unicode_host: told(sent.host ?? sent.name, view.unicode_host, ''),
+    type: told(sent.type, view.type, ''),
+    value: told(sent.value, view.value, ''),
+    ttl: told(sent.ttl, view.ttl, 0),
+    line: told(sent.line, view.line, ''),
+    priority: told(sent.priority ?? sent.mx ?? sent.value, view.priority, null),
+    weight: told(sent.weight, view.weight, null),
+    remark: sent.remark ?? '',
+  };
 }
 
 /** Who may take records out of the cache of a domain: who may write all of it. @throws AppError 403001 */

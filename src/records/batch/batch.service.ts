@@ -44,7 +44,7 @@ export class BatchService {
       edits.push(editOf(place, change));
     }
     const options = { door: doorOf(me), comment: comment ?? '', atomic: atomic ?? false };
-    const { changeSet, results } = await this.engine.list(me, domain, edits, options, wait * 1000);
+    const { changeSet, results } = await this.engine.list(me, domain, edits, options, wait * 1000, place.connection);
     // whether something was to be done tells who may not read that a guess was right
     const reads = readsRecords(me);
     const outcomes = results?.map((result) => {

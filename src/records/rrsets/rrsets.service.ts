@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Connection } from '../../accounts/provider-connections.js';
 import type { Actor } from '../../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../../cache/record-cache.js';
 import { doorOf, type ListOptions } from '../../changes/change-sets.js';
@@ -87,7 +88,7 @@ export class RrsetsService {
     const records = wanted.map(({ record }) => record);
     // the answer tells whether they were there
     for (const record of records) assertMay(domain.access, domain.id, 'read', record);
-    return this.write(me, domain, key, records, (rows) => editsOf(membersOf(rows, key), wanted));
+    return this.write(me, domain, key, records, (rows) => editsOf(membersOf(rows, key), wanted), place.connection);
   }
 
   /** Deletes what there is of it. @throws AppError 403001; ProviderError */
@@ -120,7 +121,13 @@ export class RrsetsService {
     const place = await this.places.of(domain);
     const of = (rows: readonly StoredRecord[]) => replacing(place, membersOf(rows, key), key, choose);
     const bound = { ...options, only: [key] };
-    const { changeSet, results } = await this.engine.whole(actor, domain, { hosts: [key.host], of }, bound);
+    const { changeSet, results } = await this.engine.whole(
+      actor,
+      domain,
+      { hosts: [key.host], of },
+      bound,
+      place.connection,
+    );
     assertReplaced(results);
     return changeSet;
   }
@@ -145,7 +152,7 @@ export class RrsetsService {
     };
     const hosts = [...new Set(wishes.map(({ key }) => key.host))];
     const bound = { ...options, atomic: false, only: wishes.map(({ key }) => key) };
-    const { changeSet, results } = await this.engine.whole(actor, domain, { hosts, of }, bound);
+    const { changeSet, results } = await this.engine.whole(actor, domain, { hosts, of }, bound, place.connection);
     let at = 0;
     const failures = parts.map(({ edits, failure }) => {
       if (failure) return failure;
@@ -168,6 +175,7 @@ export class RrsetsService {
     key: Key,
     wanted: readonly DnsRecord[],
     of: (rows: readonly StoredRecord[]) => Edit[],
+    known?: Connection,
   ): Promise<RrsetResult> {
     const { access, id } = domain;
     const options = { door: doorOf(me), comment: '', atomic: true, only: [key] };
@@ -180,7 +188,9 @@ export class RrsetsService {
       return list;
     };
     for (let attempt = 1; ; attempt++) {
-      const { results } = await this.engine.whole(me, domain, { hosts: [key.host], sets: [key], of: edits }, options);
+      const connection = attempt === 1 ? known : undefined;
+      const list = { hosts: [key.host], sets: [key], of: edits };
+      const { results } = await this.engine.whole(me, domain, list, options, connection);
       // somebody wrote there between our reading and the write
       if (attempt < ATTEMPTS && isOutrun(results)) continue;
       assertDone(results);

@@ -1,0 +1,250 @@
+import { Injectable } from '@nestjs/common';
+import type { Connection } from '../accounts/provider-connections.js';
+import { type Actor, AuditService } from '../audit/audit.service.js';
+import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
+import { requestDeadline } from '../common/deadline.js';
+import { type Held, Leases } from '../database/leases.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import { type SharedZone, SharedZones } from '../domains/shared-zones.service.js';
+import type { ApplyOptions, Capabilities } from '../providers/provider.js';
+import { keyText } from '../providers/record-set.js';
+import { ChangeSets, type Ended, type How, type ListOptions } from './change-sets.js';
+import { chunksOf } from './chunks.js';
+import { ChangeExecutor } from './executor.service.js';
+import { HeldLists } from './held.service.js';
+import { InDoubtChanges, NOBODY } from './in-doubt-changes.js';
+import { InFlightWrites } from './in-flight-writes.js';
+import { locksOf } from './locks.js';
+import { type Edits, type Plan, Planner } from './planner.js';
+import { assertAllFit, type Result, resultOf } from './results.js';
+import type { Truth } from './truth.js';
+import { mayRead } from './who.js';
+import type { Net, Planned } from './working-copy.js';
+
+/** ms that a writer waits for another one of the same name, be it one that the provider may still be at */
+export const LOCK_WAIT_MS = 60_000;
+/** changes that are committed together */
+const CHUNK = 100;
+/** a list with more changes goes on in the background, when who asks can be told so */
+const FOREGROUND = 200;
+
+/** A list that was carried out. */
+export interface Finished {
+  /** null: nothing was to be done */
+  changeSet: number | null;
+  results: Result[];
+  /** the rest of it goes on at another time, by another process or when somebody has confirmed it */
+  paused?: boolean;
+  /** it is stored only, and goes on piece by piece: what was planned, and the places of what is to be done */
+  left?: { planned: Planned[]; pending: ReadonlySet<number> };
+}
+
+/** A list on its way. */
+export interface Job {
+  actor: Actor;
+  domain: OpenDomain;
+  edits: Edits;
+  options: ListOptions;
+  connection: Connection;
+  /** told when a long list is stored and goes on by itself; null: somebody waits */
+  accepted: ((changeSet: number) => void) | null;
+  /** a stored list that another process left, and where the edits stood in it; null: a new one */
+  resumes: { changeSet: number; positions: readonly number[] } | null;
+}
+
+/** How far a list has come. */
+export interface Course {
+  /** of several domains that are one zone the first one, which the locks name */
+  first: number;
+  /** names that it touches beside those that its edits name */
+  more: Set<string>;
+  /** the provider was asked what became of earlier changes */
+  looked: boolean;
+  /** until when whoever asks waits, of `timeMs()` */
+  end: number;
+  truth: Truth;
+  /** as the provider wrote when the list came */
+  replaces: Capabilities['replaces'];
+  /** whether the process ends */
+  stopping: () => boolean;
+}
+
+/** What came of one try under locks: the list is done, or why it has to be planned anew. */
+export type Attempt =
+  | { kind: 'done'; finished: Finished }
+  /** another domain is the first one of the zone by now */
+  | { kind: 'moved'; first: number }
+  /** the caches of these domains may be wrong about what the list touches */
+  | { kind: 'refresh'; ids: readonly number[] }
+  /** the provider holds other records of its sets than the cache */
+  | { kind: 'differs' }
+  /** until then the provider may still carry out an earlier change of these domains */
+  | { kind: 'in-flight'; until: string; ids: readonly number[]; hosts: readonly string[] }
+  /** it touches these names, too; none: its names have changed, or its locks are over */
+  | { kind: 'more-names'; hosts: readonly string[] };
+
+/**
+ * One try of a list under the locks of its names: planned by what stands there, stored, and carried out, or why it has
+ * to be planned anew. No transaction is open during a call.
+ */
+@Injectable()
+export class ChangeAttempts {
+  constructor(
+    private readonly leases: Leases,
+    private readonly cache: RecordCache,
+    private readonly planner: Planner,
+    private readonly sets: ChangeSets,
+    private readonly audit: AuditService,
+    private readonly executor: ChangeExecutor,
+    private readonly inDoubt: InDoubtChanges,
+    private readonly inFlight: InFlightWrites,
+    private readonly heldLists: HeldLists,
+    private readonly shared: SharedZones,
+  ) {}
+
+  /** Locks the names of a list, or its zone, and carries it out where nothing stands against that. */
+  async make(job: Job, course: Course): Promise<Attempt> {
+    const hosts = [...new Set([...(await this.planner.hosts(job)), ...course.more])];
+    const { names, whole, options } = locksOf(course.first, hosts, course.replaces === 'zone');
+    return this.leases.hold(names, LOCK_WAIT_MS, (held) => this.locked(job, course, hosts, whole, held), options);
+  }
+
+  private async locked(
+    job: Job,
+    course: Course,
+    hosts: readonly string[],
+    whole: boolean,
+    held: Held,
+  ): Promise<Attempt> {
+    const { domain } = job;
+    // somebody may have renamed a record while we waited for the locks
+    const still = await this.planner.hosts(job);
+    if (still.some((host) => !hosts.includes(host))) return { kind: 'more-names', hosts: [] };
+    // it may have been deleted while we waited; whoever deletes it waits for us from now on
+    const shared = await this.shared.of(domain.id);
+    const [first] = shared.ids;
+    if (first !== course.first) return { kind: 'moved', first };
+    const inDoubt = await this.inDoubt.isAt(shared.ids, course.replaces === 'zone' ? null : hosts);
+    if ((inDoubt || shared.stale) && !course.looked) {
+      // of whoever had these locks until they expired it is not known what is still on its way
+      if (inDoubt) for (const id of shared.ids) await this.inDoubt.adoptDead(id);
+      return { kind: 'refresh', ids: inDoubt ? shared.ids : [domain.id] };
+    }
+    const rows = await this.cache.those(domain.id, 'host', hosts);
+    if (await course.truth.differs(job.connection, domain, rows, shared.syncedAt)) return { kind: 'differs' };
+    const foreign = course.truth.foreign(rows);
+    const plan = await this.planner.plan(job, rows, foreign, new Set(hosts), job.resumes?.positions);
+    if ('hosts' in plan) return { kind: 'more-names', ...plan };
+    if (job.options.atomic && !job.resumes) assertAllFit(plan.planned);
+    const until = inDoubt ? await this.inFlightUntil(job, shared.ids, plan.nets, hosts) : null;
+    if (until !== null) return { kind: 'in-flight', until, ids: shared.ids, hosts };
+    const finished = await this.carryOut(job, course, plan, rows, { whole, shared }, held);
+    return finished ? { kind: 'done', finished } : { kind: 'more-names', hosts: [] };
+  }
+
+  /**
+   * A list that is planned: stored, then carried out piece by piece, or left to whoever carries long ones on.
+   * @returns what became of it; null: its locks are not ours any more, or the cache has followed the provider since
+   */
+  private async carryOut(
+    job: Job,
+    { stopping }: Course,
+    { planned, nets }: Plan,
+    rows: readonly StoredRecord[],
+    { whole, shared }: Pick<How, 'whole'> & { shared: SharedZone },
+    held: Held,
+  ): Promise<Finished | null> {
+    const { actor, domain, connection, options } = job;
+    if (!job.resumes && !nets.length && !planned.some(({ error }) => error)) {
+      this.audit.notNeeded(actor);
+      return { changeSet: null, results: planned.map((edit) => resultOf(edit, undefined)) };
+    }
+    const { atomic, chunk } = connection.definition.capabilities;
+    const size = options.atomic && atomic ? Math.max(chunk, CHUNK) : Math.min(chunk, CHUNK);
+    const chunks = chunksOf(nets, size);
+    const background = job.resumes !== null || (job.accepted !== null && nets.length > FOREGROUND);
+    const refusal = job.resumes
+      ? await this.heldLists.refusal(job.resumes.changeSet, domain.id, chunks[0] ?? [])
+      : null;
+    if (job.resumes && refusal) {
+      await this.heldLists.hold(job.resumes.changeSet, domain.id, refusal, NOBODY);
+      return { changeSet: job.resumes.changeSet, results: [], paused: true };
+    }
+    // the process was paused, or lost its database: somebody else may have the names by now
+    if (performance.now() >= held.heldUntil()) return null;
+    // others are let in between its pieces; of one that is whole or nothing, nobody is
+    const left = background && !job.resumes && !options.atomic;
+    const first = left ? [] : (chunks[0] ?? []);
+    const how = { background, left, whole, owner: held.owner, syncedAt: shared.syncedAt };
+    const changeSet = await this.store(job, planned, nets, first, how);
+    if (changeSet === null) return job.resumes ? { changeSet, results: [] } : null;
+    if (background && job.accepted) {
+      // the entry is written at the end
+      this.audit.notNeeded(actor);
+      // who asked is answered, or waits as long as they said
+      requestDeadline().lift();
+      job.accepted(changeSet);
+    }
+    if (left) {
+      const pending = new Set(nets.flatMap(({ entry }) => entry.positions));
+      return { changeSet, results: [], left: { planned, pending } };
+    }
+    const ended = new Map<number, Ended>();
+    const run = {
+      actor,
+      domain,
+      connection,
+      options,
+      held,
+      others: shared.ids.filter((id) => id !== domain.id),
+      mayRead: mayRead(actor, domain),
+      planned,
+      changeSet,
+      resumed: job.resumes !== null,
+      pauses: job.resumes !== null && !options.atomic,
+      only: onlyOf(options.only, rows),
+      ended,
+    };
+    const paused = await this.executor.run(run, chunks, background, stopping);
+    return { changeSet, paused, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
+  }
+
+  /** Until when the list has to wait for what the provider may still carry out; null: not at all. */
+  private async inFlightUntil(
+    { edits, connection }: Job,
+    domainIds: readonly number[],
+    nets: readonly Net[],
+    hosts: readonly string[],
+  ): Promise<string | null> {
+    const { replaces, outlives } = connection.definition.capabilities;
+    // a set that is as it shall be would not be when another value came
+    const names = nets.length || !('hosts' in edits) ? [] : hosts;
+    return outlives ? this.inFlight.until(domainIds, nets, names, replaces) : null;
+  }
+
+  /** @returns the number of the list; null: somebody else has taken it up, or it has to be planned anew */
+  private async store(
+    { actor, domain, options, resumes }: Job,
+    planned: readonly Planned[],
+    nets: readonly Net[],
+    first: readonly Net[],
+    how: How,
+  ): Promise<number | null> {
+    if (!resumes) return this.sets.open(actor, domain, planned, nets, first, { ...options, ...how });
+    const { changeSet } = resumes;
+    return (await this.sets.takeUp(changeSet, planned, nets, first, how)) ? changeSet : null;
+  }
+}
+
+/** What of some sets the provider has to hold: records that are kept here alone have no id there. */
+function onlyOf(keys: ListOptions['only'], rows: readonly StoredRecord[]): ApplyOptions['only'] {
+  if (!keys) return undefined;
+  const sets = new Map(
+    keys.map(({ host, type, line }) => [
+      keyText({ host, type, line }),
+      { host, type, line, remoteIds: [] as string[] },
+    ]),
+  );
+  for (const row of rows) if (row.remote_id !== null) sets.get(keyText(row))?.remoteIds.push(row.remote_id);
+  return [...sets.values()];
+}
