@@ -1,5 +1,5 @@
 import { due, turn } from '../common/turns.js';
-import type { RemoteRecord } from '../dns/record.js';
+import { type RemoteRecord, recordKey } from '../dns/record.js';
 
 /** A cached record as plain data. */
 export interface CacheRow {
@@ -64,10 +64,7 @@ const agrees = (row: CacheRow, record: RemoteRecord): boolean =>
 
 type Content = Pick<CacheRow, 'host' | 'type' | 'value' | 'line' | 'priority'>;
 /** What makes two records the same one; then, of what is left, those whose priority was changed past us. */
-const CONTENTS = [
-  (r: Content) => JSON.stringify([r.host, r.type, r.value, r.line, r.priority]),
-  (r: Content) => JSON.stringify([r.host, r.type, r.value, r.line]),
-] as const;
+const CONTENTS = [recordKey, (r: Content) => JSON.stringify([r.host, r.type, r.value, r.line])] as const;
 
 /** What writes without a known end may have made of a row. */
 export interface Expectation {

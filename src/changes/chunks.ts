@@ -1,3 +1,4 @@
+import { groupByHost } from '../dns/group-by-host.js';
 import type { RecordChange } from './change-set.entity.js';
 import { hostsOf } from './evidence.js';
 import type { Net } from './working-copy.js';
@@ -15,7 +16,7 @@ export function chunksOf(nets: readonly Net[], size: number): Net[][] {
   const chunks: Net[][] = [];
   let chunk: Net[] = [];
   const hosts = ({ before, after }: Net) => [before?.host, after?.host].filter((host) => host !== undefined);
-  for (const group of groupsOf(nets, hosts)) {
+  for (const group of groupByHost(nets, hosts)) {
     if (chunk.length && chunk.length + group.length > size) {
       chunks.push(chunk);
       chunk = [];
@@ -34,7 +35,7 @@ export function piecesOf<T extends Pick<RecordChange, 'host' | 'host_before'>>(
 ): T[][] {
   const pieces: T[][] = [];
   let at = new Set<string>();
-  for (const group of groupsOf(changes, hostsOf)) {
+  for (const group of groupByHost(changes, hostsOf)) {
     const more = group.flatMap(hostsOf);
     const piece = pieces.at(-1);
     const together = new Set([...at, ...more]);
@@ -47,26 +48,4 @@ export function piecesOf<T extends Pick<RecordChange, 'host' | 'host_before'>>(
     }
   }
   return pieces;
-}
-
-function groupsOf<T>(nets: readonly T[], hosts: (one: T) => string[]): T[][] {
-  const parent = new Map<string, string>();
-  const root = (host: string): string => {
-    let at = host;
-    for (let up = parent.get(at); up !== undefined && up !== at; up = parent.get(at)) at = up;
-    return at;
-  };
-  for (const net of nets) {
-    const [first, second] = hosts(net) as [string, string?];
-    if (!parent.has(first)) parent.set(first, first);
-    if (second !== undefined) parent.set(root(second), root(first));
-  }
-  const groups = new Map<string, T[]>();
-  for (const net of nets) {
-    const key = root(hosts(net)[0] as string);
-    const group = groups.get(key);
-    if (group) group.push(net);
-    else groups.set(key, [net]);
-  }
-  return [...groups.values()];
 }

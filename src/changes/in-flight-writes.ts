@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { RowValues } from '../cache/reconcile.js';
 import { now } from '../common/clock.js';
 import { Db, marks } from '../database/db.js';
+import { recordKey } from '../dns/record.js';
 import type { Capabilities } from '../providers/provider.js';
 import { asSent, hostsOf, type InDoubtChange } from './evidence.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
@@ -60,8 +61,7 @@ function wish(recordId: number | null, row: RowValues | null): string {
   return JSON.stringify([recordId, host, type, value, line, priority, ttl, proxied, weight, enabled]);
 }
 
-const contentOf = ({ host, type, value, line, priority }: RowValues): string =>
-  JSON.stringify(['content', host, type, value, line, priority]);
+const contentOf = (row: RowValues): string => `content ${recordKey(row)}`;
 
 /** The places that a list touches, and of each whether all that it wants there is such a wish. */
 function touched(

@@ -9,7 +9,7 @@ import { DatabaseService } from '../database/database.service.js';
 import { Db, marks } from '../database/db.js';
 import { Installation } from '../database/installation.js';
 import { shownValue } from '../dns/record.js';
-import { WRITE } from '../domains/access-rights.js';
+import { systemAccess } from '../domains/access-rights.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
@@ -151,7 +151,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
       // another process is faster
       if (edits.length !== positions.length) break;
       const options = { door: set.door, comment: set.comment, atomic };
-      const all = { ...domain, access: { level: WRITE, hosts: [], rules: null } };
+      const all = { ...domain, access: systemAccess };
       const resumes = { changeSet: id, positions };
       if (!(await actingLater(() => this.engine.resume(actorOf(set), all, edits, options, resumes)))) break;
       begun = true;

@@ -2,6 +2,7 @@ import type { Connection } from '../accounts/provider-connections.js';
 import { difference } from '../cache/reconcile.js';
 import type { StoredRecord } from '../cache/record-cache.js';
 import { now } from '../common/clock.js';
+import { recordKey } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { keyText, type SetKey } from '../providers/record-set.js';
 import type { Edit } from './edit.js';
@@ -60,14 +61,10 @@ export class Truth {
   /** Those of the rows that the cache did not know of when the list came. */
   foreign(rows: readonly StoredRecord[]): StoredRecord[] {
     if (!this.known) return [];
-    const known = new Set(this.known.map(recordText));
-    return rows.filter((row) => !known.has(recordText(row)));
+    const known = new Set(this.known.map(recordKey));
+    return rows.filter((row) => !known.has(recordKey(row)));
   }
 }
-
-/** Equal for what `sameRecord` calls the same one. */
-const recordText = ({ host, type, line, priority, value }: StoredRecord): string =>
-  JSON.stringify([host, type, line, priority, value]);
 
 async function agree(rows: readonly StoredRecord[], there: Parameters<typeof difference>[1]): Promise<boolean> {
   const { insert, update, remove } = await difference(rows, there);

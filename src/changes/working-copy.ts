@@ -6,6 +6,7 @@ import { type DnsRecord, type RemoteRecord, sameRecord } from '../dns/record.js'
 import { assertMay, judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import type { Capabilities, Change, ProviderDefinition } from '../providers/provider.js';
+import { keyText } from '../providers/record-set.js';
 import { derivedId } from '../providers/rrset.js';
 import type { Edit, NewRecord, Upsert } from './edit.js';
 import { type Entry, Names } from './names.js';
@@ -216,7 +217,7 @@ export class WorkingCopy {
       if (other.now.ttl === now.ttl) continue;
       other.now = { ...other.now, ttl: now.ttl };
       const { host, type, line } = now;
-      this.moved.set(JSON.stringify([host, type, line]), { host, type, line });
+      this.moved.set(keyText({ host, type, line }), { host, type, line });
     }
   }
 

@@ -45,11 +45,14 @@ export interface DnsRecord {
 }
 
 /** What makes two records the same one: host, type, value, line, and the priority of MX and SRV. */
-export const sameRecord = (
-  a: Pick<DnsRecord, 'host' | 'type' | 'value' | 'line' | 'priority'>,
-  b: Pick<DnsRecord, 'host' | 'type' | 'value' | 'line' | 'priority'>,
-): boolean =>
+type Identity = Pick<DnsRecord, 'host' | 'type' | 'value' | 'line' | 'priority'>;
+
+export const sameRecord = (a: Identity, b: Identity): boolean =>
   a.host === b.host && a.type === b.type && a.value === b.value && a.line === b.line && a.priority === b.priority;
+
+/** Equal for what `sameRecord` calls the same one. */
+export const recordKey = ({ host, type, value, line, priority }: Identity): string =>
+  JSON.stringify([host, type, value, line, priority]);
 
 /** A record as a client gave it; what is left out takes the default of the specification. */
 export interface LooseRecord {

@@ -17,6 +17,9 @@ export interface DomainAccess {
   rules: readonly TokenRule[] | null;
 }
 
+/** What the service may do by itself in any domain; on whose behalf it does so is judged elsewhere. */
+export const systemAccess: DomainAccess = { level: WRITE, hosts: [], rules: null };
+
 /** Which of the limits decided: `creator` is the right of the person behind a token, or of the user. */
 export type Source = 'token' | 'creator' | 'scope' | 'window' | 'network';
 

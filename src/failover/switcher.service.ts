@@ -8,7 +8,7 @@ import { log } from '../common/logger.js';
 import { type Maker } from '../common/maker.js';
 import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
-import { WRITE } from '../domains/access-rights.js';
+import { systemAccess } from '../domains/access-rights.js';
 import type { DomainRow, OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
@@ -124,7 +124,7 @@ export class Switcher {
 
   /** A domain for what rules do by themselves: the rights of their makers are judged under their locks. */
   async opened(domainId: number): Promise<OpenDomain> {
-    return { ...(await this.domains.reload(domainId)), access: { level: WRITE, hosts: [], rules: null } };
+    return { ...(await this.domains.reload(domainId)), access: systemAccess };
   }
 
   /** @throws Stale; AppError 409001 where the set is not as the rule left it; ProviderError */

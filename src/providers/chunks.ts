@@ -1,4 +1,5 @@
-import type { DnsRecord } from '../dns/record.js';
+import { groupByHost } from '../dns/group-by-host.js';
+import { recordKey } from '../dns/record.js';
 import { NotBegun } from './errors.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from './provider.js';
 import { endsList, failed, notTried, timeIsOver, work } from './work.js';
@@ -12,26 +13,8 @@ const hostsOf = (change: Change): string[] => [
 ];
 
 /** Positions of the changes, those together that are of one host, or of hosts between which a record moves. */
-export function tied(changes: readonly Change[]): number[][] {
-  const ties = new Map<string, { hosts: string[]; positions: number[] }>();
-  for (const [i, change] of changes.entries()) {
-    let tie = { hosts: [] as string[], positions: [i] };
-    for (const host of hostsOf(change)) {
-      const known = ties.get(host);
-      if (!known) {
-        tie.hosts.push(host);
-        ties.set(host, tie);
-      } else if (known !== tie) {
-        const [large, small] = known.positions.length < tie.positions.length ? [tie, known] : [known, tie];
-        for (const position of small.positions) large.positions.push(position);
-        for (const moved of small.hosts) ties.set(moved, large);
-        large.hosts.push(...small.hosts);
-        tie = large;
-      }
-    }
-  }
-  return [...new Set(ties.values())].map(({ positions }) => positions.toSorted((a, b) => a - b));
-}
+export const tied = (changes: readonly Change[]): number[][] =>
+  groupByHost([...changes.keys()], (i) => hostsOf(changes[i] as Change));
 
 /**
  * Positions of the changes, those that are tied together, and of these deletions first, else in their order: but what
@@ -43,7 +26,7 @@ export function byHost(changes: readonly Change[]): number[][] {
   for (const [i, change] of changes.entries()) {
     if (change.op === 'create') continue;
     const { before } = change;
-    for (const place of [before.host, `${before.host} ${before.type}`, placeOf(before)]) {
+    for (const place of [before.host, `${before.host} ${before.type}`, recordKey(before)]) {
       const known = leaving.get(place);
       if (known) known.push(i);
       else leaving.set(place, [i]);
@@ -54,7 +37,7 @@ export function byHost(changes: readonly Change[]): number[][] {
     if (change.op === 'delete') return [];
     const { after } = change;
     if (after.type === 'CNAME') return leaving.get(after.host) ?? [];
-    return [...(leaving.get(`${after.host} CNAME`) ?? []), ...(leaving.get(placeOf(after)) ?? [])];
+    return [...(leaving.get(`${after.host} CNAME`) ?? []), ...(leaving.get(recordKey(after)) ?? [])];
   };
   return tied(changes).map((list) => {
     const ordered: number[] = [];
@@ -69,9 +52,6 @@ export function byHost(changes: readonly Change[]): number[][] {
     return ordered;
   });
 }
-
-const placeOf = ({ host, type, value, priority, line }: DnsRecord): string =>
-  JSON.stringify([host, type, value, priority, line]);
 
 /** Lists of at most `size` positions, what is tied whole where it fits. */
 function chunksOf(changes: readonly Change[], size: number): number[][] {

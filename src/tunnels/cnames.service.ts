@@ -10,7 +10,7 @@ import { signedIn } from '../common/access.js';
 import { AppError, CODES, errors, fieldError } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { relativeName } from '../dns/names.js';
-import { WRITE } from '../domains/access-rights.js';
+import { systemAccess } from '../domains/access-rights.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { clipped } from '../outbound/outbound-error.js';
@@ -35,8 +35,6 @@ export interface Conflict {
   hostname: string;
   record: Pick<StoredRecord, 'id' | 'type' | 'value'>;
 }
-
-const ALL = { level: WRITE, hosts: [], rules: null };
 
 /**
  * The CNAMEs of the hostnames of tunnels. Each change of one takes the road of every change of a record; only what
@@ -96,7 +94,7 @@ export class Cnames {
     for (const { domain, hostnames } of zones) {
       // what was made there since the last synchronisation must not be overlooked
       await this.sync.refresh(domain, 'system');
-      const { definition } = await this.places.of({ ...domain, access: ALL });
+      const { definition } = await this.places.of({ ...domain, access: systemAccess });
       const hosts = hostnames.map((hostname) => hostOf(domain, hostname));
       const rows = await this.cache.those(domain.id, 'host', hosts);
       for (const [i, hostname] of hostnames.entries()) {
@@ -188,7 +186,7 @@ export class Cnames {
   }
 
   private async open(actor: Actor, domain: DomainRow): Promise<OpenDomain> {
-    if (actor === 'system') return { ...domain, access: ALL };
+    if (actor === 'system') return { ...domain, access: systemAccess };
     return this.policy.open(signedIn(actor), domain.id, 'records');
   }
 

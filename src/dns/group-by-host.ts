@@ -1,0 +1,25 @@
+/**
+ * Items, those together that are of one host, or of hosts that others of them tie to each other. Groups follow each
+ * other in the order of their first items, items in their own.
+ */
+export function groupByHost<T>(items: readonly T[], hostsOf: (item: T) => readonly string[]): T[][] {
+  const groups = new Map<string, { hosts: string[]; positions: number[] }>();
+  for (const [i, item] of items.entries()) {
+    let group = { hosts: [] as string[], positions: [i] };
+    for (const host of hostsOf(item)) {
+      const known = groups.get(host);
+      if (!known) {
+        group.hosts.push(host);
+        groups.set(host, group);
+      } else if (known !== group) {
+        const [large, small] = known.positions.length < group.positions.length ? [group, known] : [known, group];
+        for (const position of small.positions) large.positions.push(position);
+        for (const moved of small.hosts) groups.set(moved, large);
+        large.hosts.push(...small.hosts);
+        group = large;
+      }
+    }
+  }
+  const lists = [...new Set(groups.values())].map(({ positions }) => positions.toSorted((a, b) => a - b));
+  return lists.map((positions) => positions.map((i) => items[i] as T));
+}
