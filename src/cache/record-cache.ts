@@ -1,17 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now } from '../common/clock.js';
-import { recordSearch } from '../common/search.js';
-import { turn } from '../common/turns.js';
-import { Db, marks, type SqlValue } from '../database/db.js';
+import { Db, type SqlValue } from '../database/db.js';
+import { domainState } from '../domains/domain-state.js';
+import { type Counted, DnsRecordsRepository, type StoredRecord } from './dns-records.repository.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
-import { recordCounts } from './record-counts.js';
-import { type Counted, FOLLOWING, RECORD_COLUMNS, RecordRows, type StoredRecord, stored } from './record-rows.js';
+import { RecordCountsRepository } from './record-counts.repository.js';
 
-export { RECORD_COLUMNS, type StoredRecord, stored } from './record-rows.js';
-
-/** rows of a domain that are read at once: SQLite reads them while nobody else has a turn */
-const PAGE = 2000;
+export { rowOfRecord, type StoredRecord } from './dns-records.repository.js';
 
 /** What becomes of a row: of the one with this id, which need not be there any more, or of a new one. */
 export interface Written {
@@ -19,53 +15,27 @@ export interface Written {
   row: RowValues & { remark: string };
 }
 
-/** What follows the provider of a row. */
-export const rowOfRecord = (row: StoredRecord): RowValues =>
-  Object.fromEntries(FOLLOWING.map((column) => [column, row[column]])) as unknown as RowValues;
-
 /** The table of cached records. Nothing here asks who may, or talks to a provider. */
 @Injectable()
 export class RecordCache {
-  private readonly rows: RecordRows;
+  constructor(
+    private readonly db: Db,
+    private readonly rows: DnsRecordsRepository,
+    private readonly counts: RecordCountsRepository,
+  ) {}
 
-  constructor(private readonly db: Db) {
-    this.rows = new RecordRows(db);
-  }
-
-  async one(domainId: number, id: number): Promise<StoredRecord | null> {
-    const row = await this.db.row<StoredRecord>(
-      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE id = ? AND domain_id = ?`,
-      [id, domainId],
-    );
-    return row ? stored(row) : null;
+  one(domainId: number, id: number): Promise<StoredRecord | null> {
+    return this.rows.one(domainId, id);
   }
 
   /** Rows of a domain at some hosts, or with some ids, in the order of their ids. */
-  async those(domainId: number, column: 'host' | 'id', values: readonly SqlValue[]): Promise<StoredRecord[]> {
-    const found: StoredRecord[] = [];
-    await this.rows.each(values, async (some) => {
-      const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE domain_id = ? AND ${column} IN (${marks(some.length)})`;
-      return found.push(...(await this.db.rows<StoredRecord>(sql, [domainId, ...some])).map(stored));
-    });
-    return found.sort((a, b) => a.id - b.id);
+  those(domainId: number, column: 'host' | 'id', values: readonly SqlValue[]): Promise<StoredRecord[]> {
+    return this.rows.those(domainId, column, values);
   }
 
   /** All rows of a domain with what may follow the provider only: a large zone is compared without the rest. */
-  async following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
-    const sql = `SELECT id, remark, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ? AND id > ?
-      ORDER BY id LIMIT ${PAGE}`;
-    const rows: CacheRow[] = [];
-    for (;;) {
-      const page = await this.db.rows<CacheRow>(sql, [domainId, rows.at(-1)?.id ?? 0], manager);
-      for (const row of page) {
-        row.proxied = Boolean(row.proxied);
-        row.enabled = Boolean(row.enabled);
-        row.read_only = Boolean(row.read_only);
-        rows.push(row);
-      }
-      if (page.length < PAGE) return rows;
-      await turn();
-    }
+  following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
+    return this.rows.following(domainId, manager);
   }
 
   /**
@@ -113,7 +83,7 @@ export class RecordCache {
       if (row.remote_id !== null) holders.set(row.remote_id, counted);
       ids.push(written);
     }
-    await recordCounts.add(this.db, manager, domainId, by);
+    await this.count(manager, domainId, by);
     return ids;
   }
 
@@ -147,16 +117,13 @@ export class RecordCache {
       manager,
       there.map((row) => row.id),
     );
-    await recordCounts.add(this.db, manager, domainId, by);
+    await this.count(manager, domainId, by);
     return there.length;
   }
 
   /** Marks rows that a change in doubt touches, or takes the mark away. @returns how many there are */
-  async markPending(manager: EntityManager, domainId: number, ids: readonly number[], pending = true): Promise<number> {
-    return this.rows.each(ids, (some) => {
-      const sql = `UPDATE dns_records SET pending = ? WHERE domain_id = ? AND id IN (${marks(some.length)})`;
-      return this.db.run(sql, [pending, domainId, ...some], manager);
-    });
+  markPending(manager: EntityManager, domainId: number, ids: readonly number[], pending = true): Promise<number> {
+    return this.rows.markPending(manager, domainId, ids, pending);
   }
 
   /** The ids of the rows that have these ids of the provider. */
@@ -172,30 +139,23 @@ export class RecordCache {
     id: number,
     { from, to: remark }: { from: string; to: string },
   ): Promise<void> {
-    const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE id = ? AND domain_id = ?`;
-    const row = await this.db.row<StoredRecord>(sql, [id, domainId], manager);
+    const row = await this.rows.one(domainId, id, manager);
     if (row?.remark !== from || remark === from) return;
-    const search = recordSearch({ ...row, remark });
-    await this.db.run('UPDATE dns_records SET remark = ?, search = ? WHERE id = ?', [remark, search, id], manager);
+    await this.rows.remark(manager, row, remark);
   }
 
   /** How many records of a type a domain has. */
   countOf(domainId: number, type: string): Promise<number> {
-    return recordCounts.of(this.db, domainId, type);
+    return this.counts.of(domainId, type);
   }
 
   /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */
-  async alignTtl(
+  alignTtl(
     manager: EntityManager,
     domainId: number,
-    { host, type, line, ttl }: Pick<RowValues, 'host' | 'type' | 'line' | 'ttl'>,
+    set: Pick<RowValues, 'host' | 'type' | 'line' | 'ttl'>,
   ): Promise<void> {
-    await this.db.run(
-      `UPDATE dns_records SET ttl = ?
-       WHERE domain_id = ? AND host = ? AND type = ? AND line = ? AND ttl <> ? AND remote_id IS NOT NULL`,
-      [ttl, domainId, host, type, line, ttl],
-      manager,
-    );
+    return this.rows.alignTtl(manager, domainId, set);
   }
 
   /** Makes the rows equal to the provider's list, without the hosts of `except`. @returns how many rows were touched */
@@ -222,7 +182,14 @@ export class RecordCache {
     for (const { id, values: row } of changed) await this.rows.update(manager, id, row);
     await this.rows.insert(manager, domainId, added);
     const touched = removed + changed.length + added.length;
-    if (touched) await recordCounts.again(this.db, manager, domainId);
+    if (touched) await domainState.setRecords(this.db, manager, domainId, await this.counts.recount(domainId, manager));
     return touched;
+  }
+
+  /** So many more records of each type, or fewer. The transaction has locked the domain's row. */
+  private async count(manager: EntityManager, domainId: number, by: ReadonlyMap<string, number>): Promise<void> {
+    const all = [...by.values()].reduce((sum, more) => sum + more, 0);
+    if (all) await domainState.addRecords(this.db, manager, domainId, all);
+    for (const [type, more] of by) if (more) await this.counts.add(domainId, type, more, manager);
   }
 }

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { RECORD_COLUMNS, type StoredRecord, stored } from '../cache/record-cache.js';
+import { DnsRecordsRepository, type Listed, type StoredRecord } from '../cache/dns-records.repository.js';
 import { errors } from '../common/errors.js';
 import type { TokenRule } from '../common/token-rules.js';
-import { Db, type SqlValue } from '../database/db.js';
 import { judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { readableSql } from './rules-sql.js';
@@ -23,11 +22,8 @@ const breathe = (): Promise<unknown> => {
   return last;
 };
 
-/** What the records of a list are: `where` with its values, `order` with the id as tie-break. */
-interface Wanted {
-  where: string;
-  values: readonly SqlValue[];
-  order: string;
+/** Some of the records of a list. */
+interface Wanted extends Listed {
   skip: number;
   take: number;
 }
@@ -37,7 +33,7 @@ interface Wanted {
 export class AllowedRecords implements OnModuleDestroy {
   private stopping = false;
 
-  constructor(private readonly db: Db) {}
+  constructor(private readonly rows: DnsRecordsRepository) {}
 
   onModuleDestroy(): void {
     this.stopping = true;
@@ -61,20 +57,17 @@ export class AllowedRecords implements OnModuleDestroy {
       : this.judged(domain, { ...wanted, where, values }, gone);
   }
 
-  private async told({ where, values, order, skip, take }: Wanted) {
-    const count = await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM dns_records WHERE ${where}`, values);
-    const rows = await this.db.rows<StoredRecord>(
-      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
-      [...values, take, skip],
-    );
-    return { total: Number(count?.n), rows: rows.map(stored) };
+  private async told({ skip, take, ...listed }: Wanted) {
+    const total = await this.rows.count(listed);
+    return { total, rows: await this.rows.page(listed, take, skip) };
   }
 
   private async judged(domain: OpenDomain, wanted: Wanted, gone: () => boolean) {
     const rows: StoredRecord[] = [];
     let total = 0;
     let since = performance.now();
-    for (let batch = await this.after(wanted); batch.length; batch = await this.after(wanted, batch.at(-1))) {
+    const next = (row?: StoredRecord) => this.rows.after(wanted, BATCH, row);
+    for (let batch = await next(); batch.length; batch = await next(batch.at(-1))) {
       for (const row of batch) {
         if (performance.now() - since > SLICE_MS) {
           await breathe();
@@ -88,24 +81,5 @@ export class AllowedRecords implements OnModuleDestroy {
       if (batch.length < BATCH) break;
     }
     return { total, rows };
-  }
-
-  /** The next batch in order, after this row. */
-  private async after({ where, values, order }: Wanted, row?: StoredRecord): Promise<StoredRecord[]> {
-    const [column, direction] = order.split(/[ ,]+/) as [keyof StoredRecord, string];
-    const than = direction === 'DESC' ? '<' : '>';
-    const beyond = !row
-      ? ['', []]
-      : column === 'id'
-        ? [` AND id ${than} ?`, [row.id]]
-        : [
-            ` AND (${column} ${than} ? OR (${column} = ? AND id ${than} ?))`,
-            [row[column], row[column], row.id] as SqlValue[],
-          ];
-    const rows = await this.db.rows<StoredRecord>(
-      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where}${beyond[0]} ORDER BY ${order} LIMIT ?`,
-      [...values, ...(beyond[1] as SqlValue[]), BATCH],
-    );
-    return rows.map(stored);
   }
 }

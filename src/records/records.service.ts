@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Connection } from '../accounts/provider-connections.js';
-import { RECORD_COLUMNS, RecordCache, type StoredRecord, stored } from '../cache/record-cache.js';
+import { DnsRecordsRepository } from '../cache/dns-records.repository.js';
+import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
 import { SuspiciousList } from '../cache/suspicious.js';
 import { doorOf } from '../changes/change-sets.js';
 import { creation, type Edit, update } from '../changes/edit.js';
 import { ChangeEngine } from '../changes/engine.service.js';
 import { Places } from '../changes/places.js';
 import type { RecordInput, RecordPatch, RecordView } from '../changes/record.dto.js';
-import { proxyRule, storedForms } from '../changes/record-rules.js';
 import { RecordSyncService } from '../changes/record-sync.service.js';
 import { recordView } from '../changes/record-view.js';
 import { mayRead } from '../changes/who.js';
@@ -17,16 +17,14 @@ import { withoutDeadline } from '../common/deadline.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import { orderBy, pageOf } from '../common/paging.dto.js';
-import { searchPattern } from '../common/search.js';
 import type { RecordState } from '../common/token-rules.js';
-import { Db, marks, type SqlValue } from '../database/db.js';
+import type { SqlValue } from '../database/db.js';
 import { unknownSort } from '../database/lists.js';
-import { relativeName, toAscii } from '../dns/names.js';
 import { judgeRecord, WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
-import { providerOf } from '../providers/registry.js';
 import { AllowedRecords } from './allowed-records.js';
+import { filter } from './record-filter.js';
 import type { RecordList, RecordQuery } from './records.dto.js';
 
 /**
@@ -54,7 +52,7 @@ export class RecordsService {
   private readonly following = new Map<number, Promise<unknown>>();
 
   constructor(
-    private readonly db: Db,
+    private readonly rows: DnsRecordsRepository,
     private readonly cache: RecordCache,
     private readonly engine: ChangeEngine,
     private readonly sync: RecordSyncService,
@@ -99,14 +97,10 @@ export class RecordsService {
     if (values.length === 1) total = domain.records_count;
     else if (values.length === 2 && query.type) total = await this.cache.countOf(domain.id, values[1] as string);
     if (!asked && total !== undefined) assertFitsOneAnswer(total);
-    const rows = await this.db.rows<StoredRecord>(pageSql(where, order, Boolean(query.keyword)), [
-      ...values,
-      limit,
-      start,
-    ]);
+    const rows = await this.rows.page({ where, values, order }, limit, start, Boolean(query.keyword));
     total ??= await this.total([where, values], order, start, limit, rows);
     if (!asked) assertFitsOneAnswer(total);
-    return { total, list: rows.map((row) => recordView(stored(row), domain)), asked };
+    return { total, list: rows.map((row) => recordView(row, domain)), asked };
   }
 
   /** Brings an old cache up to date, once for all who ask meanwhile. */
@@ -191,13 +185,9 @@ export class RecordsService {
   ): Promise<number> {
     const last = rows.at(-1);
     if (rows.length < limit && (last || !start)) return start + rows.length;
-    if (!last || order !== 'id ASC') return this.count(where, values);
-    return start + rows.length + (await this.count(`${where} AND id > ?`, [...values, last.id]));
-  }
-
-  private async count(where: string, values: SqlValue[]): Promise<number> {
-    return Number(
-      (await this.db.row<{ n: number }>(`SELECT COUNT(*) AS n FROM dns_records WHERE ${where}`, values))?.n,
+    if (!last || order !== 'id ASC') return this.rows.count({ where, values });
+    return (
+      start + rows.length + (await this.rows.count({ where: `${where} AND id > ?`, values: [...values, last.id] }))
     );
   }
 }
@@ -232,61 +222,4 @@ function assertMayConfirm({ principal }: Caller, { id, access }: OpenDomain): vo
 function assertFitsOneAnswer(total: number): void {
   if (total <= MAX_UNPAGED) return;
   throw errors.field('page', `is required: ${total} records match, more than the ${MAX_UNPAGED} that fit one answer`);
-}
-
-/**
- * The query of a page. A keyword is looked for in an index alone, and only what it finds is read: the rows are ten
- * times as large.
- */
-function pageSql(where: string, order: string, searching: boolean): string {
-  if (!searching) return `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
-  return `SELECT ${RECORD_COLUMNS} FROM dns_records JOIN (
-            SELECT id AS found FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?) page ON found = id
-           ORDER BY ${order}`;
-}
-
-/**
- * What a filter names is made canonical as what is stored was; what is merely not there is not found.
- * @throws AppError 400001
- */
-function filter({ id, name, provider }: OpenDomain, query: RecordQuery): [string, SqlValue[]] {
-  const where = ['domain_id = ?'];
-  const values: SqlValue[] = [id];
-  const equals = (column: string, value: SqlValue | undefined) => {
-    if (value === undefined) return;
-    where.push(`${column} = ?`);
-    values.push(value);
-  };
-  const host = query.host ?? query.subdomain;
-  equals('type', query.type?.trim().toUpperCase());
-  equals(
-    'host',
-    host === undefined ? undefined : storedHost(host, name, query.host === undefined ? 'subdomain' : 'host'),
-  );
-  if (query.value !== undefined) {
-    const forms = storedForms(query.value, name);
-    const each = forms.map(({ priority }) => `(type = ? AND value = ?${priority === null ? '' : ' AND priority = ?'})`);
-    const plain = forms.length ? `(type NOT IN (${marks(forms.length)}) AND value = ?)` : 'value = ?';
-    where.push(`(${[...each, plain].join(' OR ')})`);
-    for (const { type, value, priority } of forms) values.push(type, value, ...(priority === null ? [] : [priority]));
-    values.push(...forms.map((form) => form.type), query.value);
-  }
-  const { line, proxied } = proxyRule(providerOf(provider)?.capabilities ?? { proxy: false }, query);
-  equals('line', line);
-  equals('proxied', proxied);
-  equals('enabled', query.enabled);
-  if (query.keyword) {
-    where.push(`search LIKE ? ESCAPE '!'`);
-    values.push(searchPattern(query.keyword));
-  }
-  return [where.join(' AND '), values];
-}
-
-/** @throws AppError 400001 for a full name outside of the zone, and for what no name can be */
-function storedHost(text: string, zone: string, path: string): string {
-  const ascii = toAscii(text);
-  if (ascii === '' && text.trim() !== '') throw errors.field(path, `"${text}" is no name`);
-  const host = ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
-  if (host === null) throw errors.field(path, `"${text}" is not inside the zone ${zone}`);
-  return host;
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
+import { DnsRecordsRepository } from '../../src/cache/dns-records.repository.js';
 import type { RowValues } from '../../src/cache/reconcile.js';
 import { RecordCache } from '../../src/cache/record-cache.js';
+import { RecordCountsRepository } from '../../src/cache/record-counts.repository.js';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { domainState } from '../../src/domains/domain-state.js';
@@ -27,7 +29,7 @@ for (const { kind, skip } of databases()) {
     beforeAll(async () => {
       service = await startService(kind);
       ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
-      cache = new RecordCache(db);
+      cache = new RecordCache(db, new DnsRecordsRepository(db), new RecordCountsRepository(db));
       await db.run(
         `INSERT INTO dns_accounts (id, provider, name, remark, credentials, created_at, updated_at) VALUES (1, 'zonefile', 'a', '', '', ?, ?)`,
         [now(), now()],

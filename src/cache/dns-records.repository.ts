@@ -1,0 +1,260 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { now } from '../common/clock.js';
+import { recordSearch } from '../common/search.js';
+import { turn } from '../common/turns.js';
+import { Db, marks, type SqlValue } from '../database/db.js';
+import type { CacheRow, RowValues } from './reconcile.js';
+
+/** What follows the provider. */
+const FOLLOWING = [
+  'remote_id',
+  'host',
+  'type',
+  'value',
+  'ttl',
+  'line',
+  'proxied',
+  'priority',
+  'weight',
+  'enabled',
+  'read_only',
+] as const;
+const COLUMNS = ['domain_id', ...FOLLOWING, 'remark', 'updated_at', 'created_at'] as const;
+/** The columns of a cached record. */
+const RECORD_COLUMNS = `id, ${COLUMNS.join(', ')}, pending`;
+
+/** A cached record as stored, with its booleans as booleans. */
+export interface StoredRecord extends CacheRow {
+  domain_id: number;
+  remark: string;
+  updated_at: string;
+  created_at: string | null;
+  /** a change of it was sent to the provider, and nobody knows yet whether it was applied */
+  pending: boolean;
+}
+
+/** A row as far as it is counted. */
+export type Counted = { id: number; type: string; remote_id: string | null };
+
+/** Some of the records of a list: `where` with its values, `order` with the id as tie-break. */
+export interface Listed {
+  where: string;
+  values: readonly SqlValue[];
+  order: string;
+}
+
+/** ids that one statement names */
+const CHUNK = 200;
+/** rows of a domain that are read at once: SQLite reads them while nobody else has a turn */
+const PAGE = 2000;
+
+/** One row of a raw query; booleans are 0/1 on SQLite and MariaDB. */
+function stored(row: StoredRecord): StoredRecord {
+  row.proxied = Boolean(row.proxied);
+  row.enabled = Boolean(row.enabled);
+  row.read_only = Boolean(row.read_only);
+  row.pending = Boolean(row.pending);
+  return row;
+}
+
+/** What follows the provider of a row. */
+export const rowOfRecord = (row: StoredRecord): RowValues =>
+  Object.fromEntries(FOLLOWING.map((column) => [column, row[column]])) as unknown as RowValues;
+
+/** The rows of cached records. Whoever writes keeps the counts: `RecordCache` does. */
+@Injectable()
+export class DnsRecordsRepository {
+  constructor(private readonly db: Db) {}
+
+  async one(domainId: number, id: number, manager?: EntityManager): Promise<StoredRecord | null> {
+    const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE id = ? AND domain_id = ?`;
+    const row = await this.db.row<StoredRecord>(sql, [id, domainId], manager);
+    return row ? stored(row) : null;
+  }
+
+  /** Rows of a domain at some hosts, or with some ids, in the order of their ids. */
+  async those(domainId: number, column: 'host' | 'id', values: readonly SqlValue[]): Promise<StoredRecord[]> {
+    const found: StoredRecord[] = [];
+    await this.each(values, async (some) => {
+      const sql = `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE domain_id = ? AND ${column} IN (${marks(some.length)})`;
+      return found.push(...(await this.db.rows<StoredRecord>(sql, [domainId, ...some])).map(stored));
+    });
+    return found.sort((a, b) => a.id - b.id);
+  }
+
+  /** All rows of a domain with what may follow the provider only: a large zone is compared without the rest. */
+  async following(domainId: number, manager?: EntityManager): Promise<CacheRow[]> {
+    const sql = `SELECT id, remark, ${FOLLOWING.join(', ')} FROM dns_records WHERE domain_id = ? AND id > ?
+      ORDER BY id LIMIT ${PAGE}`;
+    const rows: CacheRow[] = [];
+    for (;;) {
+      const page = await this.db.rows<CacheRow>(sql, [domainId, rows.at(-1)?.id ?? 0], manager);
+      for (const row of page) {
+        row.proxied = Boolean(row.proxied);
+        row.enabled = Boolean(row.enabled);
+        row.read_only = Boolean(row.read_only);
+        rows.push(row);
+      }
+      if (page.length < PAGE) return rows;
+      await turn();
+    }
+  }
+
+  /**
+   * A page of a list.
+   * @param searching a keyword is looked for in an index alone, and only what it finds is read: the rows are ten times
+   * as large
+   */
+  async page(
+    { where, values, order }: Listed,
+    limit: number,
+    offset: number,
+    searching = false,
+  ): Promise<StoredRecord[]> {
+    const sql = searching
+      ? `SELECT ${RECORD_COLUMNS} FROM dns_records JOIN (
+            SELECT id AS found FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?) page ON found = id
+           ORDER BY ${order}`
+      : `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+    return (await this.db.rows<StoredRecord>(sql, [...values, limit, offset])).map(stored);
+  }
+
+  /** The next ones of a list in its order, after this row. */
+  async after({ where, values, order }: Listed, limit: number, row?: StoredRecord): Promise<StoredRecord[]> {
+    const [column, direction] = order.split(/[ ,]+/) as [keyof StoredRecord, string];
+    const than = direction === 'DESC' ? '<' : '>';
+    const beyond = !row
+      ? ['', []]
+      : column === 'id'
+        ? [` AND id ${than} ?`, [row.id]]
+        : [
+            ` AND (${column} ${than} ? OR (${column} = ? AND id ${than} ?))`,
+            [row[column], row[column], row.id] as SqlValue[],
+          ];
+    const rows = await this.db.rows<StoredRecord>(
+      `SELECT ${RECORD_COLUMNS} FROM dns_records WHERE ${where}${beyond[0]} ORDER BY ${order} LIMIT ?`,
+      [...values, ...(beyond[1] as SqlValue[]), limit],
+    );
+    return rows.map(stored);
+  }
+
+  /** How many a list has. */
+  async count({ where, values }: Omit<Listed, 'order'>): Promise<number> {
+    const sql = `SELECT COUNT(*) AS n FROM dns_records WHERE ${where}`;
+    return Number((await this.db.row<{ n: number | string }>(sql, values))?.n);
+  }
+
+  /** Marks rows that a change in doubt touches, or takes the mark away. @returns how many there are */
+  markPending(manager: EntityManager, domainId: number, ids: readonly number[], pending: boolean): Promise<number> {
+    return this.each(ids, (some) => {
+      const sql = `UPDATE dns_records SET pending = ? WHERE domain_id = ? AND id IN (${marks(some.length)})`;
+      return this.db.run(sql, [pending, domainId, ...some], manager);
+    });
+  }
+
+  async remark(manager: EntityManager, row: StoredRecord, remark: string): Promise<void> {
+    const search = recordSearch({ ...row, remark });
+    await this.db.run('UPDATE dns_records SET remark = ?, search = ? WHERE id = ?', [remark, search, row.id], manager);
+  }
+
+  /** Where the TTL belongs to the set, all its values have the same; what is kept here is not in it. */
+  async alignTtl(
+    manager: EntityManager,
+    domainId: number,
+    { host, type, line, ttl }: Pick<RowValues, 'host' | 'type' | 'line' | 'ttl'>,
+  ): Promise<void> {
+    await this.db.run(
+      `UPDATE dns_records SET ttl = ?
+       WHERE domain_id = ? AND host = ? AND type = ? AND line = ? AND ttl <> ? AND remote_id IS NOT NULL`,
+      [ttl, domainId, host, type, line, ttl],
+      manager,
+    );
+  }
+
+  /** Those of a domain that have one of these ids, or of these ids of the provider. */
+  async counted(
+    manager: EntityManager,
+    domainId: number,
+    column: 'id' | 'remote_id',
+    values: readonly SqlValue[],
+  ): Promise<Counted[]> {
+    const rows: Counted[] = [];
+    await this.each(values, async (some) => {
+      const which = `domain_id = ? AND ${column} IN (${marks(some.length)})`;
+      const sql = `SELECT id, type, remote_id FROM dns_records WHERE ${which}`;
+      rows.push(...(await this.db.rows<Counted>(sql, [domainId, ...some], manager)));
+      return 0;
+    });
+    return rows;
+  }
+
+  /** One new row, under an id that it had before if there is one. @returns its id */
+  async add(
+    manager: EntityManager,
+    domainId: number,
+    id: number | null,
+    row: RowValues & { remark: string },
+    at: string,
+  ): Promise<number> {
+    const all = { ...row, domain_id: domainId, updated_at: at, created_at: at };
+    if (id !== null) {
+      const sql = `INSERT INTO dns_records (${COLUMNS.join(', ')}, search, id) VALUES (${marks(COLUMNS.length + 2)})`;
+      await this.db.run(sql, [...values(all), id], manager);
+      return id;
+    }
+    return this.db.insert('dns_records', { ...all, search: recordSearch(row) }, manager);
+  }
+
+  /** Many rows in few statements; their ids are not told. */
+  async insert(
+    manager: EntityManager,
+    domainId: number,
+    rows: readonly (RowValues & { remark?: string })[],
+    at = now(),
+  ): Promise<void> {
+    const one = `(${marks(COLUMNS.length + 1)})`;
+    for (let i = 0; i < rows.length; i += CHUNK) {
+      const chunk = rows.slice(i, i + CHUNK);
+      await this.db.run(
+        `INSERT INTO dns_records (${COLUMNS.join(', ')}, search) VALUES ${chunk.map(() => one).join(', ')}`,
+        chunk.flatMap((row) => values({ remark: '', ...row, domain_id: domainId, updated_at: at, created_at: at })),
+        manager,
+      );
+    }
+  }
+
+  async update(manager: EntityManager, id: number, row: RowValues & { remark: string }, at = now()): Promise<void> {
+    const entries = Object.entries({ ...row, search: recordSearch(row), updated_at: at });
+    await this.db.run(
+      `UPDATE dns_records SET ${entries.map(([key]) => `${key} = ?`).join(', ')} WHERE id = ?`,
+      [...entries.map(([, value]) => value as SqlValue), id],
+      manager,
+    );
+  }
+
+  drop(manager: EntityManager, ids: readonly number[]): Promise<number> {
+    return this.each(ids, (some) =>
+      this.db.run(`DELETE FROM dns_records WHERE id IN (${marks(some.length)})`, some, manager),
+    );
+  }
+
+  /** Rows that are about to get another id of the provider, which one of them may have still. */
+  unkey(manager: EntityManager, ids: readonly number[]): Promise<number> {
+    return this.each(ids, (some) =>
+      this.db.run(`UPDATE dns_records SET remote_id = NULL WHERE id IN (${marks(some.length)})`, some, manager),
+    );
+  }
+
+  /** In statements of a bounded length. @returns the sum of what each says */
+  private async each<T>(list: readonly T[], work: (some: T[]) => Promise<number>): Promise<number> {
+    let sum = 0;
+    for (let i = 0; i < list.length; i += CHUNK) sum += await work(list.slice(i, i + CHUNK));
+    return sum;
+  }
+}
+
+const values = (row: Omit<StoredRecord, 'id' | 'pending'>): SqlValue[] => [
+  ...COLUMNS.map((column) => row[column]),
+  recordSearch(row),
+];

@@ -1,0 +1,54 @@
+import { proxyRule, storedForms } from '../changes/record-rules.js';
+import { errors } from '../common/errors.js';
+import { searchPattern } from '../common/search.js';
+import { marks, type SqlValue } from '../database/db.js';
+import { relativeName, toAscii } from '../dns/names.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
+import { providerOf } from '../providers/registry.js';
+import type { RecordQuery } from './records.dto.js';
+
+/**
+ * What a filter names is made canonical as what is stored was; what is merely not there is not found.
+ * @throws AppError 400001
+ */
+export function filter({ id, name, provider }: OpenDomain, query: RecordQuery): [string, SqlValue[]] {
+  const where = ['domain_id = ?'];
+  const values: SqlValue[] = [id];
+  const equals = (column: string, value: SqlValue | undefined) => {
+    if (value === undefined) return;
+    where.push(`${column} = ?`);
+    values.push(value);
+  };
+  const host = query.host ?? query.subdomain;
+  equals('type', query.type?.trim().toUpperCase());
+  equals(
+    'host',
+    host === undefined ? undefined : storedHost(host, name, query.host === undefined ? 'subdomain' : 'host'),
+  );
+  if (query.value !== undefined) {
+    const forms = storedForms(query.value, name);
+    const each = forms.map(({ priority }) => `(type = ? AND value = ?${priority === null ? '' : ' AND priority = ?'})`);
+    const plain = forms.length ? `(type NOT IN (${marks(forms.length)}) AND value = ?)` : 'value = ?';
+    where.push(`(${[...each, plain].join(' OR ')})`);
+    for (const { type, value, priority } of forms) values.push(type, value, ...(priority === null ? [] : [priority]));
+    values.push(...forms.map((form) => form.type), query.value);
+  }
+  const { line, proxied } = proxyRule(providerOf(provider)?.capabilities ?? { proxy: false }, query);
+  equals('line', line);
+  equals('proxied', proxied);
+  equals('enabled', query.enabled);
+  if (query.keyword) {
+    where.push(`search LIKE ? ESCAPE '!'`);
+    values.push(searchPattern(query.keyword));
+  }
+  return [where.join(' AND '), values];
+}
+
+/** @throws AppError 400001 for a full name outside of the zone, and for what no name can be */
+function storedHost(text: string, zone: string, path: string): string {
+  const ascii = toAscii(text);
+  if (ascii === '' && text.trim() !== '') throw errors.field(path, `"${text}" is no name`);
+  const host = ascii.endsWith('.') ? relativeName(ascii, zone) : ascii || '@';
+  if (host === null) throw errors.field(path, `"${text}" is not inside the zone ${zone}`);
+  return host;
+}
