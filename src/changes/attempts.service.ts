@@ -9,10 +9,11 @@ import { type SharedZone, SharedZones } from '../domains/shared-zones.service.js
 import type { ApplyOptions, Capabilities } from '../providers/provider.js';
 import { keyText } from '../providers/record-set.js';
 import { ChangeSets, type Ended, type How, type ListOptions } from './change-sets.js';
+import { NOBODY } from './change-sets.repository.js';
 import { chunksOf } from './chunks.js';
 import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
-import { InDoubtChanges, NOBODY } from './in-doubt-changes.js';
+import { InDoubtChanges } from './in-doubt-changes.js';
 import { InFlightWrites } from './in-flight-writes.js';
 import { locksOf } from './locks.js';
 import { type Edits, type Plan, Planner } from './planner.js';

@@ -6,15 +6,15 @@ import { now, within } from '../common/clock.js';
 import { requestDeadline } from '../common/deadline.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
-import { Db, marks } from '../database/db.js';
+import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import { WRITE } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { SharedZones } from '../domains/shared-zones.service.js';
-import type { ChangeSet } from './change-set.entity.js';
 import { ChangeSets } from './change-sets.js';
+import { ChangeSetsRepository, type Leaving } from './change-sets.repository.js';
 import { lockOf } from './locks.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { cancelled } from './results.js';
@@ -24,13 +24,12 @@ const WAIT_MS = 10_000;
 /** ids that one statement names */
 const SOME = 200;
 
-type Unfinished = Pick<ChangeSet, 'id' | 'domain_id' | 'domain' | 'state' | 'background'> & { waits: number | null };
-
 /** Ends lists of changes before they come to their end: by hand, and where their domain goes. */
 @Injectable()
 export class CancelService implements OnModuleInit {
   constructor(
     private readonly db: Db,
+    private readonly rows: ChangeSetsRepository,
     private readonly audit: AuditService,
     private readonly sets: ChangeSets,
     private readonly leases: Leases,
@@ -50,8 +49,7 @@ export class CancelService implements OnModuleInit {
    * @throws AppError 403001 for who neither made it nor may write the domain; 404001; 409001 when it has ended
    */
   async cancel(me: Caller, domain: OpenDomain, id: number): Promise<void> {
-    const sql = 'SELECT user_id, token_id, state, cancelled_at FROM change_sets WHERE id = ? AND domain_id = ?';
-    const set = await this.db.row<ChangeSet>(sql, [id, domain.id]);
+    const set = await this.rows.toCancel(id, domain.id);
     if (!set) throw errors.notFound('Change set');
     const { userId, role, token } = signedIn(me);
     const made = set.user_id === userId && (!token || set.token_id === token.id);
@@ -64,7 +62,7 @@ export class CancelService implements OnModuleInit {
     if (set.state === 'done') throw errors.conflict('The list has come to its end');
     await this.end(me, domain, id).catch(async (error: unknown) => {
       // by somebody else, at the same moment
-      const now = await this.db.row<ChangeSet>(sql, [id, domain.id]);
+      const now = await this.rows.toCancel(id, domain.id);
       if (!now?.cancelled_at) throw error;
       this.audit.notNeeded(me);
     });
@@ -75,8 +73,7 @@ export class CancelService implements OnModuleInit {
     await this.db.transaction(async (manager) => {
       // in the order of who carries it out
       await domainState.lastSync(this.db, manager, domain.id);
-      const mark = "UPDATE change_sets SET cancelled_at = ? WHERE id = ? AND state <> 'done' AND cancelled_at IS NULL";
-      if (!(await this.db.run(mark, [now(), id], manager))) throw errors.conflict('The list has come to its end');
+      if (!(await this.rows.cancel(id, now(), manager))) throw errors.conflict('The list has come to its end');
       await this.sets.notTried(manager, id, cancelled());
       await this.sets.close(manager, id);
       const after = { change_set_id: id, ...(await this.sets.counts(manager, id)) };
@@ -90,13 +87,9 @@ export class CancelService implements OnModuleInit {
    * @throws AppError 409001 while a list is carried out, without `force`
    */
   private async leave(caller: Caller, ids: readonly number[], force: boolean): Promise<void> {
-    const unfinished: Unfinished[] = [];
+    const unfinished: Leaving[] = [];
     for (let i = 0; i < ids.length; i += SOME) {
-      const some = ids.slice(i, i + SOME);
-      const sql = `SELECT s.id, s.domain_id, s.domain, s.state, s.background, (SELECT MIN(c.id) FROM record_changes c
-          WHERE c.change_set_id = s.id AND c.state = 'pending' AND c.tried_at IS NULL) AS waits
-        FROM change_sets s WHERE s.state <> 'done' AND s.domain_id IN (${marks(some.length)}) ORDER BY s.id`;
-      unfinished.push(...(await this.db.rows<Unfinished>(sql, some)));
+      unfinished.push(...(await this.rows.leaving(ids.slice(i, i + SOME))));
     }
     const waiting = unfinished.filter(({ waits }) => waits !== null);
     const [goesOn] = waiting.filter(({ background }) => Boolean(background));
@@ -127,8 +120,7 @@ export class CancelService implements OnModuleInit {
       first = next;
       await this.leases.hold([lockOf(first, null)], waitMs, async () => {}, { whole: true });
     }
-    const left = "SELECT 1 AS one FROM change_sets WHERE domain_id = ? AND state <> 'done' LIMIT 1";
-    if (!(await this.db.row(left, [domainId]))) return;
+    if (!(await this.rows.anyUnfinished([domainId]))) return;
     await this.sync.refresh(await this.domains.reload(domainId), 'system');
   }
 }

@@ -114,3 +114,6 @@ export class RecordChange {
   /** of an unknown one: whether the provider may still carry it out until then, see `OutboundError.late` */
   @Str(8, { nullable: true }) late!: Late;
 }
+
+/** The names that a change touches. */
+export type ChangedHosts = Pick<RecordChange, 'host' | 'host_before'>;

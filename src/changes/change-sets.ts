@@ -5,12 +5,13 @@ import { rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
 import { now } from '../common/clock.js';
 import type { AppError } from '../common/errors.js';
 import { due, turn } from '../common/turns.js';
-import { Db, marks, type SqlValue } from '../database/db.js';
+import { Db, type SqlValue } from '../database/db.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
 import { clipped, OutboundError } from '../outbound/outbound-error.js';
-import type { ChangeState, Door, RecordChange } from './change-set.entity.js';
-import { NOBODY } from './in-doubt-changes.js';
+import type { ChangeState, Door } from './change-set.entity.js';
+import { ChangeSetsRepository, NOBODY } from './change-sets.repository.js';
+import { type ChangeEnd, RecordChangesRepository } from './record-changes.repository.js';
 import type { Entry, Net, Planned } from './working-copy.js';
 
 /** What is said of a list beside its changes. */
@@ -50,41 +51,23 @@ export interface Ended {
 /** The way by which a request comes in. */
 export const doorOf = (actor: Actor): Door => (actor === 'system' ? 'job' : actor.principal?.token ? 'token' : 'api');
 
-const COLUMNS = [
-  'change_set_id',
-  'position',
-  'op',
-  'record_id',
-  'host',
-  'host_before',
-  'type',
-  'state_before',
-  'value_before',
-  'state_after',
-  'value_after',
-  'expected',
-  'state',
-  'error',
-  'tried_at',
-] as const;
 /** characters of an error that are kept, and of its words */
 const MAX_ERROR = 4000;
 const MAX_WORDS = 1000;
 /** ms of the first pause of a list whose provider is away, and of the longest */
 const PAUSE_MS = 5_000;
 const PAUSE_MAX_MS = 300_000;
-/** rows of one INSERT */
-const CHUNK = 50;
-/** positions that one statement names */
-const SOME = 200;
-
 /** Somebody else has done a part of what was planned: the transaction is rolled back. */
 class Overtaken extends Error {}
 
-/** The tables of change sets, as far as the one who carries them out writes them. */
+/** Change sets, as whoever carries them out writes them. */
 @Injectable()
 export class ChangeSets {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly sets: ChangeSetsRepository,
+    private readonly changes: RecordChangesRepository,
+  ) {}
 
   /**
    * Stores a list before the provider is asked. Edits that did not fit are in it as failed, those that leave all as it
@@ -137,16 +120,8 @@ export class ChangeSets {
     return this.db.transaction(async (manager) => {
       // a synchronisation that ends from now on sees the list; one that ended since the rows were read does not know it
       if ((await domainState.lastSync(this.db, manager, domain.id)) !== syncedAt) return null;
-      const id = await this.db.insert('change_sets', set, manager);
-      for (let i = 0; i < rows.length; i += CHUNK) {
-        const some = rows.slice(i, i + CHUNK);
-        const one = `(${marks(COLUMNS.length)})`;
-        await this.db.run(
-          `INSERT INTO record_changes (${COLUMNS.join(', ')}) VALUES ${some.map(() => one).join(', ')}`,
-          some.flatMap((row) => [id, ...row]),
-          manager,
-        );
-      }
+      const id = await this.sets.insert(set, manager);
+      await this.changes.insert(id, rows, manager);
       return id;
     });
   }
@@ -167,12 +142,9 @@ export class ChangeSets {
     const expected = expectedOf(nets);
     const positions = planned.map(({ position }) => position);
     const taken = this.db.transaction(async (manager) => {
-      const mine = `UPDATE change_sets SET owner = ?, whole = ?, state = 'open', paused_until = NULL
-        WHERE id = ? AND owner = ? AND cancelled_at IS NULL AND hold_reason IS NULL
-          AND (paused_until IS NULL OR paused_until <= ?)`;
-      if (!(await this.db.run(mine, [owner, whole, id, NOBODY, now()], manager))) return false;
+      if (!(await this.sets.takeUp(id, owner, whole, now(), manager))) return false;
       // another process may have taken it up, and left it again, since these were planned
-      if ((await this.pendingAmong(manager, id, positions)) < positions.length) throw new Overtaken();
+      if ((await this.changes.countPending(id, positions, manager)) < positions.length) throw new Overtaken();
       const ended = planned.flatMap(({ position, error, entry }): Ended[] => {
         const state = stateOf(error, entry, expected);
         return state === 'pending' ? [] : [{ position, state, recordId: null, row: null, error }];
@@ -187,27 +159,10 @@ export class ChangeSets {
     });
   }
 
-  /** How many of these places of a list nobody has begun. */
-  private async pendingAmong(manager: EntityManager, id: number, positions: readonly number[]): Promise<number> {
-    let count = 0;
-    for (let i = 0; i < positions.length; i += SOME) {
-      const some = positions.slice(i, i + SOME);
-      const sql = `SELECT COUNT(*) AS n FROM record_changes
-        WHERE change_set_id = ? AND state = 'pending' AND tried_at IS NULL AND position IN (${marks(some.length)})`;
-      count += Number((await this.db.row<{ n: number | string }>(sql, [id, ...some], manager))?.n ?? 0);
-    }
-    return count;
-  }
-
   /** These are sent next. */
   async trying(manager: EntityManager, id: number, nets: readonly Net[]): Promise<void> {
     const positions = nets.flatMap((net) => net.entry.positions);
-    if (!positions.length) return;
-    await this.db.run(
-      `UPDATE record_changes SET tried_at = ? WHERE change_set_id = ? AND position IN (${marks(positions.length)})`,
-      [now(), id, ...positions],
-      manager,
-    );
+    if (positions.length) await this.changes.trying(id, positions, now(), manager);
   }
 
   /** @param settleAfter of those without a clear end: only a list begun later proves that they were not applied */
@@ -218,26 +173,10 @@ export class ChangeSets {
       alike.set(key, [...(alike.get(key) ?? []), one]);
     }
     for (const list of alike.values()) {
-      const { state, error } = list[0] as Ended;
-      const words = error && wordsOf(error);
-      const made = list.filter((one) => one.recordId !== null);
-      const ids = made.length
-        ? `, record_id = CASE position ${made.map(() => 'WHEN ? THEN ?').join(' ')} ELSE record_id END`
-        : '';
-      await this.db.run(
-        `UPDATE record_changes SET state = ?, error = ?, settle_after = ?, late = ?${state === 'pending' ? ', tried_at = NULL' : ''}${ids}
-         WHERE change_set_id = ? AND position IN (${marks(list.length)})`,
-        [
-          state,
-          words,
-          state === 'unknown' ? settleAfter : null,
-          lateOf(list[0] as Ended),
-          ...made.flatMap(({ position, recordId }) => [position, recordId]),
-          id,
-          ...list.map(({ position }) => position),
-        ],
-        manager,
-      );
+      const [{ state, error }] = list as [Ended];
+      const settle_after = state === 'unknown' ? settleAfter : null;
+      const end = { state, error: error && wordsOf(error), settle_after, late: lateOf(list[0] as Ended) };
+      await this.changes.end(id, list, end, manager);
     }
   }
 
@@ -258,9 +197,7 @@ export class ChangeSets {
     last: boolean,
     inDoubt: boolean,
   ): Promise<boolean> {
-    const sql = `SELECT DISTINCT state FROM record_changes WHERE change_set_id = ? AND state IN ('unknown', 'pending')`;
-    const rows = last && inDoubt ? await this.db.rows<{ state: ChangeState }>(sql, [id], manager) : [];
-    const states = new Set(rows.map(({ state }) => state));
+    const states = last && inDoubt ? await this.changes.openStates(id, manager) : new Set<ChangeState>();
     const left = states.has('pending');
     const state = states.has('unknown') ? 'unknown' : left ? 'open' : 'done';
     const fields = {
@@ -268,30 +205,19 @@ export class ChangeSets {
       ...(left && { owner: NOBODY }),
       revision,
     };
-    const sets = Object.keys(fields).map((name) => `${name} = ?`);
-    await this.db.run(
-      `UPDATE change_sets SET ${sets.join(', ')} WHERE id = ?`,
-      [...Object.values(fields), id],
-      manager,
-    );
+    await this.sets.update(id, fields, manager);
     return left;
   }
 
   /** Nothing more of it is begun: why, of what was not. @returns how many changes these were */
   notTried(manager: EntityManager, id: number, error: AppError): Promise<number> {
-    return this.db.run(
-      `UPDATE record_changes SET state = 'not_tried', error = ? WHERE change_set_id = ? AND state = 'pending' AND tried_at IS NULL`,
-      [wordsOf(error), id],
-      manager,
-    );
+    return this.changes.notTried(id, wordsOf(error), manager);
   }
 
   /** Ends a list that nobody is at: why, of what was not begun. */
   async giveUp(id: number, error: AppError): Promise<void> {
     await this.db.transaction(async (manager) => {
-      const mine = "SELECT owner FROM change_sets WHERE id = ? AND state <> 'done'";
-      const row = await this.db.row<{ owner: string }>(mine, [id], manager);
-      if (row?.owner !== NOBODY) return;
+      if ((await this.sets.ownerOf(id, manager)) !== NOBODY) return;
       await this.notTried(manager, id, error);
       await this.close(manager, id);
     });
@@ -301,18 +227,14 @@ export class ChangeSets {
   async close(manager: EntityManager, id: number): Promise<void> {
     const { unknown, pending } = await this.counts(manager, id);
     const next = unknown ? 'unknown' : pending ? 'open' : 'done';
-    const sql = `UPDATE change_sets SET state = ?, finished_at = ?, paused_until = NULL, hold_reason = NULL
-      WHERE id = ? AND owner = ?`;
-    await this.db.run(sql, [next, next === 'done' ? now() : null, id, NOBODY], manager);
+    await this.sets.close(id, next, next === 'done' ? now() : null, manager);
   }
 
   /** A list that nobody is at, and that could not be gone on with, waits as for its provider. @returns until when */
   async rest(id: number): Promise<string | null> {
-    return this.db.transaction(async (manager) => {
-      const mine = `UPDATE change_sets SET paused_until = NULL
-        WHERE id = ? AND owner = ? AND state <> 'done' AND cancelled_at IS NULL`;
-      return (await this.db.run(mine, [id, NOBODY], manager)) ? this.pause(manager, id, true, false) : null;
-    });
+    return this.db.transaction(async (manager) =>
+      (await this.sets.unpause(id, manager)) ? this.pause(manager, id, true, false) : null,
+    );
   }
 
   /**
@@ -320,48 +242,31 @@ export class ChangeSets {
    * goes on. @returns until when
    */
   async pause(manager: EntityManager, id: number, fails: boolean, applied: boolean): Promise<string | null> {
-    const row = await this.db.row<{ pauses: number | null }>(
-      'SELECT pauses FROM change_sets WHERE id = ?',
-      [id],
-      manager,
-    );
-    const before = applied ? 0 : Number(row?.pauses ?? 0);
+    const before = applied ? 0 : await this.sets.pauses(id, manager);
     const until = fails ? now(Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** before)) : null;
-    const sql = 'UPDATE change_sets SET paused_until = ?, pauses = ? WHERE id = ?';
-    await this.db.run(sql, [until, fails ? Math.min(before + 1, 20) : 0, id], manager);
+    await this.sets.pause(id, until, fails ? Math.min(before + 1, 20) : 0, manager);
     return until;
   }
 
   /** What became of its changes so far, by their places. */
-  async ended(id: number): Promise<Map<number, Pick<RecordChange, 'record_id' | 'state'> & { error: string | null }>> {
-    const rows = await this.db.rows<Pick<RecordChange, 'position' | 'record_id' | 'state'> & { error: string | null }>(
-      'SELECT position, record_id, state, error FROM record_changes WHERE change_set_id = ?',
-      [id],
-    );
-    return new Map(rows.map((row) => [row.position, row]));
+  ended(id: number): Promise<Map<number, ChangeEnd>> {
+    return this.changes.ends(id);
   }
 
   /** Whether something of it is not done yet. */
   async goesOn(id: number): Promise<'now' | 'held' | false> {
-    const sql = `SELECT s.hold_reason FROM change_sets s WHERE s.id = ?
-      AND EXISTS (SELECT 1 FROM record_changes c WHERE c.change_set_id = s.id AND c.state = 'pending')`;
-    const row = await this.db.row<{ hold_reason: string | null }>(sql, [id]);
+    const row = await this.sets.goesOn(id);
     return row ? (row.hold_reason === null ? 'now' : 'held') : false;
   }
 
   /** Whether nothing more of it shall be begun. */
-  async isCancelled(manager: EntityManager, id: number): Promise<boolean> {
-    const sql = 'SELECT 1 AS one FROM change_sets WHERE id = ? AND cancelled_at IS NOT NULL';
-    return (await this.db.row(sql, [id], manager)) !== undefined;
+  isCancelled(manager: EntityManager, id: number): Promise<boolean> {
+    return this.sets.isCancelled(id, manager);
   }
 
   /** Its changes by their states. */
   async counts(manager: EntityManager, id: number): Promise<Record<ChangeState, number>> {
-    const rows = await this.db.rows<{ state: ChangeState; n: number | string }>(
-      'SELECT state, COUNT(*) AS n FROM record_changes WHERE change_set_id = ? GROUP BY state',
-      [id],
-      manager,
-    );
+    const rows = await this.changes.byState(id, manager);
     const none = { pending: 0, applied: 0, failed: 0, unknown: 0, not_tried: 0 };
     return { ...none, ...Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)])) };
   }

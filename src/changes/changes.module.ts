@@ -6,6 +6,7 @@ import { TokensModule } from '../tokens/tokens.module.js';
 import { ChangeAttempts } from './attempts.service.js';
 import { CancelService } from './cancel.service.js';
 import { ChangeSets } from './change-sets.js';
+import { ChangeSetsRepository } from './change-sets.repository.js';
 import { ChangeEngine } from './engine.service.js';
 import { ChangeExecutor } from './executor.service.js';
 import { HeldLists } from './held.service.js';
@@ -14,6 +15,7 @@ import { InFlightWrites } from './in-flight-writes.js';
 import { LocalOnlyRecords } from './local-only-records.js';
 import { Places } from './places.js';
 import { Planner } from './planner.js';
+import { RecordChangesRepository } from './record-changes.repository.js';
 import { RecordSyncService } from './record-sync.service.js';
 import { ResumeService } from './resume.service.js';
 import { ChangeRetention } from './retention.service.js';
@@ -26,6 +28,8 @@ import { ChangeRetention } from './retention.service.js';
     Planner,
     ChangeExecutor,
     ChangeSets,
+    ChangeSetsRepository,
+    RecordChangesRepository,
     ResumeService,
     ChangeRetention,
     LocalOnlyRecords,
@@ -36,6 +40,16 @@ import { ChangeRetention } from './retention.service.js';
     Places,
     RecordSyncService,
   ],
-  exports: [ChangeEngine, Planner, ResumeService, HeldLists, CancelService, Places, RecordSyncService],
+  exports: [
+    ChangeSetsRepository,
+    RecordChangesRepository,
+    ChangeEngine,
+    Planner,
+    ResumeService,
+    HeldLists,
+    CancelService,
+    Places,
+    RecordSyncService,
+  ],
 })
 export class ChangesModule {}

@@ -1,6 +1,7 @@
 import { distinct, type Expectation, type RowValues } from '../cache/reconcile.js';
 import { type RemoteRecord, sameRecord } from '../dns/record.js';
 import type { Late } from '../outbound/outbound-error.js';
+import type { ChangedHosts } from './change-set.entity.js';
 
 /** A change that was sent to the provider, and of which nobody knows whether it was applied. */
 export interface InDoubtChange {
@@ -27,7 +28,7 @@ export interface InDoubtChange {
 }
 
 /** The names that a change touches. */
-export const hostsOf = ({ host, host_before }: Pick<InDoubtChange, 'host' | 'host_before'>): string[] =>
+export const hostsOf = ({ host, host_before }: ChangedHosts): string[] =>
   host_before === null || host_before === host ? [host] : [host, host_before];
 
 /** Whether a list that was begun at this time may still be of the moment before the change. */

@@ -3,7 +3,7 @@ import { AuditService } from '../audit/audit.service.js';
 import type { Caller } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
-import { type Maker, makerOf } from '../common/maker.js';
+import { makerOf } from '../common/maker.js';
 import type { RecordState } from '../common/token-rules.js';
 import { due, turn } from '../common/turns.js';
 import { Db } from '../database/db.js';
@@ -11,15 +11,13 @@ import { judgeRecord, refusal, rightOf } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Makers } from '../tokens/makers.service.js';
-import { NOBODY } from './in-doubt-changes.js';
+import { ChangeSetsRepository } from './change-sets.repository.js';
+import { RecordChangesRepository } from './record-changes.repository.js';
 import { readsRecords } from './who.js';
 import type { Net } from './working-copy.js';
 
-/** changes that one statement reads */
+/** changes that are read at once */
 const SOME = 200;
-
-type Pending = Record<'state_before' | 'value_before' | 'state_after' | 'value_after', string | null>;
-type Stored = Maker & { user_id: number | null; token_id: number | null };
 
 /**
  * Lists that go on behind their answer, as long as who asked for them may still write: each piece is judged before it
@@ -29,6 +27,8 @@ type Stored = Maker & { user_id: number | null; token_id: number | null };
 export class HeldLists {
   constructor(
     private readonly db: Db,
+    private readonly sets: ChangeSetsRepository,
+    private readonly changes: RecordChangesRepository,
     private readonly domains: DomainsService,
     private readonly makers: Makers,
     private readonly audit: AuditService,
@@ -36,8 +36,7 @@ export class HeldLists {
 
   /** Why these changes of a list may not be made any more, in words; null: they may. */
   async refusal(changeSet: number, domainId: number, nets: readonly Net[]): Promise<string | null> {
-    const sql = 'SELECT user_id, token_id, maker_id, maker_token_id FROM change_sets WHERE id = ?';
-    const set = await this.db.row<Stored>(sql, [changeSet]);
+    const set = await this.sets.makerOf(changeSet);
     if (!set) return null;
     const asked = { maker_id: set.user_id, maker_token_id: set.token_id };
     const maker = set.maker_id === null ? asked : set;
@@ -64,12 +63,7 @@ export class HeldLists {
     const { name, owner_id: owner } = await this.domains.reload(domainId);
     const goesOn = `POST /api/domains/${domainId}/changes/${changeSet}/confirm goes on with it`;
     await this.db.transaction(async (manager) => {
-      const held = await this.db.run(
-        `UPDATE change_sets SET hold_reason = ?, owner = ?
-          WHERE id = ? AND owner = ? AND hold_reason IS NULL AND cancelled_at IS NULL AND state <> 'done'`,
-        [reason, NOBODY, changeSet, by],
-        manager,
-      );
+      const held = await this.sets.hold(changeSet, reason, by, manager);
       if (!held) return;
       const text = `The list of changes ${changeSet} of ${name} is held: ${reason}. ${goesOn}`;
       await this.makers.tell(manager, { text, domain: name, owner, details: { change_set: changeSet } });
@@ -88,23 +82,12 @@ export class HeldLists {
    * @throws AppError 404001, 409001 where it is not held, 403001 for who may not make all that is left of it
    */
   async confirm(me: Caller, domain: OpenDomain, changeSet: number): Promise<void> {
-    const { maker_id, maker_token_id } = makerOf(me);
-    const sql = 'SELECT hold_reason FROM change_sets WHERE id = ? AND domain_id = ?';
-    const known = await this.db.row<{ hold_reason: string | null }>(sql, [changeSet, domain.id]);
+    const known = await this.sets.holdReason(changeSet, domain.id);
     if (known && known.hold_reason !== null) await this.assertMayMake(me, domain, changeSet);
     await this.db.transaction(async (manager) => {
-      const set = await this.db.row<{ hold_reason: string | null }>(
-        'SELECT hold_reason FROM change_sets WHERE id = ? AND domain_id = ?',
-        [changeSet, domain.id],
-        manager,
-      );
+      const set = await this.sets.holdReason(changeSet, domain.id, manager);
       if (!set) throw errors.notFound('Change set');
-      const freed = await this.db.run(
-        `UPDATE change_sets SET hold_reason = NULL, maker_id = ?, maker_token_id = ?, confirmed_at = ?
-          WHERE id = ? AND hold_reason IS NOT NULL AND state <> 'done'`,
-        [maker_id, maker_token_id, now(), changeSet],
-        manager,
-      );
+      const freed = await this.sets.confirm(changeSet, makerOf(me), now(), manager);
       if (!freed) throw errors.conflict('The list is not held: there is nothing to confirm');
       await this.audit.write(manager, me, {
         action: 'changes.confirm',
@@ -119,10 +102,8 @@ export class HeldLists {
 
   /** What is left of a list would only be held again, and all told again. @throws AppError 403001 */
   private async assertMayMake(me: Caller, { id, access }: OpenDomain, changeSet: number): Promise<void> {
-    const sql = `SELECT position, state_before, value_before, state_after, value_after FROM record_changes
-      WHERE change_set_id = ? AND state = 'pending' AND position > ? ORDER BY position LIMIT ${SOME}`;
     for (let last = -1, more = true; more; ) {
-      const rows = await this.db.rows<Pending & { position: number }>(sql, [changeSet, last]);
+      const rows = await this.changes.pendingBehind(changeSet, last, SOME);
       for (const row of rows) {
         if (due()) await turn();
         const [before, after] = [

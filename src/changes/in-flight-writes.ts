@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { RowValues } from '../cache/reconcile.js';
 import { now } from '../common/clock.js';
-import { Db, marks } from '../database/db.js';
 import { recordKey } from '../dns/record.js';
 import type { Capabilities } from '../providers/provider.js';
 import { asSent, hostsOf, type InDoubtChange } from './evidence.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
+import { RecordChangesRepository } from './record-changes.repository.js';
 import type { Net } from './working-copy.js';
 
 /** Changes that went unanswered for so long that the provider may carry them out when others have been answered. */
 @Injectable()
 export class InFlightWrites {
   constructor(
-    private readonly db: Db,
+    private readonly changes: RecordChangesRepository,
     private readonly inDoubt: InDoubtChanges,
   ) {}
 
@@ -42,16 +42,11 @@ export class InFlightWrites {
       if (found.every((same) => same)) repeated.push(...parts.map(({ id }) => id));
       else if ((change.settle_after ?? '') > (until ?? '')) until = change.settle_after;
     }
-    for (let i = 0; until === null && i < repeated.length; i += SOME) {
-      const some = repeated.slice(i, i + SOME);
-      await this.db.run(`UPDATE record_changes SET late = 'again' WHERE id IN (${marks(some.length)})`, some);
-    }
+    if (until === null) await this.changes.maybeTwice(repeated);
     return until;
   }
 }
 
-/** ids that one statement names */
-const SOME = 200;
 const ZONE = 'zone';
 
 /** What makes two wishes one: the record, and all that it shall be. */

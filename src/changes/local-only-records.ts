@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { RowValues } from '../cache/reconcile.js';
 import { RecordCache } from '../cache/record-cache.js';
-import { Db } from '../database/db.js';
 import { sameRecord } from '../dns/record.js';
 import { type InDoubtChange, localOnly } from './evidence.js';
+import { RecordChangesRepository } from './record-changes.repository.js';
 
 type Row = RowValues & { id: number | null; remark: string };
 
@@ -15,7 +15,7 @@ type Row = RowValues & { id: number | null; remark: string };
 @Injectable()
 export class LocalOnlyRecords {
   constructor(
-    private readonly db: Db,
+    private readonly changes: RecordChangesRepository,
     private readonly cache: RecordCache,
   ) {}
 
@@ -50,10 +50,8 @@ export class LocalOnlyRecords {
     set: number,
     changes: readonly InDoubtChange[],
   ): Promise<'applied' | 'failed' | null> {
-    const sql = `SELECT state, COUNT(*) AS n FROM record_changes
-      WHERE change_set_id = ? AND tried_at IS NOT NULL GROUP BY state`;
-    const rows = await this.db.rows<{ state: string; n: number | string }>(sql, [set], manager);
-    const states = new Map(rows.map(({ state, n }) => [state, Number(n)]));
+    const rows = await this.changes.sentByState(set, manager);
+    const states = new Map<string, number>(rows.map(({ state, n }) => [state, Number(n)]));
     if (states.get('unknown') !== changes.length) return null;
     states.delete('unknown');
     return states.size === 1 && states.has('applied') ? 'applied' : 'failed';

@@ -6,36 +6,29 @@ import { AppError, errors } from '../common/errors.js';
 import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import { DatabaseService } from '../database/database.service.js';
-import { Db, marks } from '../database/db.js';
 import { Installation } from '../database/installation.js';
 import { shownValue } from '../dns/record.js';
 import { systemAccess } from '../domains/access-rights.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
-import type { ChangedRecord, ChangeSet, RecordChange } from './change-set.entity.js';
+import type { ChangedRecord } from './change-set.entity.js';
 import { ChangeSets } from './change-sets.js';
+import { ChangeSetsRepository, NOBODY } from './change-sets.repository.js';
 import { piecesOf } from './chunks.js';
 import type { Edit } from './edit.js';
 import { ChangeEngine } from './engine.service.js';
-import { InDoubtChanges, LIST_LIFE_MS, NOBODY } from './in-doubt-changes.js';
+import { InDoubtChanges, LIST_LIFE_MS } from './in-doubt-changes.js';
 import { MAX_NAMES } from './locks.js';
 import type { RecordPatch } from './record.dto.js';
+import { type LeftChange, RecordChangesRepository } from './record-changes.repository.js';
 import { cancelled } from './results.js';
-import { actorOf, WHO } from './who.js';
+import { actorOf } from './who.js';
 
 /** ms between looks for lists that were left */
 const EVERY_MS = 15_000;
 /** changes of one piece: other writers of the domain come in between two of them */
 const PIECE = 100;
-/** positions that one statement names */
-const SOME = 200;
-
-type Left = Pick<RecordChange, 'position' | 'op' | 'record_id' | 'value_before' | 'value_after'> & {
-  state_before: string | null;
-  state_after: string | null;
-};
-
 /**
  * Carries on with long lists that were accepted, piece by piece, whichever process accepted them: what is left of each
  * goes the road of every list once more, judged against the records as they are now.
@@ -48,7 +41,8 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
   private stopping = false;
 
   constructor(
-    private readonly db: Db,
+    private readonly rows: ChangeSetsRepository,
+    private readonly changes: RecordChangesRepository,
     private readonly database: DatabaseService,
     private readonly events: Events,
     private readonly jobs: Jobs,
@@ -120,10 +114,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
 
   /** Tries what is left, piece by piece, unless it is paused or held. @returns whether to look once more */
   private async round(id: number, domainId: number): Promise<boolean> {
-    const set = await this.db.row<ChangeSet>(
-      `SELECT ${WHO}, door, comment, atomic, owner, hold_reason, paused_until, cancelled_at, confirmed_at, created_at FROM change_sets WHERE id = ?`,
-      [id],
-    );
+    const set = await this.rows.toResume(id);
     // another process is at it, or it has ended
     if (set?.owner !== NOBODY) return false;
     if (set.cancelled_at !== null) {
@@ -136,10 +127,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
       await this.sets.giveUp(id, errors.conflict('The list did not come to its end within a day'));
       return false;
     }
-    const left = await this.db.rows<Pick<RecordChange, 'position' | 'host' | 'host_before'>>(
-      `SELECT position, host, host_before FROM record_changes WHERE change_set_id = ? AND state = 'pending' ORDER BY position`,
-      [id],
-    );
+    const left = await this.changes.pending(id);
     if (!left.length) return false;
     const atomic = Boolean(set.atomic);
     let begun = false;
@@ -147,7 +135,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
       if (this.stopping) return false;
       const domain = await this.domains.reload(domainId);
       const positions = piece.map(({ position }) => position).toSorted((a, b) => a - b);
-      const edits = await this.edits(id, positions);
+      const edits = (await this.changes.left(id, positions)).map(editOf);
       // another process is faster
       if (edits.length !== positions.length) break;
       const options = { door: set.door, comment: set.comment, atomic };
@@ -155,28 +143,11 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
       const resumes = { changeSet: id, positions };
       if (!(await actingLater(() => this.engine.resume(actorOf(set), all, edits, options, resumes)))) break;
       begun = true;
-      const sql = 'SELECT owner, hold_reason, paused_until FROM change_sets WHERE id = ?';
-      const ended = await this.db.row<ChangeSet>(sql, [id]);
+      const ended = await this.rows.progress(id);
       this.wakeAt(ended?.paused_until ?? null);
       if (ended?.owner !== NOBODY || ended.hold_reason !== null || ended.paused_until) break;
     }
     return begun;
-  }
-
-  /** What stored changes still want, in their order. */
-  private async edits(id: number, positions: readonly number[]): Promise<Edit[]> {
-    const rows: Left[] = [];
-    for (let i = 0; i < positions.length; i += SOME) {
-      const some = positions.slice(i, i + SOME);
-      rows.push(
-        ...(await this.db.rows<Left>(
-          `SELECT position, op, record_id, state_before, value_before, state_after, value_after FROM record_changes
-            WHERE change_set_id = ? AND state = 'pending' AND position IN (${marks(some.length)}) ORDER BY position`,
-          [id, ...some],
-        )),
-      );
-    }
-    return rows.map(editOf);
   }
 }
 
@@ -184,7 +155,7 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
  * What a stored change still wants: of an update what it was to change, since somebody may have changed the rest
  * meanwhile. Its rights are judged with the piece that it is in (`HeldLists`).
  */
-function editOf(left: Left): Edit {
+function editOf(left: LeftChange): Edit {
   const { op, record_id: id, state_after, value_after } = left;
   if (op === 'delete' || state_after === null) return { op: 'delete', id: id ?? 0 };
   const after = patchOf(state_after, value_after);

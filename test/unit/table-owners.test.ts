@@ -64,7 +64,7 @@ const READS: Record<string, Record<string, string>> = {
     domains: 'whose places the checks of a rule take, and who made those without a maker, of many in one statement',
   },
   'records/sync/full-resync.service.ts': { domains: 'all of them, with the number of their records' },
-  'changes/in-doubt-changes.ts': { domains: 'the account of what is to be settled; sets outlive their domains' },
+  'changes/change-sets.repository.ts': { domains: 'the account of what is to be settled; sets outlive their domains' },
   'teams/members.service.ts': { users: 'members are listed, sorted and searched by their names' },
   'teams/teams.service.ts': { dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams' },
   'tokens/explain.service.ts': {

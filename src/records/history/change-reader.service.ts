@@ -1,40 +1,33 @@
 import { Injectable } from '@nestjs/common';
-import type { ChangedRecord, ChangeSet, ChangeState, Door, RecordChange } from '../../changes/change-set.entity.js';
+import type { ChangedRecord, ChangeSet, Door } from '../../changes/change-set.entity.js';
+import { ChangeSetsRepository } from '../../changes/change-sets.repository.js';
+import { RecordChangesRepository, type StoredChange } from '../../changes/record-changes.repository.js';
 import { timeMs } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { pageOf } from '../../common/paging.dto.js';
-import { Db, marks } from '../../database/db.js';
 import { shownValue } from '../../dns/record.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { provide } from '../../metrics/metrics.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
 
-const SET_COLUMNS = `id, door, actor_type, user_id, username, token_id, token_name, request_id, comment, atomic, state,
-  total, hold_reason, created_at, finished_at, paused_until, cancelled_at`;
-
 /** characters of a value that are shown: a list may be of thousands */
 const MAX_VALUE = 4000;
 
 type Counts = ChangeSetView['counts'];
-/** Columns of JSON as they are stored. */
-type StoredChange = Omit<RecordChange, 'state_before' | 'state_after' | 'error'> & {
-  state_before: string | null;
-  state_after: string | null;
-  error: string | null;
-};
-
 /** The history of a domain's records, for the API. */
 @Injectable()
 export class ChangeReader {
-  constructor(private readonly db: Db) {
+  constructor(
+    private readonly sets: ChangeSetsRepository,
+    private readonly changes: RecordChangesRepository,
+  ) {
     provide('zoneward_change_sets', () => this.unfinished());
     provide('zoneward_in_doubt_seconds', () => this.oldestInDoubt());
   }
 
   private async oldestInDoubt(): Promise<Record<string, number>> {
-    const sql = "SELECT MIN(tried_at) AS at FROM record_changes WHERE state = 'unknown'";
-    const { at } = (await this.db.row<{ at: string | null }>(sql)) ?? {};
+    const at = await this.changes.oldestInDoubt();
     return { oldest: at ? Math.max(0, (timeMs() - Date.parse(at)) / 1000) : 0 };
   }
 
@@ -45,32 +38,19 @@ export class ChangeReader {
     door?: Door,
   ): Promise<ChangeSetList & { page: number; limit: number }> {
     const { page, limit } = pageOf(query) ?? { page: 1, limit: 20 };
-    const [where, values] = door ? ['domain_id = ? AND door = ?', [domain.id, door]] : ['domain_id = ?', [domain.id]];
-    const rows = await this.db.rows<ChangeSet>(
-      `SELECT ${SET_COLUMNS} FROM change_sets WHERE ${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
-      [...values, limit, (page - 1) * limit],
-    );
-    const count = `SELECT COUNT(*) AS n FROM change_sets WHERE ${where}`;
-    const total = Number((await this.db.row<{ n: number }>(count, values))?.n);
+    const { rows, total } = await this.sets.page(domain.id, door, limit, (page - 1) * limit);
     const counts = await this.counts(rows.map(({ id }) => id));
     return { total, list: rows.map((row) => setView(row, domain, counts.get(row.id))), page, limit };
   }
 
   /** The newest list of a domain, 0 when there is none. */
-  async newest(domainId: number): Promise<number> {
-    const row = await this.db.row<{ id: number | null }>('SELECT MAX(id) AS id FROM change_sets WHERE domain_id = ?', [
-      domainId,
-    ]);
-    return Number(row?.id ?? 0);
+  newest(domainId: number): Promise<number> {
+    return this.sets.newest(domainId);
   }
 
   /** The record sets that a request has touched with lists newer than `after`; the names before and behind a move. */
   async touched(domainId: number, requestId: string, after: number): Promise<{ host: string; type: string }[]> {
-    const rows = await this.db.rows<{ host: string; host_before: string | null; type: string }>(
-      `SELECT DISTINCT c.host, c.host_before, c.type FROM change_sets s JOIN record_changes c ON c.change_set_id = s.id
-        WHERE s.domain_id = ? AND s.id > ? AND s.request_id = ? AND c.state IN ('applied', 'unknown')`,
-      [domainId, after, requestId],
-    );
+    const rows = await this.sets.touched(domainId, requestId, after);
     const named = rows.flatMap(({ host, host_before, type }) =>
       [host, host_before ?? host].map((h) => ({ host: h, type })),
     );
@@ -79,14 +59,9 @@ export class ChangeReader {
 
   /** @throws AppError 404001, also for a list of another domain */
   async get(domain: OpenDomain, id: number): Promise<ChangeSetDetail> {
-    const sql = `SELECT ${SET_COLUMNS} FROM change_sets WHERE id = ? AND domain_id = ?`;
-    const row = await this.db.row<ChangeSet>(sql, [id, domain.id]);
+    const row = await this.sets.one(id, domain.id);
     if (!row) throw errors.notFound('Change set');
-    const stored = await this.db.rows<StoredChange>(
-      `SELECT position, op, record_id, host, type, state_before, value_before, state_after, value_after, state, error
-       FROM record_changes WHERE change_set_id = ? ORDER BY position`,
-      [id],
-    );
+    const stored = await this.changes.all(id);
     const { rules } = domain.access;
     const mayRead = (state: State) => judgeRecord(domain.access, domain.id, 'read', state).allowed;
     const changes = stored.flatMap((change) => {
@@ -102,19 +77,12 @@ export class ChangeReader {
 
   /** How many lists have no known end, by their state. */
   private async unfinished(): Promise<Record<string, number>> {
-    const rows = await this.db.rows<{ state: string; n: number }>(
-      "SELECT state, COUNT(*) AS n FROM change_sets WHERE state IN ('open', 'unknown') GROUP BY state",
-    );
-    return { open: 0, unknown: 0, ...Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)])) };
+    return { open: 0, unknown: 0, ...(await this.sets.countUnfinished()) };
   }
 
   private async counts(ids: readonly number[]): Promise<Map<number, Counts>> {
     if (!ids.length) return new Map();
-    const rows = await this.db.rows<{ change_set_id: number; state: ChangeState; n: number | string }>(
-      `SELECT change_set_id, state, COUNT(*) AS n FROM record_changes
-       WHERE change_set_id IN (${marks(ids.length)}) GROUP BY change_set_id, state`,
-      ids,
-    );
+    const rows = await this.changes.byStateOf(ids);
     const counts = new Map<number, Counts>(ids.map((id) => [id, none()]));
     for (const { change_set_id, state, n } of rows) (counts.get(change_set_id) as Counts)[state] = Number(n);
     return counts;
