@@ -206,7 +206,7 @@ export class DnsRecordsRepository {
     return this.db.insert('dns_records', { ...all, search: recordSearch(row) }, manager);
   }
 
-  /** Many rows in few statements; their ids are not told. */
+  /** Many rows in few statements; their ids are not returned. */
   async insert(
     manager: EntityManager,
     domainId: number,

@@ -63,7 +63,7 @@ const agrees = (row: CacheRow, record: RemoteRecord): boolean =>
   (record.remark === undefined || row.remark === record.remark);
 
 type Content = Pick<CacheRow, 'host' | 'type' | 'value' | 'line' | 'priority'>;
-/** What makes two records the same one; then, of what is left, those whose priority was changed past us. */
+/** What makes two records the same one; then, of what is left, those whose priority was changed at the provider. */
 const CONTENTS = [recordKey, (r: Content) => JSON.stringify([r.host, r.type, r.value, r.line])] as const;
 
 /** What writes without a known end may have made of a row. */
@@ -78,7 +78,7 @@ export interface Expectation {
   keep: boolean;
 }
 
-/** The words of a record in one order, the enabled one of twins first. */
+/** A text by which records are ordered: the enabled one of two with the same id comes first. */
 const order = (record: RemoteRecord): string => JSON.stringify([!record.enabled, ...Object.values(rowOf(record))]);
 
 /**
@@ -156,12 +156,12 @@ export async function difference(
     const waiting = new Map<string, CacheRow[]>();
     for (const row of left) {
       if (due()) await turn();
-      // what exists only here, or soon will, can be nothing but the very same record, as it is or soon will be
+      // a row that exists only here, or soon will, matches nothing but the very same record
       const soon = expected.get(row.id)?.here;
       const here = row.remote_id === null || soon;
       if (!here || content === CONTENTS[0]) group(waiting, content(soon ? { ...row, ...soon } : row), row);
     }
-    // the oldest first, in whatever order the database told them
+    // the oldest first, in whatever order the database returned them
     for (const list of waiting.values()) if (list.length > 1) list.sort((a, b) => a.id - b.id);
     rest = await those(rest, (record) => !take(waiting.get(content(record))?.shift(), record));
   }

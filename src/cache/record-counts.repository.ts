@@ -15,7 +15,7 @@ export class RecordCountsRepository {
     await this.db.run(first, [domainId, type, more], manager);
   }
 
-  /** Counts anew what is there. @returns how many it is in all */
+  /** Recounts the rows of a domain. @returns how many there are in all */
   async recount(domainId: number, manager: EntityManager): Promise<number> {
     await this.db.run('DELETE FROM record_counts WHERE domain_id = ?', [domainId], manager);
     await this.db.run(

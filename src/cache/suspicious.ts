@@ -2,7 +2,7 @@ import { AppError, CODES, errors } from '../common/errors.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import type { CacheRow } from './reconcile.js';
 
-/** so many are named; their number is always told */
+/** records that are named; their number is always given */
 const NAMED = 100;
 
 /** A list of records that lacks so many known ones that it may be wrong: 409002, and nothing was changed. */
@@ -17,7 +17,7 @@ export class SuspiciousList extends AppError {
     super(CODES.suspicious.status, CODES.suspicious.code, `${words} ${accept}`, { count: lost.length, of });
   }
 
-  /** The same with the records that would go, as far as who asks may read them. */
+  /** The same error with the records that would be removed, as far as the caller may read them. */
   told(mayRead: (row: CacheRow) => boolean): AppError {
     const records = this.lost.filter(mayRead).slice(0, NAMED);
     const named = records.map(({ id, host, type }) => ({ id, host, type }));

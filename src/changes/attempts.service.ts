@@ -26,7 +26,7 @@ import type { Net, Planned } from './working-copy.js';
 export const LOCK_WAIT_MS = 60_000;
 /** changes that are committed together */
 const CHUNK = 100;
-/** a list with more changes goes on in the background, when who asks can be told so */
+/** a list with more changes goes on in the background, where the caller can be answered 202 */
 const FOREGROUND = 200;
 
 /** A list that was carried out. */
@@ -34,9 +34,9 @@ export interface Finished {
   /** null: nothing was to be done */
   changeSet: number | null;
   results: Result[];
-  /** the rest of it goes on at another time, by another process or when somebody has confirmed it */
+  /** the rest is carried out later, by another process or after somebody has confirmed it */
   paused?: boolean;
-  /** it is stored only, and goes on piece by piece: what was planned, and the places of what is to be done */
+  /** it is only stored, and carried out piece by piece: what was planned, and the positions of what is to be done */
   left?: { planned: Planned[]; pending: ReadonlySet<number> };
 }
 
@@ -47,13 +47,13 @@ export interface Job {
   edits: Edits;
   options: ListOptions;
   connection: Connection;
-  /** told when a long list is stored and goes on by itself; null: somebody waits */
+  /** called when a long list is stored and continues in the background; null: the caller waits for its end */
   accepted: ((changeSet: number) => void) | null;
   /** a stored list that another process left, and where the edits stood in it; null: a new one */
   resumes: { changeSet: number; positions: readonly number[] } | null;
 }
 
-/** How far a list has come. */
+/** The state of a list between its attempts. */
 export interface Course {
   /** of several domains that are one zone the first one, which the locks name */
   first: number;
@@ -61,7 +61,7 @@ export interface Course {
   more: Set<string>;
   /** the provider was asked what became of earlier changes */
   looked: boolean;
-  /** until when whoever asks waits, of `timeMs()` */
+  /** until when the caller waits, of `timeMs()` */
   end: number;
   truth: Truth;
   /** as the provider wrote when the list came */
@@ -70,7 +70,7 @@ export interface Course {
   stopping: () => boolean;
 }
 
-/** What came of one try under locks: the list is done, or why it has to be planned anew. */
+/** What came of one attempt under locks: the list is done, or why it has to be planned again. */
 export type Attempt =
   | { kind: 'done'; finished: Finished }
   /** another domain is the first one of the zone by now */
@@ -85,8 +85,8 @@ export type Attempt =
   | { kind: 'more-names'; hosts: readonly string[] };
 
 /**
- * One try of a list under the locks of its names: planned by what stands there, stored, and carried out, or why it has
- * to be planned anew. No transaction is open during a call.
+ * One attempt of a list under the locks of its names: planned by the rows there, stored, and carried out, unless it
+ * has to be planned again. No transaction is open during a call.
  */
 @Injectable()
 export class ChangeAttempts {
@@ -103,7 +103,7 @@ export class ChangeAttempts {
     private readonly shared: SharedZones,
   ) {}
 
-  /** Locks the names of a list, or its zone, and carries it out where nothing stands against that. */
+  /** Locks the names of a list, or its zone, and carries it out unless it has to be planned again. */
   async make(job: Job, course: Course): Promise<Attempt> {
     const hosts = [...new Set([...(await this.planner.hosts(job)), ...course.more])];
     const { names, whole, options } = locksOf(course.first, hosts, course.replaces === 'zone');
@@ -127,7 +127,7 @@ export class ChangeAttempts {
     if (first !== course.first) return { kind: 'moved', first };
     const inDoubt = await this.inDoubt.isAt(shared.ids, course.replaces === 'zone' ? null : hosts);
     if ((inDoubt || shared.stale) && !course.looked) {
-      // of whoever had these locks until they expired it is not known what is still on its way
+      // whoever held these locks until they expired may still have writes in flight
       if (inDoubt) for (const id of shared.ids) await this.inDoubt.adoptDead(id);
       return { kind: 'refresh', ids: inDoubt ? shared.ids : [domain.id] };
     }
@@ -144,7 +144,7 @@ export class ChangeAttempts {
   }
 
   /**
-   * A list that is planned: stored, then carried out piece by piece, or left to whoever carries long ones on.
+   * A list that is planned: stored, then carried out piece by piece, or left to `ResumeService`.
    * @returns what became of it; null: its locks are not ours any more, or the cache has followed the provider since
    */
   private async carryOut(
@@ -210,7 +210,7 @@ export class ChangeAttempts {
     return { changeSet, paused, results: planned.map((edit) => resultOf(edit, ended.get(edit.position))) };
   }
 
-  /** Until when the list has to wait for what the provider may still carry out; null: not at all. */
+  /** Until when the list has to wait for writes in flight; null: not at all. */
   private async inFlightUntil(
     { edits, connection }: Job,
     domainIds: readonly number[],
@@ -223,7 +223,7 @@ export class ChangeAttempts {
     return outlives ? this.inFlight.until(domainIds, nets, names, replaces) : null;
   }
 
-  /** @returns the number of the list; null: somebody else has taken it up, or it has to be planned anew */
+  /** @returns the number of the list; null: somebody else has taken it up, or it has to be planned again */
   private async store(
     { actor, domain, options, resumes }: Job,
     planned: readonly Planned[],

@@ -83,7 +83,7 @@ export class CancelService implements OnModuleInit {
   }
 
   /**
-   * Before domains go: their lists are cancelled, and what was sent gets its end, as far as the provider tells.
+   * Before domains go: their lists are cancelled, and what was sent is settled, as far as the provider's answer allows.
    * @throws AppError 409001 while a list is carried out, without `force`
    */
   private async leave(caller: Caller, ids: readonly number[], force: boolean): Promise<void> {

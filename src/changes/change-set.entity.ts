@@ -58,7 +58,7 @@ export class ChangeSet {
   @Text({ nullable: true }) hold_reason!: string | null;
   /** when somebody confirmed it: it is tried for as long as a list that was accepted then */
   @Utc({ nullable: true }) confirmed_at!: string | null;
-  /** the provider is away: it goes on then */
+  /** the provider is unavailable: it is continued then */
   @Utc({ nullable: true }) paused_until!: string | null;
   /** pauses since something of it was applied */
   @Int({ nullable: true }) pauses!: number | null;

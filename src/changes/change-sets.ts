@@ -37,7 +37,7 @@ export interface How {
   owner: string;
 }
 
-/** What became of the change at one place of a list. */
+/** What became of the change at one position of a list. */
 export interface Ended {
   position: number;
   state: ChangeState;
@@ -51,16 +51,16 @@ export interface Ended {
 /** The way by which a request comes in. */
 export const doorOf = (actor: Actor): Door => (actor === 'system' ? 'job' : actor.principal?.token ? 'token' : 'api');
 
-/** characters of an error that are kept, and of its words */
+/** characters of an error that are kept, and of its message */
 const MAX_ERROR = 4000;
 const MAX_WORDS = 1000;
-/** ms of the first pause of a list whose provider is away, and of the longest */
+/** ms of the first pause of a list whose provider is unavailable, and of the longest */
 const PAUSE_MS = 5_000;
 const PAUSE_MAX_MS = 300_000;
 /** Somebody else has done a part of what was planned: the transaction is rolled back. */
 class Overtaken extends Error {}
 
-/** Change sets, as whoever carries them out writes them. */
+/** The life of a change set while its list is carried out. */
 @Injectable()
 export class ChangeSets {
   constructor(
@@ -128,7 +128,7 @@ export class ChangeSets {
 
   /**
    * Takes up a list that another process left, under its locks.
-   * @param planned what is left of it, judged anew
+   * @param planned what is left of it, judged again
    * @param nets what of it is to be done
    * @returns whether it was still to be taken up, and nobody has done any of it since it was looked at
    */
@@ -173,9 +173,10 @@ export class ChangeSets {
       alike.set(key, [...(alike.get(key) ?? []), one]);
     }
     for (const list of alike.values()) {
-      const [{ state, error }] = list as [Ended];
+      const [one] = list as [Ended];
+      const { state, error } = one;
       const settle_after = state === 'unknown' ? settleAfter : null;
-      const end = { state, error: error && wordsOf(error), settle_after, late: lateOf(list[0] as Ended) };
+      const end = { state, error: error && wordsOf(error), settle_after, late: lateOf(one) };
       await this.changes.end(id, list, end, manager);
     }
   }
@@ -214,7 +215,7 @@ export class ChangeSets {
     return this.changes.notTried(id, wordsOf(error), manager);
   }
 
-  /** Ends a list that nobody is at: why, of what was not begun. */
+  /** Ends a list that nobody works on. @param error why what was not begun never will be */
   async giveUp(id: number, error: AppError): Promise<void> {
     await this.db.transaction(async (manager) => {
       if ((await this.sets.ownerOf(id, manager)) !== NOBODY) return;
@@ -223,14 +224,14 @@ export class ChangeSets {
     });
   }
 
-  /** The state of a list that nobody is at, after those of its changes. */
+  /** Derives the state of a list that nobody works on from those of its changes. */
   async close(manager: EntityManager, id: number): Promise<void> {
     const { unknown, pending } = await this.counts(manager, id);
     const next = unknown ? 'unknown' : pending ? 'open' : 'done';
     await this.sets.close(id, next, next === 'done' ? now() : null, manager);
   }
 
-  /** A list that nobody is at, and that could not be gone on with, waits as for its provider. @returns until when */
+  /** Pauses a list that nobody works on and that could not be continued. @returns until when */
   async rest(id: number): Promise<string | null> {
     return this.db.transaction(async (manager) =>
       (await this.sets.unpause(id, manager)) ? this.pause(manager, id, true, false) : null,
@@ -248,7 +249,7 @@ export class ChangeSets {
     return until;
   }
 
-  /** What became of its changes so far, by their places. */
+  /** What became of its changes so far, by their positions. */
   ended(id: number): Promise<Map<number, ChangeEnd>> {
     return this.changes.ends(id);
   }

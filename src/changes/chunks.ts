@@ -3,7 +3,7 @@ import type { RecordChange } from './change-set.entity.js';
 import { hostsOf } from './evidence.js';
 import type { Net } from './working-copy.js';
 
-/** Deletions first, so that what replaces something finds its place free. */
+/** Deletions first, so that what replaces a record does not meet it. */
 const ORDER = { delete: 0, update: 1, create: 2 };
 const rank = ({ change }: Net): number => (change ? ORDER[change.op] : 3);
 

@@ -33,7 +33,7 @@ const TICK_MS = 500;
 const PROOF_MS = 3_000;
 const LATE = 'The provider gave no answer in time about an earlier change here, and may still carry it out';
 
-/** What is said of a single edit beside it. */
+/** What accompanies a single edit. */
 export type OneOptions = Pick<ListOptions, 'door' | 'comment'>;
 
 /**
@@ -58,7 +58,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     private readonly installation: Installation,
   ) {}
 
-  /** Long lists stop behind the piece that they are at; the next start carries on. */
+  /** Long lists stop after their current piece; the next start continues them. */
   onModuleDestroy(): void {
     this.stopping = true;
   }
@@ -97,7 +97,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     return this.start({ actor, domain, edits, options, accepted: null, connection, resumes: null });
   }
 
-  /** Carries on with what is left of a list. @returns whether it did: not where somebody else has taken it up */
+  /** Continues what is left of a list. @returns false where somebody else has taken it up */
   async resume(
     actor: Actor,
     domain: OpenDomain,
@@ -113,7 +113,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
 
   /**
    * A list. @param waitMs how long a long list is waited for
-   * @returns what became of each edit, in their order; or the number of the change set that goes on
+   * @returns what became of each edit, in their order; or the number of the change set that continues in the background
    * @throws AppError when the list is atomic and an edit does not fit
    */
   async list(
@@ -146,14 +146,14 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     return end && !end.paused ? end : { changeSet: first, results: null };
   }
 
-  /** Says who carries long lists on, piece by piece. */
+  /** Registers what continues long lists, piece by piece. */
   goesOnBy(carryOn: ChangeEngine['carryOn']): void {
     this.carryOn = carryOn;
   }
 
   /**
-   * What became of a list that goes on piece by piece, when nothing is left of it.
-   * @param patience until when somebody waits; then it goes on without what was planned, which may be large
+   * Waits for the end of a list that is carried out piece by piece.
+   * @param patience until when the caller waits; after that the plan, which may be large, is not kept
    */
   private async wholeOf(
     domainId: number,
@@ -167,7 +167,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
       isWaited = false;
     });
     await Promise.race([this.carryOn(id, domainId), patience]);
-    // another process may be at it, or it waits for somebody
+    // another process may work on it, or it is held or paused
     for (let on = await this.sets.goesOn(id); on; on = await this.sets.goesOn(id)) {
       if (this.stopping || !isWaited || on === 'held') return { changeSet, results: [], paused: true };
       await sleep(TICK_MS);
@@ -181,7 +181,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
     return { changeSet, results };
   }
 
-  /** Tries a list until it is done, each time planned anew by what the last try has shown. */
+  /** Repeats the attempt until the list is done; each one is planned with what the one before has shown. */
   private async start(job: Job): Promise<Finished> {
     this.installation.assertWorks();
     const { edits, domain, connection } = job;
@@ -230,7 +230,7 @@ export class ChangeEngine implements OnModuleDestroy, OnApplicationShutdown {
         .catch((error: Error) => log().debug({ err: error.message }, 'unclear'));
   }
 
-  /** The cache follows the provider. @throws ProviderError; AppError 409002 naming what who asks may read */
+  /** Brings the cache up to date. @throws ProviderError; AppError 409002 with the records that the caller may read */
   private async followed({ domain, actor }: Job): Promise<void> {
     await this.sync.refresh(domain, 'system').catch((error: unknown) => {
       throw error instanceof SuspiciousList ? error.told(mayRead(actor, domain)) : error;

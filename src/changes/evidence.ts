@@ -45,7 +45,7 @@ const takesAway = ({ before, after, expected }: InDoubtChange): boolean =>
 const isOurs = ({ before, after, expected }: InDoubtChange): boolean =>
   after === null ? before?.remote_id === null : expected === '' && (before?.remote_id ?? null) === null;
 
-/** Those of lists that are done whole which exist only here: they share the end of the rest (see `LocalOnlyRecords`). */
+/** Those of atomic lists which exist only here: they share the end of the rest (see `LocalOnlyRecords`). */
 export const localOnly = (changes: readonly InDoubtChange[]): InDoubtChange[] =>
   asSent(changes).flatMap(({ change, parts }) => (change.atomic && isOurs(change) ? parts : []));
 
@@ -105,7 +105,7 @@ const says = (record: RemoteRecord, { before, after, remark }: InDoubtChange): b
 /**
  * Judges changes in doubt by a complete list of the provider that was begun at this time. What a change was to make and
  * is there proves it applied, at once. What is not there proves the contrary only when the provider had time enough to
- * apply it; so does what is neither the old nor the new state, which somebody made past us.
+ * apply it; so does what is neither the old nor the new state, which somebody made at the provider.
  * @returns for each the provider's id of its record (null: it is gone), or why not; without an entry it stays unknown
  */
 export function judge(

@@ -40,17 +40,17 @@ export interface Run {
   held: Held;
   /** other domains that are the same zone */
   others: readonly number[];
-  /** whether who asks may see a record */
+  /** whether the caller may see a record */
   mayRead: (row: StoredRecord) => boolean;
   planned: readonly Planned[];
   changeSet: number;
   /** another process left it */
   resumed: boolean;
-  /** what fails since the provider is away is left, and tried again after a pause */
+  /** what fails because the provider is unavailable is left pending, and tried again after a pause */
   pauses: boolean;
   /** of `options.only`: what the provider has to hold */
   only: ApplyOptions['only'];
-  /** what became of the edits, by their places; filled as the pieces end */
+  /** what became of the edits, by their positions; filled as the pieces end */
   ended: Map<number, Ended>;
 }
 
@@ -126,9 +126,9 @@ export class ChangeExecutor {
       const rest = hopeless && !run.pauses ? behind : [];
       const because = hopeless && !hopeless.ok ? hopeless.error : null;
       inDoubt ||= answers.some((o) => !o.ok && o.error.mayHaveApplied);
-      // the next piece is not begun by a process that ends: another one carries on
+      // the next piece is not begun by a process that ends: another one continues
       const goesOn = background && !last && !stopping();
-      // whoever asked for it may have lost the right meanwhile
+      // whoever requested it may have lost the right meanwhile
       const refusal = goesOn ? await this.heldLists.refusal(run.changeSet, run.domain.id, chunks[i + 1] ?? []) : null;
       const pause = background && !last && (!goesOn || refusal !== null);
       const next = last ? null : pause ? [] : (chunks[i + 1] ?? []);
@@ -247,7 +247,7 @@ const HOPELESS: ReadonlySet<string> = new Set(['auth', 'unavailable']);
 const isHopeless = ({ error, tried }: Outcome & { ok: false }): boolean =>
   HOPELESS.has(error.kind) || (!tried && error.kind !== 'rejected');
 
-/** Kinds behind which a list that goes on by itself waits for its provider. */
+/** Kinds of failure after which a list in the background waits for its provider. */
 const PAUSING: ReadonlySet<string> = new Set(['unavailable', 'rate_limit']);
 
 /** Whether a change that certainly was not carried out is tried again later. */

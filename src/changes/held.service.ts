@@ -21,7 +21,7 @@ const SOME = 200;
 
 /**
  * Lists that go on behind their answer, as long as who asked for them may still write: each piece is judged before it
- * is begun. Where that right ended the rest is held, and goes on with the right of who confirms it.
+ * is begun. Where that right ended the rest is held, and continues with the right of whoever confirms it.
  */
 @Injectable()
 export class HeldLists {
@@ -56,8 +56,8 @@ export class HeldLists {
   }
 
   /**
-   * What is left of a list waits for somebody's confirmation; owner and administrators are told once.
-   * @param by who is at it: nothing happens where somebody else is meanwhile
+   * What is left of a list waits for somebody's confirmation; owner and administrators are notified once.
+   * @param by the owner that works on it: nothing happens where somebody else does meanwhile
    */
   async hold(changeSet: number, domainId: number, reason: string, by: string): Promise<void> {
     const { name, owner_id: owner } = await this.domains.reload(domainId);
@@ -100,7 +100,7 @@ export class HeldLists {
     });
   }
 
-  /** What is left of a list would only be held again, and all told again. @throws AppError 403001 */
+  /** Refuses to continue what would only be held, and notified, once more. @throws AppError 403001 */
   private async assertMayMake(me: Caller, { id, access }: OpenDomain, changeSet: number): Promise<void> {
     for (let last = -1, more = true; more; ) {
       const rows = await this.changes.pendingBehind(changeSet, last, SOME);

@@ -91,7 +91,7 @@ export class InDoubtChanges {
     });
   }
 
-  /** Whether the rest of a list that was cut off is carried on with: of an atomic one only while nothing has failed. */
+  /** Whether the rest of an interrupted list is continued: of an atomic one only while nothing has failed. */
   private async goesOn(manager: EntityManager, id: number, background: boolean | number): Promise<boolean> {
     return Boolean(background) && !(await this.sets.hasFailedWhole(id, manager));
   }
@@ -208,11 +208,11 @@ export class InDoubtChanges {
     return again > 0;
   }
 
-  /** The states of sets that nobody is at, after those of their changes. */
+  /** Derives the states of sets that nobody works on from those of their changes. */
   private async close(manager: EntityManager, ids: readonly number[]): Promise<void> {
     for (const id of ids) {
       const left = await this.changes.openStates(id, manager);
-      // one that goes on in the background waits, open, for whoever takes it up
+      // a list in the background stays open until somebody takes it up
       const next = left.has('unknown') ? 'unknown' : left.size ? 'open' : 'done';
       await this.sets.settled(id, next, next === 'done' ? now() : null, manager);
     }
@@ -225,7 +225,7 @@ export class InDoubtChanges {
   }
 
   /**
-   * Domains, with their accounts, that have changes without a known end which nobody is at, or whose zone was changed
+   * Domains, with their accounts, that have changes in doubt which nobody works on, or whose zone was changed
    * as another domain. Sets of domains that are gone end here.
    */
   async domains(): Promise<{ id: number; accountId: number; ownerId: number | null }[]> {

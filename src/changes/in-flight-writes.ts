@@ -8,7 +8,7 @@ import { InDoubtChanges } from './in-doubt-changes.js';
 import { RecordChangesRepository } from './record-changes.repository.js';
 import type { Net } from './working-copy.js';
 
-/** Changes that went unanswered for so long that the provider may carry them out when others have been answered. */
+/** Writes that went unanswered: the provider may still apply them, even after later ones have been answered. */
 @Injectable()
 export class InFlightWrites {
   constructor(
@@ -58,7 +58,7 @@ function wish(recordId: number | null, row: RowValues | null): string {
 
 const contentOf = (row: RowValues): string => `content ${recordKey(row)}`;
 
-/** The places that a list touches, and of each whether all that it wants there is such a wish. */
+/** The keys of what a list touches, and of each whether all that it wants there repeats a write in flight. */
 function touched(
   nets: readonly Net[],
   names: readonly string[],

@@ -22,7 +22,7 @@ export class LocalOnlyRecords {
   /**
    * Ends those whose list has an end for all else: carried out now when all of that was applied, else failed. In the
    * transaction that has settled the others, under the lock of the domain's row.
-   * @param free changes in doubt at names that nobody else is at
+   * @param free changes in doubt at names that nobody else changes
    */
   async settle(
     manager: EntityManager,

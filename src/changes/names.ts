@@ -7,9 +7,9 @@ export interface Entry {
   readonly original: StoredRecord | null;
   /** as it is after the edits so far; null: deleted. New ones have negative ids. */
   now: StoredRecord | null;
-  /** the edits that touched it, by their places in the list */
+  /** the edits that touched it, by their positions in the list */
   positions: number[];
-  /** who asks has seen the original */
+  /** the caller has seen the original */
   guarded: boolean;
   /** its TTL goes to the others of its set */
   movesTtl: boolean;

@@ -30,7 +30,7 @@ export type Edits =
       of: (rows: readonly StoredRecord[], foreign: readonly StoredRecord[]) => Edit[] | Promise<Edit[]>;
     };
 
-/** A list of edits, who asks for it, and what the provider of its zone can hold. */
+/** A list of edits, its caller, and what the provider of its zone can hold. */
 export interface Request {
   actor: Actor;
   domain: OpenDomain;

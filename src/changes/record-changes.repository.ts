@@ -60,7 +60,7 @@ export class RecordChangesRepository {
     }
   }
 
-  /** How many of these places nobody has begun. */
+  /** How many of the changes at these positions nobody has begun. */
   async countPending(set: number, positions: readonly number[], manager: EntityManager): Promise<number> {
     let count = 0;
     for (const some of pieces(positions)) {
@@ -80,7 +80,7 @@ export class RecordChangesRepository {
     );
   }
 
-  /** One end of changes at several places. @param list `recordId` null: it stays as it is */
+  /** The same end of changes at several positions. @param list `recordId` null: it stays as it is */
   async end(
     set: number,
     list: readonly { position: number; recordId: number | null }[],
@@ -122,7 +122,7 @@ export class RecordChangesRepository {
     );
   }
 
-  /** What became of its changes so far, by their places. */
+  /** What became of its changes so far, by their positions. */
   async ends(set: number): Promise<Map<number, ChangeEnd>> {
     const rows = await this.db.rows<ChangeEnd & { position: number }>(
       'SELECT position, record_id, state, error FROM record_changes WHERE change_set_id = ?',
@@ -257,7 +257,7 @@ export class RecordChangesRepository {
   }
 
   /**
-   * What the provider answered with a failure is tried again where its list goes on by itself.
+   * What the provider answered with a failure is tried again where its list continues in the background.
    * @param since lists that were accepted, or confirmed, before have had their time @returns 0 where it is not
    */
   tryAgain(id: number, since: string, manager: EntityManager): Promise<number> {
@@ -286,14 +286,14 @@ export class RecordChangesRepository {
       await this.db.run(`UPDATE record_changes SET late = 'again' WHERE id IN (${marks(some.length)})`, some);
   }
 
-  /** The next ones that nobody has an end of, behind this place. */
+  /** The next pending changes after this position. */
   pendingBehind(set: number, position: number, limit: number): Promise<(StoredStates & { position: number })[]> {
     const sql = `SELECT position, state_before, value_before, state_after, value_after FROM record_changes
       WHERE change_set_id = ? AND state = 'pending' AND position > ? ORDER BY position LIMIT ${limit}`;
     return this.db.rows(sql, [set, position]);
   }
 
-  /** The places of what is left of a set, with their names. */
+  /** The positions of what is left of a set, with their names. */
   pending(set: number): Promise<(ChangedHosts & { position: number })[]> {
     return this.db.rows(
       `SELECT position, host, host_before FROM record_changes WHERE change_set_id = ? AND state = 'pending' ORDER BY position`,
@@ -301,7 +301,7 @@ export class RecordChangesRepository {
     );
   }
 
-  /** What is left of a set at these places, in their order. */
+  /** What is left of a set at these positions, in their order. */
   async left(set: number, positions: readonly number[]): Promise<LeftChange[]> {
     const rows: LeftChange[] = [];
     for (const some of pieces(positions))

@@ -28,7 +28,7 @@ import { type Looked, SettleQueue } from './settle-queue.js';
 
 /** ms that one sync of a domain waits for another one of the same domain */
 const SYNC_WAIT_MS = 120_000;
-/** ms between looks for changes in doubt that nobody is at */
+/** ms between looks for changes in doubt that nobody works on */
 const SETTLE_EVERY_MS = 15_000;
 /** ms that the start waits for the first look */
 const START_WAIT_MS = 10_000;
@@ -61,7 +61,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     (id) => this.settle(id),
     () => void this.settleAll(),
   );
-  /** suspicious lists that stand in the audit log already: domain -> who was told of how many */
+  /** suspicious lists that are in the audit log already: domain -> callers and messages */
   private readonly told = new Map<number, Set<string>>();
 
   constructor(
@@ -93,7 +93,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       // what needs a provider that is down is tried again; the start does not wait for it
       await within(first, START_WAIT_MS);
     });
-    // whom to ask is a matter of moments; the asking goes on behind it, an account that is down beside the others
+    // finding the domains takes moments; the providers are asked afterwards, so that none that is down delays others
     this.jobs.schedule('records.settle', SETTLE_EVERY_MS, () => this.settleAll());
   }
 
@@ -137,7 +137,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
     }
   }
 
-  /** Whether this was not yet told to the same one: who asks again and again writes no more entries. */
+  /** Whether this caller has no entry for this list yet: repeated requests write no more of them. */
   private isNews(domainId: number, actor: Actor, { message }: SuspiciousList): boolean {
     const told = this.told.get(domainId) ?? new Set();
     this.told.set(domainId, told);
@@ -228,7 +228,7 @@ export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnAppli
       }
       const id = verdict.remoteId === null ? change.record_id : (ids.get(verdict.remoteId) ?? change.record_id);
       applied.set(change, id);
-      // the one part of a record that no list of a provider tells
+      // the one part of a record that no list of a provider contains
       if (id !== null && change.remark) await this.cache.remark(manager, domainId, id, change.remark);
     }
     if (verdicts.size) await this.inDoubt.settle(manager, domainId, applied, failed, gone);

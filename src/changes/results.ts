@@ -31,7 +31,7 @@ export function resultOf({ error, entry, before, after }: Planned, ended: Ended 
 
 /**
  * Refuses a list whole.
- * @throws AppError that of the only edit, or of the first that does not fit, with all of them by their places
+ * @throws AppError that of the only edit, or of the first that does not fit, with all of them by their positions
  */
 export function assertAllFit(planned: readonly Planned[]): void {
   const wrong = planned.flatMap(({ error, position }) => (error ? [{ error, at: `changes.${position}` }] : []));

@@ -31,12 +31,12 @@ const EVERY_MS = 15_000;
 const PIECE = 100;
 /**
  * Carries on with long lists that were accepted, piece by piece, whichever process accepted them: what is left of each
- * goes the road of every list once more, judged against the records as they are now.
+ * passes the engine once more, judged against the records as they are now.
  */
 @Injectable()
 export class ResumeService implements OnModuleInit, OnModuleDestroy {
   private readonly pool = new FairPool('resumed lists');
-  /** what is being carried on with */
+  /** lists that are being continued */
   private readonly carried = new Map<number, Promise<void>>();
   private stopping = false;
 
@@ -115,13 +115,13 @@ export class ResumeService implements OnModuleInit, OnModuleDestroy {
   /** Tries what is left, piece by piece, unless it is paused or held. @returns whether to look once more */
   private async round(id: number, domainId: number): Promise<boolean> {
     const set = await this.rows.toResume(id);
-    // another process is at it, or it has ended
+    // another process works on it, or it has ended
     if (set?.owner !== NOBODY) return false;
     if (set.cancelled_at !== null) {
       await this.sets.giveUp(id, cancelled());
       return false;
     }
-    // it leaves its place to others meanwhile
+    // it frees its slot of the pool meanwhile
     if (set.hold_reason !== null || Date.parse(set.paused_until ?? '') > timeMs()) return false;
     if ((set.confirmed_at ?? set.created_at) < now(-LIST_LIFE_MS)) {
       await this.sets.giveUp(id, errors.conflict('The list did not come to its end within a day'));

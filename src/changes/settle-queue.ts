@@ -14,7 +14,7 @@ export interface ToSettle {
 }
 
 /**
- * What came of one look: `done`; `again` at this time of `timeMs()`, when the next look can tell more; `failed`, or
+ * What came of one look: `done`; `again` at this time of `timeMs()`, when the next look can prove more; `failed`, or
  * `down` when nothing of the account can be asked.
  */
 export type Looked = 'done' | 'failed' | 'down' | { again: number };
@@ -41,7 +41,7 @@ export class SettleQueue {
 
   /**
    * @param look asks the provider about one domain
-   * @param wake called when a look would tell more: it offers again what is to be settled
+   * @param wake called when a look would prove more: it offers again what is to be settled
    */
   constructor(
     private readonly look: (domainId: number) => Promise<Looked>,

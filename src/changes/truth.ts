@@ -7,7 +7,7 @@ import type { OpenDomain } from '../domains/domain-policy.js';
 import { keyText, type SetKey } from '../providers/record-set.js';
 import type { Edit } from './edit.js';
 
-/** readings of the zone for one list, where sets keep changing at the provider, or it tells of one in two ways */
+/** readings of the zone for one list, where sets keep changing at the provider, or its answers about one differ */
 const READINGS = 2;
 /** ms for which a reading of the zone counts for the pieces of a list */
 const FRESH_MS = 60_000;
@@ -23,7 +23,7 @@ export const setsOf = (edits: readonly Edit[]): SetKey[] => {
 };
 
 /**
- * Whether the cache says of some record sets what the provider holds of them, asked anew for one list of edits, under
+ * Whether the cache says of some record sets what the provider holds of them, asked again for one list of edits, under
  * its locks and before it is planned. Where it does not, the zone has to be read.
  */
 export class Truth {
@@ -50,7 +50,7 @@ export class Truth {
     const wanted = new Set(keys.map(keyText));
     const ours = rows.filter((row) => wanted.has(keyText(row)));
     const there = await provider.recordsAt({ id: zone.remote_id, name: zone.name }, keys);
-    // a zone that was listed a moment ago tells no more
+    // another list of a zone that was listed a moment ago would add nothing
     const isFresh = this.readings > 0 || (this.isPiece && (syncedAt ?? '') > now(-FRESH_MS));
     if (there ? await agree(ours, there) : isFresh) return false;
     this.known ??= rows;

@@ -18,7 +18,7 @@ export type { Entry } from './names.js';
 
 /** One edit, judged. With an error nothing else is said. */
 export interface Planned {
-  /** its place in the list that the client sent */
+  /** its position in the list that the client sent */
   position: number;
   edit: Edit;
   error: AppError | null;
@@ -60,8 +60,8 @@ export class WorkingCopy {
   private created = 0;
 
   /**
-   * @param mayRead whether who asks may see a record that is in the way
-   * @param named who asks has named the records: those that rules hide are not there
+   * @param mayRead whether the caller may see a record that is in the way
+   * @param named the caller has named the records: those that rules hide do not exist for it
    */
   constructor(
     private readonly definition: ProviderDefinition,
@@ -96,7 +96,7 @@ export class WorkingCopy {
     if ('misfit' in edit) throw edit.misfit;
     if (edit.op === 'create') return this.create(edit);
     if (edit.op === 'upsert') {
-      // it tells whether there is such a record
+      // its outcome shows whether there is such a record
       this.may('read', edit.record);
       const { entry, patch } = this.keyed(edit) ?? {};
       return entry && patch ? this.change(entry, patch) : this.create(edit);

@@ -81,7 +81,7 @@ export class RecordsService {
       });
       domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
     } else if (domain.stale_revision !== null) {
-      // the zone was changed in another account; a provider that is down takes nothing away from who reads
+      // the zone was changed in another account; a provider that is down does not make the list fail
       await within(this.follow(domain), FOLLOW_MS);
       domain = { ...(await this.domains.reload(domain.id)), access: opened.access };
     }

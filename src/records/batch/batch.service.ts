@@ -45,7 +45,7 @@ export class BatchService {
     }
     const options = { door: doorOf(me), comment: comment ?? '', atomic: atomic ?? false };
     const { changeSet, results } = await this.engine.list(me, domain, edits, options, wait * 1000, place.connection);
-    // whether something was to be done tells who may not read that a guess was right
+    // whether something was to be done would confirm a guess of a caller that may not read
     const reads = readsRecords(me);
     const outcomes = results?.map((result) => {
       if (result.ok)

@@ -125,7 +125,7 @@ function stateOf(json: string | null, value: string | null): State | null {
   return json === null ? null : { ...(JSON.parse(json) as ChangedRecord), value: value ?? '' };
 }
 
-/** @param withWords whether who asks may be told why a change failed */
+/** @param withWords whether the caller may read why a change failed */
 function changeView(row: StoredChange, before: State | null, after: State | null, withWords: boolean): ChangeView {
   const { position, op, record_id, state } = row;
   const error = row.error === null ? null : (JSON.parse(row.error) as NonNullable<ChangeView['error']>);

@@ -86,7 +86,7 @@ export class RrsetsService {
     const [{ record: first }] = wanted as [NewRecord];
     const key = { host: first.host, type: first.type, line: first.line };
     const records = wanted.map(({ record }) => record);
-    // the answer tells whether they were there
+    // the answer shows whether they were there
     for (const record of records) assertMay(domain.access, domain.id, 'read', record);
     return this.write(me, domain, key, records, (rows) => editsOf(membersOf(rows, key), wanted), place.connection);
   }

@@ -24,7 +24,7 @@ import { ProviderError } from '../../providers/errors.js';
 import { Makers } from '../../tokens/makers.service.js';
 
 const JOB = 'account.sync';
-/** ms between two looks for accounts whose time has come */
+/** ms between two looks for accounts that are due */
 const TICK_MS = 60_000;
 const SYNC_WAIT_MS = 60_000;
 /** tries of one that nobody waits for */
@@ -119,7 +119,7 @@ export class AccountSyncService implements OnModuleInit {
     return started;
   }
 
-  /** Accounts whose time has come are synchronised, one job each; one that fails keeps no other one waiting. */
+  /** Plans a job for each account that is due; one that fails delays no other. */
   private async planDue(): Promise<void> {
     for (const due of await this.accounts.dueForSync())
       await this.plan(due).catch((err: Error) =>
@@ -241,7 +241,7 @@ export class AccountSyncService implements OnModuleInit {
     return { failed: progress.failed, words: wordsOf(progress.failed, suspicious) };
   }
 
-  /** It will not be tried again. Who waits for it is told, and has the failure in the audit log by that. */
+  /** It will not be tried again. A caller that waits gets the failure, which is in the audit log by that. */
   private async dead({ account: id, who }: Payload, error: Error, told: boolean): Promise<void> {
     const account = await this.accounts.toSync(id).catch(() => null);
     // it was deleted meanwhile

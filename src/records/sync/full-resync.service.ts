@@ -8,7 +8,7 @@ import { type JobRun, Jobs } from '../../jobs/jobs.js';
 
 const JOB = 'records.read-anew';
 
-/** How far it is, as the job shows it; another process goes on behind `last`. */
+/** Progress, as the job shows it; another process continues after `last`. */
 interface Progress {
   domains: number;
   done: number;
@@ -17,7 +17,7 @@ interface Progress {
   last: number;
 }
 
-/** Reads the records of all domains at their providers, one domain after the other, for who mistrusts the cache. */
+/** Reads the records of all domains at their providers, one after the other, for when the cache is not trusted. */
 @Injectable()
 export class FullResync implements OnModuleInit {
   constructor(
