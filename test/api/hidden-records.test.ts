@@ -91,7 +91,7 @@ describe('what the rules of a token hide is as what is not there', () => {
     assert.deepEqual(await files.values('?host=vault&type=A'), ['198.51.100.7']);
   });
 
-  it('who may write but not read is answered with what they sent, and not whether it was there', async () => {
+  it('a caller that may write but not read gets back what it sent, and not whether it was there', async () => {
     const { id } = made(
       await files.post({ host: 'vault', type: 'MX', value: 'mx.example.net', priority: 33, ttl: 444 }),
     );

@@ -59,7 +59,7 @@ describeUnless(noPowerdns)('a write of a set that is carried out after its time 
       ),
     );
 
-  it('takes nothing away that another one at its name was told is there', async () => {
+  it('removes nothing that another writer of its name was told is there', async () => {
     made(await add('www', '192.0.2.1'));
     world.proxy.fault = lateOnce();
     providerFailed(await add('www', '192.0.2.2'), /did not answer/);
@@ -69,7 +69,7 @@ describeUnless(noPowerdns)('a write of a set that is carried out after its time 
     await settled();
   });
 
-  it('may be repeated at once, and takes nothing away that comes after that', async () => {
+  it('may be repeated at once, and removes nothing that is written after that', async () => {
     made(await add('again', '192.0.2.1'));
     world.proxy.fault = lateOnce();
     providerFailed(await add('again', '192.0.2.2'), /did not answer/);
@@ -111,7 +111,7 @@ describeUnless(noPowerdns)('a write of a set that is carried out after it was br
   afterAll(() => world?.stop());
 
   for (const [i, [how, heard]] of Object.entries(BROKEN).entries())
-    it(`by ${how} is sent once, and takes nothing away that others were told is there`, async () => {
+    it(`by ${how} is sent once, and removes nothing that others were told is there`, async () => {
       const { admin, records, proxy } = world;
       const host = `broken${i}`;
       const add = (value: string) => admin.post(records, { host, type: 'A', value });
@@ -138,7 +138,7 @@ describeUnless(noPowerdns)('a write of a set that is carried out after it was br
       );
     });
 
-  it('by nobody who could be reached was not sent, and nobody waits for it', async () => {
+  it('at a provider that could not be reached was not sent, and nobody waits for it', async () => {
     const { admin, records, proxy } = world;
     const add = (value: string) => admin.post(records, { host: 'down', type: 'A', value });
     made(await add('192.0.2.1'));
@@ -151,7 +151,7 @@ describeUnless(noPowerdns)('a write of a set that is carried out after it was br
 });
 
 describeUnless(bindMissing())('an update of a name server that is carried out after its connection broke', () => {
-  it('takes nothing away that others were told is there', async () => {
+  it('removes nothing that others were told is there', async () => {
     const bind = await startBind({ zones: ['example.com'] });
     const proxy = await startTcpProxy(bind.port);
     const service = await startService('sqlite', within);
@@ -187,7 +187,7 @@ describeUnless(noPowerdns)('a write of a set that may be carried out for long', 
   });
   afterAll(() => world?.stop());
 
-  it('refuses others at its name, and says until when', async () => {
+  it('makes other writers of its name fail with 409, which says until when', async () => {
     const { admin, records, proxy } = world;
     const record = (value: string) => ({ host: 'www', type: 'A', value });
     proxy.fault = async ({ method }, forward) => (method === 'GET' ? forward() : new Promise(() => undefined));
@@ -226,7 +226,7 @@ describe('a write of one record that may be carried out for long', () => {
 });
 
 describeUnless(noPowerdns)('a piece of a long list that was broken off', () => {
-  it('may still come while the next piece is at the provider: others at its names wait', async () => {
+  it('may still be applied while the next piece is in flight: other writers of its names wait', async () => {
     const world = await startWorld('sqlite', { UNCLEAR_AFTER_MS: '3600000' });
     const { admin, records, proxy } = world;
     const sent: string[] = [];

@@ -58,7 +58,7 @@ for (const { kind, skip } of databases()) {
     const add = (client: Client, host: string, last: number): Promise<Answer> =>
       client.post(world.records, { host, type: 'A', value: `192.0.2.${last}` });
 
-    it('takes nothing away that another process has acknowledged meanwhile, at whichever step', async () => {
+    it('removes nothing that another process has acknowledged meanwhile, at whichever step', async () => {
       const said: { host: string; step: number; answers: Answer[] }[] = [];
       for (let step = 1; step <= MOST; step++) {
         const host = `s${step}`;

@@ -36,7 +36,7 @@ for (const { kind, skip } of databases()) {
     const add = async (host: string, value: string) =>
       made(await admin.post(records, { host, type: 'A', value, ttl: 300 })).id;
 
-    it('what is so already is told as applied beside what had to be done', async () => {
+    it('an edit that changes nothing counts as applied beside those that do', async () => {
       const id = await add('idle', '192.0.2.1');
       const list = [{ op: 'update', id, ttl: 300 }, create('idle', '192.0.2.2', { ttl: 300 })];
       const { change_set_id, outcomes } = done(await admin.post(batch, { changes: list }));
@@ -185,7 +185,7 @@ for (const { kind, skip } of databases()) {
       await world.agree();
     });
 
-    it('what was written is told after the commit, once for each piece', async () => {
+    it('an event follows the commit, one for each piece', async () => {
       const told: number[][] = [];
       applicationOf(world.server.dataDir)
         ?.get(Events)

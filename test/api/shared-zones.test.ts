@@ -51,7 +51,7 @@ for (const { kind, skip } of databases()) {
       for (const domain of [world.domain, other]) assert.deepEqual(await cacheLines(admin, domain), lines);
     };
 
-    it('is added by administrators who say force', async () => {
+    it('is added by administrators with force=true', async () => {
       const body = { name: ZONE, account_id: account };
       const { data } = refused(await admin.post('/api/domains', body), 409, 409001);
       assert.deepEqual((data as unknown as { domains: object[] }).domains, [{ id: world.domain, name: ZONE }]);

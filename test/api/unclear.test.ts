@@ -99,7 +99,7 @@ describe('a change whose answer is lost', () => {
     };
   };
 
-  it('disabling, applied, while another writer is at the name: the record stays', async () => {
+  it('disabling, applied, while another writer changes the name: the record stays', async () => {
     await add('www', 1);
     const id = await add('www', 2, { remark: 'only here' });
     const [sent, begun, held] = [gate(), gate(), gate()];
@@ -247,7 +247,7 @@ describe('a change that was not applied, while it may still be', () => {
   });
   afterAll(() => site?.stop());
 
-  it('is so only after a time, which nobody has to ask for', async () => {
+  it('is failed only after a time, without anybody asking', async () => {
     const { admin, records, cloudflare, db } = site;
     const { id } = made(await admin.post(records, { host: 'www', type: 'A', value: '192.0.2.1' }));
     cloudflare.fault = async ({ method }, apply) => {
@@ -360,7 +360,7 @@ describe('a change that was not applied', () => {
     assert.equal(total, all.length, 'the stored count is exact');
   });
 
-  it('of a list in the background waits for whoever takes it up', async () => {
+  it('of a list in the background waits for the process that takes it up', async () => {
     const { admin, records } = site;
     const id = await plant(true, [
       { host: 'e', tried: true },
@@ -431,7 +431,7 @@ describe('a provider that is changed past the service', () => {
     assert.equal(after.ttl, 900);
   });
 
-  it('is not overwritten by who says what they have seen', async () => {
+  it('is not overwritten by a writer that sends what it has seen', async () => {
     const id = await add('guarded');
     const path = `${site.records}/${id}` as const;
     const tag = (await site.admin.get(path)).headers.get('etag') as string;
@@ -483,7 +483,7 @@ describe('a provider that is changed past the service', () => {
     assert.deepEqual([after.value, after.pending], ['192.0.2.2', false]);
   });
 
-  it('tells the lines of a domain', async () => {
+  it('lists the lines of a domain', async () => {
     const lines = done(await site.admin.get(`/api/domains/${site.domain}/lines`));
     assert.deepEqual(lines, [{ id: 'default', name: 'default' }]);
   });

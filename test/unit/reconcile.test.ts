@@ -144,7 +144,7 @@ describe('difference between cache and provider', () => {
     );
   });
 
-  it('does not remove a row while it is unclear what the list says of it', async () => {
+  it('does not remove a row while it is in doubt what the list says of it', async () => {
     const rows = [row(7, 'a', '192.0.2.1')];
     assert.deepEqual(await difference(rows, [], expects(7, { keep: true })), { insert: [], update: [], remove: [] });
     assert.deepEqual((await difference(rows, [], expects(7, {}))).remove, [{ id: 7, host: 'www' }]);

@@ -92,7 +92,7 @@ describe('a new record', () => {
     assert.throws(() => create(PLAIN, { ...both, mx: 0 }), wrong('mx'));
   });
 
-  it('is told all that is wrong with it, each field once, with codes and bounds', () => {
+  it('is answered with all that is wrong with it, each field once, with codes and bounds', () => {
     const all = { host: 'a..b', type: 'NS', value: 'a b', ttl: 0, line: 'cn', proxied: true, weight: 1 };
     assert.throws(() => create(PLAIN, all), wrong('host', 'ttl', 'value', 'type', 'line', 'proxied', 'weight'));
     assert.throws(

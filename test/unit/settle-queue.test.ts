@@ -107,7 +107,7 @@ describe('what is to be settled', () => {
     assert.equal(looks.filter((id) => id === 901).length, 2);
   });
 
-  it('is looked at once more when something became unclear during a look', async () => {
+  it('is looked at once more when a change came into doubt during a look', async () => {
     let end = (_: Looked) => {};
     start(() => new Promise((resolve) => (end = resolve)));
     queue.offer(list.slice(-1));
