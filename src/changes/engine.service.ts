@@ -34,7 +34,7 @@ const PROOF_MS = 3_000;
 const LATE = 'The provider gave no answer in time about an earlier change here, and may still carry it out';
 
 /** What accompanies a single edit. */
-export type OneOptions = Pick<ListOptions, 'door' | 'comment'>;
+type OneOptions = Pick<ListOptions, 'door' | 'comment'>;
 
 /**
  * The one road of every change of a record: whoever asks (a route, an import, a job) hands a list of edits, a single

@@ -12,7 +12,7 @@ export const lockOf = (domainId: number, host: string | null): string =>
 export const MAX_NAMES = 50;
 
 /** The locks of a list: of its names, or of the zone. */
-export interface Locks {
+interface Locks {
   whole: boolean;
   names: string[];
   options: HoldOptions;

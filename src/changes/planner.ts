@@ -31,7 +31,7 @@ export type Edits =
     };
 
 /** A list of edits, its caller, and what the provider of its zone can hold. */
-export interface Request {
+interface Request {
   actor: Actor;
   domain: OpenDomain;
   edits: Edits;

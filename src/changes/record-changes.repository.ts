@@ -29,15 +29,15 @@ const CHUNK = 50;
 const SOME = 200;
 
 /** States of a record as they are stored: JSON, and the value. */
-export type StoredStates = Record<'state_before' | 'value_before' | 'state_after' | 'value_after', string | null>;
+type StoredStates = Record<'state_before' | 'value_before' | 'state_after' | 'value_after', string | null>;
 /** A change whose columns of JSON are as they are stored. */
 export type StoredChange = Omit<RecordChange, keyof StoredStates | 'error'> & StoredStates & { error: string | null };
 export type LeftChange = Pick<RecordChange, 'position' | 'op' | 'record_id'> & StoredStates;
 /** What became of a change. */
 export type ChangeEnd = Pick<RecordChange, 'record_id' | 'state'> & { error: string | null };
-export type InDoubtRow = Omit<InDoubtChange, 'before' | 'after' | 'remark' | 'atomic'> &
+type InDoubtRow = Omit<InDoubtChange, 'before' | 'after' | 'remark' | 'atomic'> &
   StoredStates & { atomic: boolean | number };
-export interface StateCount {
+interface StateCount {
   state: ChangeState;
   n: number | string;
 }

@@ -14,7 +14,7 @@ interface Condition {
 }
 
 /** Which records of a domain rules let read, as far as SQL can say it. */
-export interface RulesSql {
+interface RulesSql {
   where: string;
   values: SqlValue[];
   /** whether this is all of it; else every record that they let read is among these */

@@ -18,7 +18,7 @@ import { ToNumber } from '../../common/paging.dto.js';
 import { hasRoom } from '../../common/validation.js';
 
 /** changes of one list */
-export const MAX_CHANGES = 5000;
+const MAX_CHANGES = 5000;
 
 export class BatchChange extends RecordPatchFields {
   /**
