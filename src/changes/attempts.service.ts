@@ -7,7 +7,7 @@ import { type Held, Leases } from '../database/leases.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { type SharedZone, SharedZones } from '../domains/shared-zones.service.js';
 import type { ApplyOptions, Capabilities } from '../providers/provider.js';
-import { keyText } from '../providers/record-set.js';
+import { keyText } from '../providers/kit/rrsets/record-set.js';
 import { ChangeSets, type Ended, type How, type ListOptions } from './change-sets.js';
 import { NOBODY } from './change-sets.repository.js';
 import { chunksOf } from './chunks.js';

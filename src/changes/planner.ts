@@ -9,7 +9,7 @@ import { due, turn } from '../common/turns.js';
 import { assertMay, judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
-import type { SetKey } from '../providers/record-set.js';
+import type { SetKey } from '../providers/kit/rrsets/record-set.js';
 import type { Edit } from './edit.js';
 import { mergedRecord } from './record-rules.js';
 import { assertStorable } from './results.js';

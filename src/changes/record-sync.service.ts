@@ -20,7 +20,7 @@ import { SharedZones } from '../domains/shared-zones.service.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
-import { ProviderError } from '../providers/errors.js';
+import { ProviderError } from '../providers/kit/http/errors.js';
 import { expectations, hostsOf, type InDoubtChange, judge } from './evidence.js';
 import { InDoubtChanges } from './in-doubt-changes.js';
 import { LocalOnlyRecords } from './local-only-records.js';

@@ -4,7 +4,7 @@ import type { StoredRecord } from '../cache/record-cache.js';
 import { now } from '../common/clock.js';
 import { recordKey } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { keyText, type SetKey } from '../providers/record-set.js';
+import { keyText, type SetKey } from '../providers/kit/rrsets/record-set.js';
 import type { Edit } from './edit.js';
 
 /** readings of the zone for one list, where sets keep changing at the provider, or its answers about one differ */

@@ -13,7 +13,7 @@ import type { DomainRow, OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Notices } from '../notifications/notices.service.js';
-import { ProviderError } from '../providers/errors.js';
+import { ProviderError } from '../providers/kit/http/errors.js';
 import { RrsetsService, SetChanged } from '../records/rrsets/rrsets.service.js';
 import { type HeldThing, Makers } from '../tokens/makers.service.js';
 import { isAsLeft, lastHour, sameValues, type Target } from './decide.js';

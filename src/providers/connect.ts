@@ -4,10 +4,12 @@ import { log } from '../common/logger.js';
 import { providerSeconds, queueSeconds } from '../metrics/metrics.js';
 import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
 import { type Told, traced } from '../traces/traces.js';
-import { inChunks } from './chunks.js';
-import { asProviderError, ProviderError, storable } from './errors.js';
-import { Gate } from './gate.js';
-import { Http } from './http.js';
+import { asProviderError, ProviderError, storable } from './kit/http/errors.js';
+import { Http } from './kit/http/http-client.js';
+import { Gate } from './kit/http/rate-limiter.js';
+import { inChunks } from './kit/records/chunks.js';
+import { together } from './kit/rrsets/coalesce.js';
+import { keyText } from './kit/rrsets/record-set.js';
 import type {
   Apply,
   Credentials,
@@ -17,8 +19,6 @@ import type {
   ProviderDefinition,
   RemoteRecord,
 } from './provider.js';
-import { keyText } from './record-set.js';
-import { together } from './together.js';
 import { type TunnelApi, tunnelVerbs } from './tunnels.js';
 
 /** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */

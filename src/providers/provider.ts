@@ -1,12 +1,12 @@
 import type { DnsRecord, RemoteRecord } from '../dns/record.js';
-import type { ProviderError } from './errors.js';
-import type { Window } from './gate.js';
-import type { Http } from './http.js';
-import type { SetKey } from './record-set.js';
+import type { ProviderError } from './kit/http/errors.js';
+import type { Http } from './kit/http/http-client.js';
+import type { Window } from './kit/http/rate-limiter.js';
+import type { SetKey } from './kit/rrsets/record-set.js';
 import type { TunnelApi } from './tunnels.js';
 
 export type { DnsRecord, RemoteRecord } from '../dns/record.js';
-export { ProviderError } from './errors.js';
+export { ProviderError } from './kit/http/errors.js';
 
 /**
  * The contract between the service and a DNS provider. A provider is a declaration (data: it validates accounts, marks

@@ -14,7 +14,7 @@ import { systemAccess } from '../domains/access-rights.js';
 import { DomainPolicy, type DomainRow, type OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { clipped } from '../outbound/outbound-error.js';
-import { ProviderError } from '../providers/errors.js';
+import { ProviderError } from '../providers/kit/http/errors.js';
 import type { TunnelApi } from '../providers/tunnels.js';
 import type { Without } from './unmanaged.js';
 

@@ -5,10 +5,10 @@ import type { Agent } from 'undici';
 import { keepTime } from '../../src/common/clock.js';
 import { Deadline, underDeadline, withoutDeadline } from '../../src/common/deadline.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
-import { Gate } from '../../src/providers/gate.js';
-import { Http, type HttpOptions } from '../../src/providers/http.js';
-import { bearing, keptToken } from '../../src/providers/kept-token.js';
-import { work } from '../../src/providers/work.js';
+import { work } from '../../src/providers/kit/http/deadline-context.js';
+import { Http, type HttpOptions } from '../../src/providers/kit/http/http-client.js';
+import { Gate } from '../../src/providers/kit/http/rate-limiter.js';
+import { bearing, keptToken } from '../../src/providers/kit/http/token-cache.js';
 import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 
 describe('the HTTP client of all providers', () => {

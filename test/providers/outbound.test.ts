@@ -4,8 +4,8 @@ import { parseCidr } from '../../src/common/cidr.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
 import { assertUrlAllowed, mayConnect, resolveAllowed } from '../../src/outbound/guard.js';
 import { connectProvider } from '../../src/providers/connect.js';
-import { Gate } from '../../src/providers/gate.js';
-import { Http } from '../../src/providers/http.js';
+import { Http } from '../../src/providers/kit/http/http-client.js';
+import { Gate } from '../../src/providers/kit/http/rate-limiter.js';
 import { powerdns } from '../../src/providers/powerdns/declaration.js';
 import { startStandIn } from '../support/vendor.js';
 

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { XMLParser } from 'fast-xml-parser';
 import { dnsRecord } from '../../src/dns/record.js';
+import { derivedId } from '../../src/providers/kit/rrsets/from-rrsets.js';
 import type {
   Change,
   Credentials,
@@ -13,7 +14,6 @@ import type {
   RemoteRecord,
   RemoteZone,
 } from '../../src/providers/provider.js';
-import { derivedId } from '../../src/providers/rrset.js';
 import {
   type Answer,
   type Handler,

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Method, OutgoingRequest } from '../../src/providers/http.js';
+import type { Method, OutgoingRequest } from '../../src/providers/kit/http/http-client.js';
 import { noRecordings, sharedFile } from './vendor.js';
 
 /** A request, whose it is, and the signature that must come out. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { inTurn } from '../../src/providers/in-turn.js';
+import { inTurn } from '../../src/providers/kit/records/serialize-per-zone.js';
 import type { Change, Outcome } from '../../src/providers/provider.js';
 
 const [A, B] = ['a.example', 'b.example'].map((name) => ({ id: name, name })) as [Zone, Zone];

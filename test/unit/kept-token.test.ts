@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { ProviderError } from '../../src/providers/errors.js';
-import { keptToken } from '../../src/providers/kept-token.js';
+import { ProviderError } from '../../src/providers/kit/http/errors.js';
+import { keptToken } from '../../src/providers/kit/http/token-cache.js';
 
 /** Answers tokens `t1`, `t2` … that are good for so many seconds. */
 function tokens(seconds: number) {

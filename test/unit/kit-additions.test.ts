@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { typedFields } from '../../src/providers/fields.js';
-import { inLists } from '../../src/providers/lists.js';
-import { allPages, eachOf } from '../../src/providers/pages.js';
+import { timeIsOver, work } from '../../src/providers/kit/http/deadline-context.js';
+import { allPages, eachOf } from '../../src/providers/kit/http/pages.js';
+import { type AllRecordVerbs, fromRecords, inPlace, published } from '../../src/providers/kit/records/from-records.js';
+import { inLists } from '../../src/providers/kit/records/grouped-batch.js';
+import { typedFields } from '../../src/providers/kit/values/rdata-fields.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
-import { type AllRecordVerbs, fromRecords, inPlace, published } from '../../src/providers/records.js';
-import { timeIsOver, work } from '../../src/providers/work.js';
 
 const zone = { id: 'z', name: 'example.com' };
 const record = (type: string, value: string) => dnsRecord({ host: 'www', type, value }, zone.name);

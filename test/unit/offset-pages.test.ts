@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { offsetPages } from '../../src/providers/pages.js';
+import { offsetPages } from '../../src/providers/kit/http/pages.js';
 
 const SIZE = 3;
 const list = (length: number) => Array.from({ length }, (_, i) => `e${i}`);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
-import { orNull } from '../../src/providers/errors.js';
-import { inParts } from '../../src/providers/parts.js';
+import { orNull } from '../../src/providers/kit/http/errors.js';
+import { fromRecords } from '../../src/providers/kit/records/from-records.js';
+import { inParts } from '../../src/providers/kit/records/separate-calls.js';
 import { type Outcome, ProviderError } from '../../src/providers/provider.js';
-import { fromRecords } from '../../src/providers/records.js';
 
 const zone = { id: 'z', name: 'example.com' };
 const record: DnsRecord = { ...dnsRecord({ host: 'www', type: 'A', value: '192.0.2.1' }, zone.name), remark: '' };

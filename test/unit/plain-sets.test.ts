@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { type PlainSet, recordsIn, setsAt } from '../../src/providers/plain-sets.js';
+import { type PlainSet, recordsIn, setsAt } from '../../src/providers/kit/rrsets/plain-sets.js';
 
 describe('record sets of a server', () => {
   it('are shown as their texts where they cannot be edited, whatever these would mean', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
+import { fromRecords, type RecordVerbs } from '../../src/providers/kit/records/from-records.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
-import { fromRecords, type RecordVerbs } from '../../src/providers/records.js';
 
 const zone = { id: 'z', name: 'example.com' };
 const a = (host: string, value = '192.0.2.1'): DnsRecord => dnsRecord({ host, type: 'A', value, ttl: 300 }, zone.name);

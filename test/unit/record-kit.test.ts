@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../src/dns/record.js';
-import { NotBegun } from '../../src/providers/errors.js';
-import { typedFields } from '../../src/providers/fields.js';
-import { allPages, nextLink, type Page, type PageRequest } from '../../src/providers/pages.js';
+import { NotBegun } from '../../src/providers/kit/http/errors.js';
+import { allPages, nextLink, type Page, type PageRequest } from '../../src/providers/kit/http/pages.js';
+import { fromRecords, inPlace, orGone, type RecordVerbs } from '../../src/providers/kit/records/from-records.js';
+import { typedFields } from '../../src/providers/kit/values/rdata-fields.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
-import { fromRecords, inPlace, orGone, type RecordVerbs } from '../../src/providers/records.js';
 
 const zone = { id: 'z', name: 'example.com' };
 const a = (host: string, value: string, more: Partial<LooseRecord> = {}): DnsRecord =>

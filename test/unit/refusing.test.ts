@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
-import { NotBegun } from '../../src/providers/errors.js';
+import { NotBegun } from '../../src/providers/kit/http/errors.js';
+import { refusing } from '../../src/providers/kit/rrsets/refusing.js';
 import type { Change } from '../../src/providers/provider.js';
-import { refusing } from '../../src/providers/refusing.js';
 
 describe('changes that a vendor cannot hold', () => {
   const zone = { id: 'z', name: 'example.com' };

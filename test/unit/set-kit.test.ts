@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../src/dns/record.js';
-import { inChunks } from '../../src/providers/chunks.js';
+import { inChunks } from '../../src/providers/kit/records/chunks.js';
+import {
+  derivedId,
+  fromRrsets,
+  type RecordSet,
+  type RrsetVerbs,
+  type SetKey,
+} from '../../src/providers/kit/rrsets/from-rrsets.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
-import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../../src/providers/rrset.js';
 
 const zone = { id: 'z', name: 'example.com' };
 const a = (host: string, value: string, more: Partial<LooseRecord> = {}): DnsRecord =>

@@ -3,6 +3,8 @@ import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../src/dns/record.js';
 import { capabilitiesView } from '../../src/providers/capabilities-view.js';
+import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs } from '../../src/providers/kit/rrsets/from-rrsets.js';
+import { keyText, type SetMember } from '../../src/providers/kit/rrsets/record-set.js';
 import {
   type ApplyOptions,
   type Capabilities,
@@ -13,8 +15,6 @@ import {
   ProviderError,
   type RemoteRecord,
 } from '../../src/providers/provider.js';
-import { keyText, type SetMember } from '../../src/providers/record-set.js';
-import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs } from '../../src/providers/rrset.js';
 import { connectTo } from '../support/vendor.js';
 
 const zone = { id: 'z', name: 'example.com' };

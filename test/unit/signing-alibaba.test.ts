@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { it } from '@jest/globals';
-import type { Method } from '../../src/providers/http.js';
-import { signAcs3 } from '../../src/providers/signing/acs3.js';
-import { signAlibabaRpc } from '../../src/providers/signing/alibaba-rpc.js';
+import type { Method } from '../../src/providers/kit/http/http-client.js';
+import { signAcs3 } from '../../src/providers/kit/signing/acs3.js';
+import { signAlibabaRpc } from '../../src/providers/kit/signing/alibaba-rpc.js';
 import { describeUnless } from '../support/suites.js';
 import { noRecordings, sharedFile } from '../support/vendor.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
-import { bceAuthorization, signBce } from '../../src/providers/signing/bce.js';
+import { bceAuthorization, signBce } from '../../src/providers/kit/signing/bce.js';
 import { describeUnless } from '../support/suites.js';
 import { noVectors, requestOf, vectorsOf } from '../support/vectors.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
-import { signHuawei } from '../../src/providers/signing/huawei.js';
+import { signHuawei } from '../../src/providers/kit/signing/huawei.js';
 import { describeUnless } from '../support/suites.js';
 import { noVectors, requestOf, vectorsOf } from '../support/vectors.js';
 

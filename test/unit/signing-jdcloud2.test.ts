@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
-import { signJdcloud2 } from '../../src/providers/signing/jdcloud2.js';
+import { signJdcloud2 } from '../../src/providers/kit/signing/jdcloud2.js';
 import { describeUnless } from '../support/suites.js';
 import { noVectors, requestOf, vectorsOf } from '../support/vectors.js';
 

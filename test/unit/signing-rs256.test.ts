@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from '@jest/globals';
-import { ps256, rs256 } from '../../src/providers/signing/rs256.js';
+import { ps256, rs256 } from '../../src/providers/kit/signing/rs256.js';
 
 describe('RS256', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { it } from '@jest/globals';
-import type { Method } from '../../src/providers/http.js';
-import { signTc3 } from '../../src/providers/signing/tc3.js';
+import type { Method } from '../../src/providers/kit/http/http-client.js';
+import { signTc3 } from '../../src/providers/kit/signing/tc3.js';
 import { describeUnless } from '../support/suites.js';
 import { noRecordings, sharedFile } from '../support/vendor.js';
 

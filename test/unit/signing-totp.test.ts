@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { totpOf } from '../../src/providers/signing/totp.js';
+import { totpOf } from '../../src/providers/kit/signing/totp.js';
 
 describe('one-time codes', () => {
   // RFC 6238, appendix B, the last six digits of the codes by SHA-1

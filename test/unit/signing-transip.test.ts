@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, verify } from 'node:crypto';
 import { describe, it } from '@jest/globals';
-import { privateKeyOf, signTransip } from '../../src/providers/signing/transip.js';
+import { privateKeyOf, signTransip } from '../../src/providers/kit/signing/transip.js';
 
 // there are no published vectors: what is checked is what TransIP does with the public key
 describe('signatures of TransIP', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
-import { signVolcengine } from '../../src/providers/signing/volcengine.js';
+import { signVolcengine } from '../../src/providers/kit/signing/volcengine.js';
 import { describeUnless } from '../support/suites.js';
 import { noVectors, requestOf, vectorsOf } from '../support/vectors.js';
 

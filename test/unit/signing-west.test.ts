@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { westToken } from '../../src/providers/signing/west.js';
+import { westToken } from '../../src/providers/kit/signing/west.js';
 
 describe('the token of West.cn', () => {
   it('is the MD5 of user, password and time', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
+import { following, work } from '../../src/providers/kit/http/deadline-context.js';
+import { refuseRoot, refuseText } from '../../src/providers/kit/values/value-limits.js';
 import { ProviderError } from '../../src/providers/provider.js';
-import { refuseRoot, refuseText } from '../../src/providers/texts.js';
-import { following, work } from '../../src/providers/work.js';
 
 describe('texts that a vendor cannot hold', () => {
   const limits = { bytes: 4, never: [[/^$/, 'no text'] as const, [/"/, 'quotes'] as const] };

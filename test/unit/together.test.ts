@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { ProviderError } from '../../src/providers/errors.js';
-import { leastWork, type PlainSet } from '../../src/providers/plain-sets.js';
+import { ProviderError } from '../../src/providers/kit/http/errors.js';
+import { together } from '../../src/providers/kit/rrsets/coalesce.js';
+import { fromRrsets, type RecordSet } from '../../src/providers/kit/rrsets/from-rrsets.js';
+import { leastWork, type PlainSet } from '../../src/providers/kit/rrsets/plain-sets.js';
 import type { Change, Outcome } from '../../src/providers/provider.js';
-import { fromRrsets, type RecordSet } from '../../src/providers/rrset.js';
-import { together } from '../../src/providers/together.js';
 
 const ZONE = { id: 'a.example.', name: 'a.example' };
 const create = (host: string, zone = ZONE): Change => ({

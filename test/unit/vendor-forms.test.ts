@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { errorHooks, errorIn, needed, neededList } from '../../src/providers/errors.js';
-import { counted } from '../../src/providers/pages.js';
-import { plainRecord } from '../../src/providers/plain-record.js';
-import { fewOrAll } from '../../src/providers/plain-sets.js';
+import { errorHooks, errorIn, needed, neededList } from '../../src/providers/kit/http/errors.js';
+import { counted } from '../../src/providers/kit/http/pages.js';
+import { fromRecords, inList, orNoZone, type RecordVerbs } from '../../src/providers/kit/records/from-records.js';
+import { plainRecord } from '../../src/providers/kit/records/plain-record.js';
+import { fewOrAll } from '../../src/providers/kit/rrsets/plain-sets.js';
+import { EMPTY, refusePriority, refuseText } from '../../src/providers/kit/values/value-limits.js';
+import { dayOf, linesIn, zoneInfo, zoneNamed, zoneOf } from '../../src/providers/kit/zone/zones.js';
 import { type Change, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
-import { fromRecords, inList, orNoZone, type RecordVerbs } from '../../src/providers/records.js';
-import { EMPTY, refusePriority, refuseText } from '../../src/providers/texts.js';
-import { dayOf, linesIn, zoneInfo, zoneNamed, zoneOf } from '../../src/providers/zones.js';
 
 const zone = { id: 'z', name: 'example.com' };
 const held = (type: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => ({

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { allPages } from '../../src/providers/pages.js';
+import { work } from '../../src/providers/kit/http/deadline-context.js';
+import { allPages } from '../../src/providers/kit/http/pages.js';
+import { untilDone } from '../../src/providers/kit/http/poll-until-done.js';
+import { absoluteRdata } from '../../src/providers/kit/values/absolute-rdata.js';
 import { ProviderError } from '../../src/providers/provider.js';
-import { absoluteRdata } from '../../src/providers/relative.js';
-import { untilDone } from '../../src/providers/until-done.js';
-import { work } from '../../src/providers/work.js';
 
 describe('a write that goes on after its answer', () => {
   const times = { first: 1, longest: 2, patience: 10_000 };

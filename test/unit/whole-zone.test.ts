@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { decode } from '../../src/providers/http-body.js';
+import { decode } from '../../src/providers/kit/http/body.js';
+import { fromZone } from '../../src/providers/kit/zone/whole-zone.js';
 import { type Change, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
-import { fromZone } from '../../src/providers/whole-zone.js';
 
 interface Entry {
   name: string;

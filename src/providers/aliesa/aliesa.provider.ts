@@ -1,12 +1,12 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { idText, ProviderError } from '../errors.js';
-import { typedFields } from '../fields.js';
+import { idText, ProviderError } from '../kit/http/errors.js';
+import { changedPart, fromRecords, inPlace, orGone, type RecordVerbs } from '../kit/records/from-records.js';
+import { alibaba } from '../kit/signing/alibaba.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
+import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { changedPart, fromRecords, inPlace, orGone, type RecordVerbs } from '../records.js';
-import { alibaba } from '../signing/alibaba.js';
-import { refuseRoot, refuseText } from '../texts.js';
 
 /** As the API has it (official model): ids are numbers, names full, the parts of rdata in `Data`. */
 type ApiRecord = { RecordId: number; RecordName: string; RecordType: string; Ttl: number; Proxied?: boolean } & {

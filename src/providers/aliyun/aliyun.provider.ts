@@ -1,11 +1,11 @@
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
-import { inParts } from '../parts.js';
-import { plainRecord } from '../plain-record.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { inParts } from '../kit/records/separate-calls.js';
+import { alibaba } from '../kit/signing/alibaba.js';
+import { refusePriority, refuseRoot, refuseText } from '../kit/values/value-limits.js';
+import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
-import { alibaba } from '../signing/alibaba.js';
-import { refusePriority, refuseRoot, refuseText } from '../texts.js';
-import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has it (recorded 2019; official model): ids of 17 digits as text, names relative, targets without dot. */
 type Text = 'RecordId' | 'RR' | 'Type' | 'Value' | 'Line' | 'Status';

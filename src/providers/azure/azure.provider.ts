@@ -1,13 +1,13 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { quoteBytes } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { oauth2 } from '../oauth2.js';
-import { allPages } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../plain-sets.js';
+import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { oauth2 } from '../kit/http/oauth2.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
+import { textStrings } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
-import { textStrings } from '../texts.js';
 
 /** As the API answers (recorded 2023): the name relative, the type at the end of `type`, a list of values per type. */
 type ApiSet = { name: string; type: string; etag: string; properties: Properties };

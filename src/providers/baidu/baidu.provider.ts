@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { toAscii } from '../../dns/names.js';
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
-import { errorHooks, errorIn, needed } from '../errors.js';
-import type { OutgoingRequest } from '../http.js';
-import { allPages } from '../pages.js';
-import { inParts } from '../parts.js';
-import { plainRecord } from '../plain-record.js';
+import { errorHooks, errorIn, needed } from '../kit/http/errors.js';
+import type { OutgoingRequest } from '../kit/http/http-client.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords, inList } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { inParts } from '../kit/records/separate-calls.js';
+import { signBce } from '../kit/signing/bce.js';
+import { refusePriority } from '../kit/values/value-limits.js';
+import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inList } from '../records.js';
-import { signBce } from '../signing/bce.js';
-import { refusePriority } from '../texts.js';
-import { zoneOf } from '../zones.js';
 
 /** As the API has it (official model). */
 type ApiRecord = { id: string; rr: string; type: string; value: string; ttl: number; status: string } & More;

@@ -1,12 +1,12 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, ProviderError } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages } from '../pages.js';
+import { cutShort, ProviderError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords, inPlace } from '../kit/records/from-records.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inPlace } from '../records.js';
-import { refuseText } from '../texts.js';
 
 /** A record (documentation 2026; bunny's Terraform provider): apex empty, the type a number, in some answers a name. */
 type ApiRecord = { Id: number; Type: number | string; Name?: string | null; Value?: string | null; Ttl: number } & {

@@ -1,13 +1,13 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks } from '../errors.js';
-import { typedFields } from '../fields.js';
-import type { CallOptions, Method } from '../http.js';
-import { inLists } from '../lists.js';
-import { allPages } from '../pages.js';
+import { cutShort, errorHooks } from '../kit/http/errors.js';
+import type { CallOptions, Method } from '../kit/http/http-client.js';
+import { allPages } from '../kit/http/pages.js';
+import { changedPart, difference, fromRecords } from '../kit/records/from-records.js';
+import { inLists } from '../kit/records/grouped-batch.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
-import { changedPart, difference, fromRecords } from '../records.js';
 import { tunnelsOf } from './tunnels.js';
 
 type ApiError = { code: number; message: string; error_chain?: ApiError[] };

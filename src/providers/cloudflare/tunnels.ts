@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { cutShort, needed, ProviderError } from '../errors.js';
-import type { CallOptions, Method } from '../http.js';
+import { following } from '../kit/http/deadline-context.js';
+import { cutShort, needed, ProviderError } from '../kit/http/errors.js';
+import type { CallOptions, Method } from '../kit/http/http-client.js';
 import type { RemoteRule, RemoteTunnel, TunnelApi } from '../tunnels.js';
-import { following } from '../work.js';
 
 // of the TypeScript client 7.1 and its documentation of 2026; what is not told is absent
 type ApiTunnel = { id: string; name: string; status?: string; tun_type?: string; config_src?: string } & {

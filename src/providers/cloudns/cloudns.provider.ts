@@ -1,12 +1,12 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { cutShort, errorHooks, needed } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages } from '../pages.js';
-import { plainRecord } from '../plain-record.js';
+import { cutShort, errorHooks, needed } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
+import { refuseText } from '../kit/values/value-limits.js';
+import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
-import { refuseText } from '../texts.js';
-import { zoneOf } from '../zones.js';
 
 /** As answered (recorded 2018): `host` relative, empty at the apex; names without final dot, texts raw. */
 type Row = { id: string; type: string; host: string; ttl: string } & Partial<Record<string, string | number>>;

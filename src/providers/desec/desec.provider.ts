@@ -1,9 +1,9 @@
 import { toAscii } from '../../dns/names.js';
-import { cutShort } from '../errors.js';
-import { allPages, nextLink } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import { cutShort } from '../kit/http/errors.js';
+import { allPages, nextLink } from '../kit/http/pages.js';
+import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
 
 /** As the API has them (recorded 2025): `name` absolute with final dot, `subname` relative, '' at the apex. */
 type ApiSet = { name: string; subname: string; type: string; ttl: number; records: string[] };

@@ -1,10 +1,10 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { typedFields } from '../fields.js';
-import { allPages } from '../pages.js';
+import { allPages } from '../kit/http/pages.js';
+import { changedPart, fromRecords } from '../kit/records/from-records.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { changedPart, fromRecords } from '../records.js';
 
 /** As the API has it (OpenAPI 2026): names relative, `@` at the apex, also as a target. */
 interface ApiRecord extends Record<string, unknown> {

@@ -1,11 +1,11 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, NotBegun, ProviderError } from '../errors.js';
-import { allPages } from '../pages.js';
+import { cutShort, NotBegun, ProviderError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../kit/records/from-records.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../records.js';
-import { refuseText } from '../texts.js';
 
 /** As the API has it (official answers 2016 to 2025): names relative, targets without final dot, TXT kept as sent. */
 type ApiRecord = { id: number; name: string; type: string; content: string; ttl: number; priority: number | null } & {

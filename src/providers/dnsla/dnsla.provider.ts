@@ -1,12 +1,12 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { cutShort, errorHooks, errorIn, needed } from '../errors.js';
-import { basicAuth, type CallOptions, type Method } from '../http.js';
-import { allPages, counted } from '../pages.js';
-import { inParts } from '../parts.js';
-import { plainRecord } from '../plain-record.js';
+import { cutShort, errorHooks, errorIn, needed } from '../kit/http/errors.js';
+import { basicAuth, type CallOptions, type Method } from '../kit/http/http-client.js';
+import { allPages, counted } from '../kit/http/pages.js';
+import { fromRecords, inList, orNoZone } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { inParts } from '../kit/records/separate-calls.js';
+import { linesIn, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inList, orNoZone } from '../records.js';
-import { linesIn, zoneInfo, zoneOf } from '../zones.js';
 
 /** As the API has it (samples of lego 2023, dnsmgr): ids are texts, a host relative with `@`, texts raw. */
 type Row = { id: string; host: string; type: number; data: string; ttl: number } & More;

@@ -1,13 +1,13 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, orNull, type VendorError } from '../errors.js';
-import type { CallOptions } from '../http.js';
-import { allPages } from '../pages.js';
-import { inParts } from '../parts.js';
+import { cutShort, errorHooks, orNull, type VendorError } from '../kit/http/errors.js';
+import type { CallOptions } from '../kit/http/http-client.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inParts } from '../kit/records/separate-calls.js';
+import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
-import { refuseRoot, refuseText } from '../texts.js';
 
 /** As the API has it (recorded 2016): texts all, no id of the line then; `Record.Info` has other names. */
 type Name = 'name' | 'type' | 'line' | 'line_id' | 'sub_domain' | 'record_type' | 'record_line' | 'record_line_id';

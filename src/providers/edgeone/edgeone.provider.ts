@@ -1,12 +1,12 @@
 import { fullName } from '../../dns/names.js';
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { inParts } from '../parts.js';
-import { plainRecord } from '../plain-record.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { inParts } from '../kit/records/separate-calls.js';
+import { tencent } from '../kit/signing/tencent.js';
+import { EMPTY, refusePriority, refuseRoot, refuseText } from '../kit/values/value-limits.js';
+import { zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
-import { tencent } from '../signing/tencent.js';
-import { EMPTY, refusePriority, refuseRoot, refuseText } from '../texts.js';
-import { zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has it (official model): ids are words, names full, weight -1 where there is none. */
 type ApiRecord = Record<'RecordId' | 'Name' | 'Type' | 'Content', string> & { TTL: number; Priority?: number } & {

@@ -1,12 +1,12 @@
 import { fullName } from '../../dns/names.js';
 import { txtPresentation } from '../../dns/text.js';
-import { errorHooks, orNull, type VendorError } from '../errors.js';
-import { allPages } from '../pages.js';
-import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../plain-sets.js';
+import { errorHooks, orNull, type VendorError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRrsets, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../kit/rrsets/plain-sets.js';
+import { absoluteRdata } from '../kit/values/absolute-rdata.js';
+import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { absoluteRdata } from '../relative.js';
-import { fromRrsets, type SetKey } from '../rrset.js';
-import { zoneOf } from '../zones.js';
 
 /** As the API answers (recorded 2020): the name relative, `@` at the apex; rdata as in zone files, TXT quoted. */
 type ApiSet = { rrset_name: string; rrset_type: string; rrset_ttl: number; rrset_values: string[] };

@@ -1,12 +1,12 @@
 import { fullName, relativeName, toAscii } from '../../dns/names.js';
 import { quoteBytes, tokens, txtPresentation } from '../../dns/text.js';
-import { cutShort, NotBegun, orNull } from '../errors.js';
-import { allPages } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import { cutShort, NotBegun, orNull } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRrsets, type SetKey, type SetMember } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
+import { refusing } from '../kit/rrsets/refusing.js';
+import { refuseRoot, textStrings } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { refusing } from '../refusing.js';
-import { fromRrsets, type SetKey, type SetMember } from '../rrset.js';
-import { refuseRoot, textStrings } from '../texts.js';
 
 /** As the API has it (official client 2025): the parts of rdata in a list, numbers as such, texts raw and split. */
 type ApiRecord = { content: (string | number | (string | number)[])[]; enabled?: boolean; meta?: object | null };

@@ -1,12 +1,12 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages, offsetPages } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import { reading } from '../kit/http/deadline-context.js';
+import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { allPages, offsetPages } from '../kit/http/pages.js';
+import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
-import { reading } from '../work.js';
 
 type Domain = { domain: string; status?: string; expires?: string };
 /** As the API has it (description of v1): relative names, `@` the apex, targets without final dot, TXT as it is. */

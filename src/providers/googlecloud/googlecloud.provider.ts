@@ -1,13 +1,13 @@
 import { timeMs } from '../../common/clock.js';
 import { fullName, toAscii } from '../../dns/names.js';
-import { errorHooks, ProviderError, type VendorError } from '../errors.js';
-import { keyFile } from '../key-file.js';
-import { oauth2 } from '../oauth2.js';
-import { allPages } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../plain-sets.js';
+import { errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { keyFile } from '../kit/http/key-file.js';
+import { oauth2 } from '../kit/http/oauth2.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRrsets, type RecordSet } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
+import { rs256 } from '../kit/signing/rs256.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRrsets, type RecordSet } from '../rrset.js';
-import { rs256 } from '../signing/rs256.js';
 
 /** As the API answers (discovery document 2021): names absolute, rdata as in zone files; a routed set has no rdata. */
 type ApiSet = { name: string; type: string; ttl?: number; rrdatas?: string[]; routingPolicy?: object };

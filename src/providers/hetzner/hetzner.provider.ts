@@ -1,12 +1,12 @@
 import { fullName } from '../../dns/names.js';
-import { asProviderError, cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
-import { allPages } from '../pages.js';
-import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../plain-sets.js';
+import { asProviderError, cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { untilDone } from '../kit/http/poll-until-done.js';
+import { fromRrsets, type RecordSet, type SetMember } from '../kit/rrsets/from-rrsets.js';
+import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../kit/rrsets/plain-sets.js';
+import { absoluteRdata } from '../kit/values/absolute-rdata.js';
+import { zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { absoluteRdata } from '../relative.js';
-import { fromRrsets, type RecordSet, type SetMember } from '../rrset.js';
-import { untilDone } from '../until-done.js';
-import { zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has them (OpenAPI 2026; recorded 2026): names relative, `@` at the apex; without a TTL, the zone's. */
 type ApiSet = { id: string; name: string; type: string; ttl: number | null; records: ApiRecord[] };

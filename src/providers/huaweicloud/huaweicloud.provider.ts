@@ -1,14 +1,14 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import type { DnsRecord } from '../../dns/record.js';
-import { NotBegun, ProviderError } from '../errors.js';
-import { inTurn } from '../in-turn.js';
-import { allPages } from '../pages.js';
-import { plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import { NotBegun, ProviderError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { inTurn } from '../kit/records/serialize-per-zone.js';
+import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
+import { plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
+import { refusing } from '../kit/rrsets/refusing.js';
+import { huaweiClient } from '../kit/signing/huawei.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { refusing } from '../refusing.js';
-import { fromRrsets } from '../rrset.js';
-import { huaweiClient } from '../signing/huawei.js';
-import { refuseText } from '../texts.js';
 
 /** As the API answers (official model 2026; recorded 2023 of another cloud of the family). Names have a final dot. */
 type ApiSet = RemoteZone & More & { type: string; ttl: number; records: string[] | null; status: string };

@@ -1,10 +1,10 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
-import { allPages } from '../pages.js';
+import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { type AllRecordVerbs, fromRecords, inPlace } from '../kit/records/from-records.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { type AllRecordVerbs, fromRecords, inPlace } from '../records.js';
 
 /** As version 2 has it (lego, Ansible 2026): names relative, `.` at the apex; preferences in the target; TXT quoted. */
 type ApiRecord = { id: number; source: string; type: string; target: string; ttl: number };

@@ -1,13 +1,13 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, NotBegun, ProviderError } from '../errors.js';
-import { keptToken } from '../kept-token.js';
-import { allPages } from '../pages.js';
+import { cutShort, errorHooks, NotBegun, ProviderError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { keptToken } from '../kit/http/token-cache.js';
+import { changedPart, fromRecords, inPlace } from '../kit/records/from-records.js';
+import { totpOf } from '../kit/signing/totp.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { changedPart, fromRecords, inPlace } from '../records.js';
-import { totpOf } from '../signing/totp.js';
-import { refuseText } from '../texts.js';
 
 /** A record (recorded 2018): names in full, targets without final dot, the preference of MX and SRV beside. */
 type ApiRecord = { id: number; name: string; type: string; content: string; ttl: number; prio?: number };

@@ -1,10 +1,10 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
+import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { type AllRecordVerbs, fromRecords, inPlace } from '../kit/records/from-records.js';
+import { refuseRoot } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { type AllRecordVerbs, fromRecords, inPlace } from '../records.js';
-import { refuseRoot } from '../texts.js';
 
 /** As the API has it (recorded 2024): names absolute without final dot, `prio` of MX and SRV apart, TXT quoted. */
 type ApiRecord = { id: string; name: string; type: string; content: string; ttl: number } & {

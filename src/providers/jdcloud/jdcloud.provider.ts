@@ -1,13 +1,13 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { needed } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages, counted } from '../pages.js';
-import { inParts } from '../parts.js';
-import { plainRecord } from '../plain-record.js';
+import { needed } from '../kit/http/errors.js';
+import { allPages, counted } from '../kit/http/pages.js';
+import { fromRecords, inList } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { inParts } from '../kit/records/separate-calls.js';
+import { jdcloudClient } from '../kit/signing/jdcloud2.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
+import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inList } from '../records.js';
-import { jdcloudClient } from '../signing/jdcloud2.js';
-import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has it (official operations; documentation of v2). */
 type ApiRecord = { id: number; hostRecord: string; type: string; hostValue: string; ttl: number } & Routing;

@@ -1,12 +1,12 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { cutShort, NotBegun } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages, counted } from '../pages.js';
-import { plainRecord } from '../plain-record.js';
+import { cutShort, NotBegun } from '../kit/http/errors.js';
+import { allPages, counted } from '../kit/http/pages.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
+import { EMPTY, refuseText } from '../kit/values/value-limits.js';
+import { zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
-import { EMPTY, refuseText } from '../texts.js';
-import { zoneNamed, zoneOf } from '../zones.js';
 
 /**
  * As the API has it (OpenAPI 2024; lexicon 2018): names relative, no final dots, texts not quoted; TTL 0: the zone's.

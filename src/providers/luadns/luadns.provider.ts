@@ -1,11 +1,11 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, idText } from '../errors.js';
-import { allPages } from '../pages.js';
+import { cutShort, idText } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords, inPlace, type RecordVerbs } from '../kit/records/from-records.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inPlace, type RecordVerbs } from '../records.js';
-import { refuseText } from '../texts.js';
 
 /** As the API has it (recorded 2018): names and targets absolute with final dot, TXT the text itself. */
 type ApiRecord = { id: number; name: string; type: string; content: string; ttl: number; generated?: boolean };

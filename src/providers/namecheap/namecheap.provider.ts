@@ -1,10 +1,10 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError, type VendorError } from '../errors.js';
-import { attributesOf, listIn, listOf, numbered } from '../http-body.js';
-import { allPages } from '../pages.js';
+import { attributesOf, listIn, listOf, numbered } from '../kit/http/body.js';
+import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromZone, type RecordSet } from '../kit/zone/whole-zone.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromZone, type RecordSet } from '../whole-zone.js';
 
 /** Attributes (recorded 2020), among others that go back as they came: texts not quoted, a preference always. */
 type Host = Record<'Name' | 'Type' | 'Address' | 'MXPref' | 'TTL', string>;

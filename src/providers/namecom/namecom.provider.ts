@@ -1,13 +1,13 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { NotBegun, needed } from '../errors.js';
-import { basicAuth } from '../http.js';
-import { allPages } from '../pages.js';
-import { plainRecord } from '../plain-record.js';
+import { NotBegun, needed } from '../kit/http/errors.js';
+import { basicAuth } from '../kit/http/http-client.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { refuseRoot } from '../kit/values/value-limits.js';
+import { zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
-import { refuseRoot } from '../texts.js';
-import { zoneInfo, zoneOf } from '../zones.js';
 
 /** As the API has it (the vendor's own Go client): `host` relative, empty or absent at the apex; no final dots. */
 type ApiRecord = { id: number; type: string; answer: string; ttl: number; host?: string; priority?: number };

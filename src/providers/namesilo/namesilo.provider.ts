@@ -1,12 +1,12 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { cutShort, errorHooks, needed, orNull } from '../errors.js';
-import { listIn, listOf } from '../http-body.js';
-import { allPages } from '../pages.js';
-import { plainRecord } from '../plain-record.js';
+import { listIn, listOf } from '../kit/http/body.js';
+import { cutShort, errorHooks, needed, orNull } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords, inList } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
+import { dayOf, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inList } from '../records.js';
-import { refuseRoot, refuseText } from '../texts.js';
-import { dayOf, zoneInfo, zoneOf } from '../zones.js';
 
 /** Elements of an answer (recorded 2016 to 2018): full names without final dot, texts raw. */
 type Row = Record<'record_id' | 'type' | 'host' | 'value' | 'ttl' | 'distance', string>;

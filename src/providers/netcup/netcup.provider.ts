@@ -1,12 +1,12 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf, sameRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, ProviderError } from '../errors.js';
-import type { CallOptions } from '../http.js';
-import { keptToken } from '../kept-token.js';
+import { cutShort, ProviderError } from '../kit/http/errors.js';
+import type { CallOptions } from '../kit/http/http-client.js';
+import { keptToken } from '../kit/http/token-cache.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
-import { refuseText } from '../texts.js';
 
 /** A record (recorded 2019): all values are texts, `@` is the zone, also as a target; names have no final dot. */
 type ApiRecord = { id: string; hostname: string; type: string; priority?: string; destination: string } & {

@@ -1,13 +1,13 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { fromRdata } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, ProviderError } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages, nextLink } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import { cutShort, ProviderError } from '../kit/http/errors.js';
+import { allPages, nextLink } from '../kit/http/pages.js';
+import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
-import { refuseText } from '../texts.js';
 
 type Answer = { answer: (string | number)[] };
 /** As the API has it: the list of a zone has `short_answers`, the set itself `answers`; names without final dot. */

@@ -1,11 +1,11 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf, sameRecord } from '../../dns/record.js';
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, ProviderError } from '../errors.js';
-import { eachOf } from '../pages.js';
+import { cutShort, errorHooks, ProviderError } from '../kit/http/errors.js';
+import { eachOf } from '../kit/http/pages.js';
+import { type AllRecordVerbs, changedPart, fromRecords, inPlace, published } from '../kit/records/from-records.js';
+import { ovhSigner } from '../kit/signing/ovh.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { type AllRecordVerbs, changedPart, fromRecords, inPlace, published } from '../records.js';
-import { ovhSigner } from '../signing/ovh.js';
 
 /** As the API has it (recorded 2018): the apex is '', names relative where they have no final dot, TTL 0 the zone's. */
 type ApiRecord = { id: number; fieldType: string; subDomain: string; target: string; ttl: number };

@@ -1,11 +1,11 @@
 import { toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, NotBegun } from '../errors.js';
-import { allPages } from '../pages.js';
+import { cutShort, NotBegun } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords, orGone } from '../kit/records/from-records.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, orGone } from '../records.js';
-import { refuseText } from '../texts.js';
 
 /** As the API answers it (recorded 2024): full names, numbers as texts, targets without final dot, texts not quoted. */
 type ApiRecord = Record<'id' | 'name' | 'type' | 'content' | 'ttl', string> & Partial<Record<'prio' | 'notes', string>>;

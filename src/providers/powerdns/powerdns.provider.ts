@@ -1,11 +1,19 @@
 import { fullName } from '../../dns/names.js';
 import { rdataOf } from '../../dns/record.js';
-import { ProviderError } from '../errors.js';
-import { Gate } from '../gate.js';
-import { leastWork, type PlainSet, plainSets, provenSearch, recordsIn, setsAt, withSoa } from '../plain-sets.js';
+import { workDeadline } from '../kit/http/deadline-context.js';
+import { ProviderError } from '../kit/http/errors.js';
+import { Gate } from '../kit/http/rate-limiter.js';
+import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import {
+  leastWork,
+  type PlainSet,
+  plainSets,
+  provenSearch,
+  recordsIn,
+  setsAt,
+  withSoa,
+} from '../kit/rrsets/plain-sets.js';
 import type { Connect, Credentials, RemoteZone } from '../provider.js';
-import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
-import { workDeadline } from '../work.js';
 
 /** More than a name has records: a search that answers so many may be cut. */
 const SEARCH_MAX = 2000;

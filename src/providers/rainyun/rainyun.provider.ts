@@ -1,12 +1,12 @@
 import { fullName, relativeName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks } from '../errors.js';
-import { inTurn } from '../in-turn.js';
-import { allPages } from '../pages.js';
+import { failed, work } from '../kit/http/deadline-context.js';
+import { cutShort, errorHooks } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords, inPlace, orGone, type RecordVerbs } from '../kit/records/from-records.js';
+import { inTurn } from '../kit/records/serialize-per-zone.js';
 import type { Connect, DnsProvider, Outcome, RemoteZone } from '../provider.js';
-import { fromRecords, inPlace, orGone, type RecordVerbs } from '../records.js';
-import { failed, work } from '../work.js';
 
 /** As sample answers of lego have it; the TTL is written in either way. */
 type ApiRecord = { record_id: number; host: string; type: string; value: string; TTL?: number; ttl?: number } & {

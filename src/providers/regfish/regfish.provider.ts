@@ -1,11 +1,11 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { quoteBytes, txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, orNull, type VendorError } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages } from '../pages.js';
+import { cutShort, errorHooks, orNull, type VendorError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords, type RecordVerbs } from '../kit/records/from-records.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, type RecordVerbs } from '../records.js';
 
 /** As the API has it (recorded 2024; regfish's own client): names and targets absolute, texts as they are. */
 type ApiRecord = { id: number; name: string; type: string; data: string; ttl: number } & Parts;

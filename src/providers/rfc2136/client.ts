@@ -19,8 +19,8 @@ import {
 } from '../../dns/wire.js';
 import { frame, framed, TooLate } from '../../dns-client/stream.js';
 import { tcpTo } from '../../outbound/sockets.js';
-import { asProviderError, NotBegun, ProviderError } from '../errors.js';
-import { assertHeld, currentWork, workDeadline } from '../work.js';
+import { assertHeld, currentWork, workDeadline } from '../kit/http/deadline-context.js';
+import { asProviderError, NotBegun, ProviderError } from '../kit/http/errors.js';
 import { sign, type TsigKey, TsigVerifier } from './tsig.js';
 
 /** A server and how to reach it. */

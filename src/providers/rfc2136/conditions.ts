@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { fullName } from '../../dns/names.js';
 import { CLASS, TYPE, type WireRecord } from '../../dns/wire.js';
 import { typeNumber } from '../../dns/wire-rdata.js';
-import { ProviderError } from '../errors.js';
-import type { RecordSet } from '../rrset.js';
+import { ProviderError } from '../kit/http/errors.js';
+import type { RecordSet } from '../kit/rrsets/from-rrsets.js';
 
 /** Types that may stand at a name, but for those that DNSSEC makes. */
 const OTHERS = [

@@ -6,6 +6,7 @@ import { fullName, zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import { RCODE, type ReadRecord, TYPE, textOf } from '../../dns/wire.js';
 import { nameToWire, rdataToWire, typeName, typeNumber } from '../../dns/wire-rdata.js';
+import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../kit/rrsets/from-rrsets.js';
 import {
   type Connect,
   type Credentials,
@@ -14,7 +15,6 @@ import {
   type RemoteRecord,
   type RemoteZone,
 } from '../provider.js';
-import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
 import { DnsClient, type DnsServer, prerequisite, rcodeError, replacement } from './client.js';
 import { type Condition, conditions } from './conditions.js';
 import { TSIG_ALGORITHMS, type TsigKey } from './tsig.js';

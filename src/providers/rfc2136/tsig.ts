@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { timeMs } from '../../common/clock.js';
 import { CLASS, encodeRecord, type Message, TYPE } from '../../dns/wire.js';
 import { nameToWire, readName, slice } from '../../dns/wire-rdata.js';
-import { ProviderError } from '../errors.js';
+import { ProviderError } from '../kit/http/errors.js';
 
 /** Transaction signatures, RFC 8945. */
 

@@ -1,12 +1,12 @@
 import { fullName, toAscii } from '../../dns/names.js';
-import { ProviderError } from '../errors.js';
-import { recoded } from '../escapes.js';
-import { listIn, listOf } from '../http-body.js';
-import { allPages } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../plain-sets.js';
+import { listIn, listOf } from '../kit/http/body.js';
+import { ProviderError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
+import { awsXml } from '../kit/signing/aws.js';
+import { recoded } from '../kit/values/escapes.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRrsets, type RecordSet, type SetKey } from '../rrset.js';
-import { awsXml } from '../signing/aws.js';
 
 /** Up to so many sets are read one by one: an account may ask 5 times a second. */
 const FEW_SETS = 3;

@@ -1,10 +1,10 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf, sameRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort } from '../errors.js';
-import { allPages } from '../pages.js';
+import { cutShort } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords } from '../kit/records/from-records.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
 
 /**
  * As the API answers (recorded 2025): the name relative, empty at the apex; rdata as in zone files, that of MX with its

@@ -1,13 +1,13 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, NotBegun, ProviderError } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages } from '../pages.js';
+import { cutShort, NotBegun, ProviderError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRecords, inPlace, type RecordVerbs } from '../kit/records/from-records.js';
+import { derivedId } from '../kit/rrsets/record-set.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
+import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { derivedId } from '../record-set.js';
-import { fromRecords, inPlace, type RecordVerbs } from '../records.js';
-import { refuseRoot, refuseText } from '../texts.js';
 
 /** As the API has it (the vendor's Terraform provider): names relative, `@`; of SRV without the first two labels. */
 type Item = { type: string; name: string; ttl: number; group?: { type: string } } & Record<string, unknown>;

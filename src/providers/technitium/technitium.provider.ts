@@ -1,13 +1,13 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { quoteBytes, tokens, txtFromPresentation, txtPresentation } from '../../dns/text.js';
-import { cutShort, ProviderError } from '../errors.js';
-import { allPages } from '../pages.js';
-import { leastWork, type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../plain-sets.js';
+import { following } from '../kit/http/deadline-context.js';
+import { cutShort, ProviderError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { fromRrsets, type RecordSet, type SetMember } from '../kit/rrsets/from-rrsets.js';
+import { leastWork, type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
+import { refusing } from '../kit/rrsets/refusing.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { refusing } from '../refusing.js';
-import { fromRrsets, type RecordSet, type SetMember } from '../rrset.js';
-import { refuseText } from '../texts.js';
-import { following } from '../work.js';
 
 /** As the API has it (documentation of 2022 to 2026): names absolute without final dot, parts of rdata by name. */
 type ApiRecord = { name: string; type: string; ttl: number; disabled?: boolean; rData: Record<string, unknown> } & {

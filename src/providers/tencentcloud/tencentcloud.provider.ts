@@ -1,11 +1,11 @@
 import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { orNull } from '../errors.js';
+import { orNull } from '../kit/http/errors.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { tencent } from '../kit/signing/tencent.js';
+import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords } from '../records.js';
-import { tencent } from '../signing/tencent.js';
-import { refuseRoot, refuseText } from '../texts.js';
 
 /** As lists have it (official model): names relative, targets with final dot, the weight null where there is none. */
 type ApiRecord = { RecordId: number; Name: string; Type: string; LineId: string; Line: string; Status: string } & Both;

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { fullName } from '../../dns/names.js';
 import type { DnsRecord } from '../../dns/record.js';
 import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
-import { NotBegun, needed, neededList, orNull, ProviderError } from '../errors.js';
-import { bearing, keptToken } from '../kept-token.js';
+import { NotBegun, needed, neededList, orNull, ProviderError } from '../kit/http/errors.js';
+import { bearing, keptToken } from '../kit/http/token-cache.js';
+import { privateKeyOf, signTransip } from '../kit/signing/transip.js';
+import { absoluteRdata } from '../kit/values/absolute-rdata.js';
+import { refuseText } from '../kit/values/value-limits.js';
+import { fromZone } from '../kit/zone/whole-zone.js';
+import { dayOf, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect } from '../provider.js';
-import { absoluteRdata } from '../relative.js';
-import { privateKeyOf, signTransip } from '../signing/transip.js';
-import { refuseText } from '../texts.js';
-import { fromZone } from '../whole-zone.js';
-import { dayOf, zoneInfo, zoneOf } from '../zones.js';
 
 /** One value (recorded 2022): `@` at the apex, names absolute or relative, texts as they are. */
 type Entry = { name: string; expire: number; type: string; content: string };

@@ -1,11 +1,11 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { cutShort, errorHooks, type VendorError } from '../errors.js';
-import { typedFields } from '../fields.js';
-import { allPages } from '../pages.js';
+import { cutShort, errorHooks, type VendorError } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../kit/records/from-records.js';
+import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../records.js';
 
 /** As the API lists it (recorded 2021; dnscontrol 2025): names relative, '' at the apex; texts as they are. */
 type ApiRecord = { id: string; name: string; type: string; value: string; ttl: number; creator: string } & {

@@ -1,12 +1,12 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { NotBegun, needed } from '../errors.js';
-import { allPages, counted } from '../pages.js';
-import { inParts } from '../parts.js';
-import { plainRecord } from '../plain-record.js';
+import { NotBegun, needed } from '../kit/http/errors.js';
+import { allPages, counted } from '../kit/http/pages.js';
+import { changedPart, fromRecords } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { inParts } from '../kit/records/separate-calls.js';
+import { volcengineClient } from '../kit/signing/volcengine.js';
+import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { changedPart, fromRecords } from '../records.js';
-import { volcengineClient } from '../signing/volcengine.js';
-import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../zones.js';
 
 /** As the API has it (official model and documentation, 2025). Ids have 19 digits, and are texts. */
 type ApiRecord = { RecordID: string; Host: string; Type: string; Value: string; TTL: number; Line: string } & Own;

@@ -1,10 +1,10 @@
 import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
-import { cutShort, NotBegun } from '../errors.js';
-import { allPages } from '../pages.js';
+import { cutShort, NotBegun } from '../kit/http/errors.js';
+import { allPages } from '../kit/http/pages.js';
+import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../kit/records/from-records.js';
+import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../records.js';
-import { refuseText } from '../texts.js';
 
 /** As the API has it (recorded 2021): names relative, targets without final dot, texts quoted, a priority always. */
 type ApiRecord = { id: string; type: string; name: string; data: string; priority?: number; ttl: number };

@@ -1,15 +1,15 @@
 import { timeMs } from '../../common/clock.js';
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
-import { cutShort, errorHooks, needed } from '../errors.js';
-import { parameters } from '../http-body.js';
-import { allPages, counted } from '../pages.js';
-import { inParts } from '../parts.js';
-import { plainRecord } from '../plain-record.js';
+import { parameters } from '../kit/http/body.js';
+import { cutShort, errorHooks, needed } from '../kit/http/errors.js';
+import { allPages, counted } from '../kit/http/pages.js';
+import { fromRecords, inList, orNoZone } from '../kit/records/from-records.js';
+import { plainRecord } from '../kit/records/plain-record.js';
+import { inParts } from '../kit/records/separate-calls.js';
+import { westToken } from '../kit/signing/west.js';
+import { refuseText } from '../kit/values/value-limits.js';
+import { dayOf, linesIn, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRecords, inList, orNoZone } from '../records.js';
-import { westToken } from '../signing/west.js';
-import { refuseText } from '../texts.js';
-import { dayOf, linesIn, zoneInfo, zoneOf } from '../zones.js';
 
 /** As the API has it (dnsmgr): a host relative with `@`, texts raw, `pause` 1 where it is off, no line by default. */
 type Row = Record<'id' | 'ttl' | 'level' | 'pause', number | string> &

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { timeMs } from '../../common/clock.js';
 import { fullName, toAscii } from '../../dns/names.js';
 import { txtPresentation } from '../../dns/text.js';
-import { asProviderError, cutShort, errorHooks, orNull, ProviderError, type VendorError } from '../errors.js';
-import { bearing, keptToken } from '../kept-token.js';
-import { keyFile } from '../key-file.js';
-import { allPages } from '../pages.js';
-import { type PlainSet, plainSets, recordsIn, setsAt } from '../plain-sets.js';
+import { asProviderError, cutShort, errorHooks, orNull, ProviderError, type VendorError } from '../kit/http/errors.js';
+import { keyFile } from '../kit/http/key-file.js';
+import { allPages } from '../kit/http/pages.js';
+import { untilDone } from '../kit/http/poll-until-done.js';
+import { bearing, keptToken } from '../kit/http/token-cache.js';
+import { fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
+import { ps256 } from '../kit/signing/rs256.js';
 import type { Connect, RemoteZone } from '../provider.js';
-import { fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
-import { ps256 } from '../signing/rs256.js';
-import { untilDone } from '../until-done.js';
 
 /** As the API has it (recorded 2022; its definition of 2023): names with final dot; what is 0 or empty is left out. */
 type ApiSet = { name: string; type: string; ttl?: string | number; data: string[] };

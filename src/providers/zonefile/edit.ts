@@ -2,8 +2,8 @@ import { due, turn } from '../../common/turns.js';
 import { fullName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import { DISABLED, type Entry, type EntryRecord, parseEntries } from '../../dns/zonefile-entries.js';
-import { ProviderError } from '../errors.js';
-import { derivedId, type RecordSet, type SetKey, type SetMember } from '../rrset.js';
+import { ProviderError } from '../kit/http/errors.js';
+import { derivedId, type RecordSet, type SetKey, type SetMember } from '../kit/rrsets/from-rrsets.js';
 
 /** Changes of a parsed master file, of a large one in turns. Entries are shared and never changed. */
 

@@ -1,6 +1,6 @@
 import { due, turn } from '../../common/turns.js';
 import { type Entry, entriesOf } from '../../dns/zonefile-entries.js';
-import { ProviderError } from '../errors.js';
+import { ProviderError } from '../kit/http/errors.js';
 
 export type { Entry } from '../../dns/zonefile-entries.js';
 

@@ -19,8 +19,8 @@ import { open } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { randomHex } from '../../common/hash.js';
-import { ProviderError } from '../errors.js';
-import { assertHeld } from '../work.js';
+import { assertHeld } from '../kit/http/deadline-context.js';
+import { ProviderError } from '../kit/http/errors.js';
 
 /**
  * The files of one account. What waits for the disk leaves the event loop; only the comparison and the rename are one

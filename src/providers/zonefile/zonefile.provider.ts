@@ -3,6 +3,8 @@ import { InvalidRecord } from '../../common/errors.js';
 import { due, turn } from '../../common/turns.js';
 import { zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
+import { atMost } from '../kit/http/deadline-context.js';
+import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../kit/rrsets/from-rrsets.js';
 import {
   type Connect,
   type DnsProvider,
@@ -11,8 +13,6 @@ import {
   type RemoteRecord,
   type RemoteZone,
 } from '../provider.js';
-import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../rrset.js';
-import { atMost } from '../work.js';
 import { bytesOf, nextSerial, replaceSetsIn, setsIn, soaOf } from './edit.js';
 import { type Entry, parseMasterFile } from './masterfile.js';
 import { reload, type ZoneFile, ZoneFiles } from './store.js';

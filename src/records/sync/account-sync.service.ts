@@ -20,7 +20,7 @@ import { Zones, type ZonesFollowed } from '../../domains/zones.service.js';
 import { Events } from '../../events/events.js';
 import { type JobRun, Jobs, type Started } from '../../jobs/jobs.js';
 import { Notices } from '../../notifications/notices.service.js';
-import { ProviderError } from '../../providers/errors.js';
+import { ProviderError } from '../../providers/kit/http/errors.js';
 import { Makers } from '../../tokens/makers.service.js';
 
 const JOB = 'account.sync';

@@ -1,0 +1,34 @@
+import { sleep } from '../../../common/clock.js';
+import { timeIsOver } from './deadline-context.js';
+import { asProviderError, ProviderError } from './errors.js';
+
+/** ms between two looks: the first, doubled each time up to the longest, and all together at most. */
+const LOOKS = { first: 100, longest: 2000, patience: 60_000 };
+
+/**
+ * Waits for a write that a vendor goes on with after its answer, until it is over, well or not: who calls says which.
+ * @param job as the answer to the write has it
+ * @param look the job as it is now
+ * @throws ProviderError when it is still running at the end of the time, or cannot be looked at: it may be carried out,
+ * be it later
+ */
+export async function untilDone<T>(
+  job: T,
+  isRunning: (job: T) => boolean,
+  look: (job: T) => Promise<T>,
+  { first, longest, patience } = LOOKS,
+): Promise<T> {
+  const end = performance.now() + patience;
+  let now = job;
+  try {
+    for (let wait = first; isRunning(now); wait = Math.min(2 * wait, longest)) {
+      if (timeIsOver() || performance.now() > end)
+        throw new ProviderError('unavailable', 'The provider is still at the change');
+      await sleep(wait);
+      now = await look(now);
+    }
+  } catch (error) {
+    throw asProviderError(error).applied(true).lateBy('once');
+  }
+  return now;
+}

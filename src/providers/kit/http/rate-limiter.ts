@@ -1,0 +1,165 @@
+import { timeMs, within } from '../../../common/clock.js';
+import { NotBegun } from './errors.js';
+
+/** At most `requests` in any `perSeconds`. */
+export interface Window {
+  requests: number;
+  perSeconds: number;
+}
+
+interface Waiter {
+  /** ms of `performance.now()` */
+  until: number;
+  enter(): void;
+  refuse(): void;
+}
+
+/** A timer that is set for longer goes off at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** shorter pauses are over before anybody has read of them */
+const TOLD_MS = 1_000;
+/** ms that a call waits for its pause to be told */
+const TELLING_MS = 1_000;
+/** A provider that wants a longer pause is asked again after this one: it may have meant another unit. */
+const LONGEST_PAUSE_MS = 3_600_000;
+
+/** When calls begin again, in words. @param at ms of `timeMs()` */
+export const againAt = (at: number): string => `try again at ${new Date(at).toISOString()}`;
+
+/**
+ * Where all calls of one account wait for their turn: so many at once, so many in each window of time, none while the
+ * provider wants to be left alone. A call that has waited keeps its place when it is made again.
+ */
+export class Gate {
+  private waiting: Waiter[] = [];
+  private running = 0;
+  /** when the last calls began (ms of `timeMs()`), oldest first, as many as the widest window counts */
+  private readonly begun: number[] = [];
+  /** ms of `timeMs()`, since all replicas share it */
+  private pausedUntil = 0;
+  /** the end of the pause that was told last */
+  private toldUntil = 0;
+  private telling: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly concurrency: number,
+    private readonly windows: readonly Window[] = [],
+    /** is told how many ms each call waited */
+    private readonly waited: (ms: number) => void = () => undefined,
+    /** is told of pauses of a second and more: until when (ms of `timeMs()`), and why */
+    private readonly paused: (until: number, why: string) => Promise<void> = async () => undefined,
+  ) {}
+
+  /**
+   * @param until ms of `performance.now()`: who has not got its turn by then goes away
+   * @param again it had its turn before: it comes before those who had not
+   * @throws NotBegun `rate_limit` when limits or a pause leave no turn in time (at once, when that is known already),
+   * `unavailable` when other calls took all the time
+   */
+  async run<T>(body: () => Promise<T>, until = Number.POSITIVE_INFINITY, again = false): Promise<T> {
+    const begin = performance.now();
+    await this.turn(until, again);
+    this.waited(performance.now() - begin);
+    try {
+      return await body();
+    } finally {
+      this.running--;
+      this.next();
+    }
+  }
+
+  /** No call of the account begins for so many ms, an hour at most. @returns until when (ms of `timeMs()`) */
+  pause(ms: number, why = ''): number {
+    this.close(timeMs() + Math.min(ms, LONGEST_PAUSE_MS));
+    if (ms >= TOLD_MS && this.pausedUntil >= this.toldUntil + TOLD_MS) {
+      this.toldUntil = this.pausedUntil;
+      this.telling = this.paused(this.pausedUntil, why);
+    }
+    return this.pausedUntil;
+  }
+
+  /** Until a pause was told; whoever is told takes too long is not waited for. */
+  told(): Promise<void> {
+    return within(this.telling, TELLING_MS);
+  }
+
+  /** No call begins until then (ms of `timeMs()`); who cannot wait that long is told at once. */
+  close(until: number): void {
+    this.pausedUntil = Math.max(this.pausedUntil, Math.min(until, timeMs() + LONGEST_PAUSE_MS));
+    for (const waiter of this.waiting.filter((w) => this.outlasts(w.until))) waiter.refuse();
+    this.next();
+  }
+
+  /** Ends a pause. */
+  open(): void {
+    this.pausedUntil = 0;
+    this.toldUntil = 0;
+    this.next();
+  }
+
+  /** Whether the pause is longer than somebody waits. @param until ms of `performance.now()` */
+  private outlasts(until: number): boolean {
+    return this.pausedUntil - timeMs() > until - performance.now();
+  }
+
+  private turn(until: number, again: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const leave = () => {
+        clearTimeout(timer);
+        this.waiting = this.waiting.filter((w) => w !== waiter);
+      };
+      const waiter: Waiter = {
+        until,
+        enter: () => {
+          leave();
+          resolve();
+        },
+        refuse: () => {
+          leave();
+          reject(this.refusal());
+        },
+      };
+      this.waiting.splice(again ? 0 : this.waiting.length, 0, waiter);
+      if (this.outlasts(until)) return waiter.refuse();
+      const left = until - performance.now();
+      if (left < LONGEST_TIMER_MS) timer = setTimeout(waiter.refuse, Math.max(0, left));
+      this.next();
+    });
+  }
+
+  private refusal(): NotBegun {
+    const at = this.opens();
+    if (at <= timeMs())
+      return new NotBegun('unavailable', 'Other calls of the account took the time that there was for the call');
+    const words =
+      this.pausedUntil < at
+        ? "The provider's limits leave no room for the call in the time that there is"
+        : 'The account is paused, as its provider wants it';
+    return new NotBegun('rate_limit', `${words}; ${againAt(at)}`).retryAt(at);
+  }
+
+  /** When the limits let the next call begin (ms of `timeMs()`). */
+  opens(): number {
+    const times = this.windows.map(
+      ({ requests, perSeconds }) => (this.begun.at(-requests) ?? Number.NEGATIVE_INFINITY) + perSeconds * 1000,
+    );
+    return Math.max(this.pausedUntil, ...times);
+  }
+
+  private next(): void {
+    clearTimeout(this.timer);
+    while (this.waiting.length && this.running < this.concurrency) {
+      const wait = this.opens() - timeMs();
+      if (wait > 0) {
+        this.timer = setTimeout(() => this.next(), Math.min(wait, LONGEST_TIMER_MS));
+        return;
+      }
+      this.running++;
+      this.begun.push(timeMs());
+      if (this.begun.length > Math.max(0, ...this.windows.map((w) => w.requests))) this.begun.shift();
+      this.waiting[0]?.enter();
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { type RemoteRecord, sameRecord } from '../../../dns/record.js';
+import type { Change } from '../../provider.js';
+import { cutShort } from '../http/errors.js';
+
+/**
+ * A batch of an API that takes changes in lists by what is done to their records, and answers with the same lists, in
+ * whatever order.
+ * @param listed the list that a change belongs to, and its entry there
+ * @param read a record of an answer
+ * @returns what was answered of each change, null of a deletion
+ * @throws ProviderError where there is not one answer of each: it may have been carried out
+ */
+export async function inLists<T>(
+  changes: readonly Change[],
+  listed: (change: Change) => readonly [list: string, entry: object],
+  send: (lists: Record<string, object[]>) => Promise<Partial<Record<string, readonly T[] | null>>>,
+  read: (answer: T) => RemoteRecord | null,
+): Promise<(RemoteRecord | null)[]> {
+  const sent = changes.map(listed);
+  const lists: Record<string, object[]> = {};
+  for (const [list, entry] of sent) lists[list] = [...(lists[list] ?? []), entry];
+  const answers = await send(lists);
+  const whole = Object.entries(lists).every(([list, entries]) => answers[list]?.length === entries.length);
+  if (!whole) throw cutShort('answer of each').applied(true);
+  // what is answered of a deletion is no record
+  const kept = new Set(sent.flatMap(([list], i) => (changes[i]?.op === 'delete' ? [] : [list])));
+  const left = new Map([...kept].map((list) => [list, (answers[list] ?? []).map((one) => one && read(one))]));
+  const found: (RemoteRecord | null)[] = sent.map(() => null);
+  for (const sure of [2, 1])
+    for (const [i, [list]] of sent.entries()) {
+      const change = changes[i] as Change;
+      const answers = left.get(list) ?? [];
+      const at = found[i] || change.op === 'delete' ? -1 : answers.findIndex((one) => likeness(one, change) >= sure);
+      if (at >= 0) found[i] = answers.splice(at, 1)[0] ?? null;
+    }
+  if (found.some((one, i) => !one && changes[i]?.op !== 'delete')) throw cutShort('answer of each').applied(true);
+  return found;
+}
+
+/** How surely an answer is of a change: of an update by its id, of a creation by what it says, else by its place. */
+function likeness(made: RemoteRecord | null, change: Change): number {
+  if (!made || change.op === 'delete') return 0;
+  if (change.op === 'update') return made.remoteId === change.before.remoteId ? 2 : 0;
+  const { after } = change;
+  return sameRecord(made, after) ? 2 : made.host === after.host && made.type === after.type ? 1 : 0;
+}

@@ -1,0 +1,108 @@
+import { due, turn } from '../../../common/turns.js';
+import { relativeName } from '../../../dns/names.js';
+import type { DnsRecord } from '../../../dns/record.js';
+import type { DnsProvider, RemoteZone } from '../../provider.js';
+import { asProviderError } from '../http/errors.js';
+import { fromRrsets, type RecordSet, type RrsetVerbs } from '../rrsets/from-rrsets.js';
+import { type PlainSet, plainSets, recordsIn, setsAt } from '../rrsets/plain-sets.js';
+import { keyText, type SetKey, type SetMember } from '../rrsets/record-set.js';
+
+export type { RecordSet } from '../rrsets/from-rrsets.js';
+
+/** One record as name servers hold it; the parts are those of `PlainSet`. */
+export interface PlainEntry extends Pick<PlainSet, 'name' | 'type' | 'ttl'> {
+  rdata: string;
+}
+
+/**
+ * The verbs of a vendor of whom one write replaces all that a zone holds.
+ * @template E one record in the vendor's own form
+ * @template Z what one reading gave: all entries, and what else a write has to repeat
+ */
+export interface ZoneVerbs<E, Z extends { entries: readonly E[] }> {
+  /**
+   * All of a zone, entries that the service does not know among them: what is not read would be written away.
+   * @throws ProviderError for anything less than all
+   */
+  readZone(zone: RemoteZone): Promise<Z>;
+  plain(entry: E, zone: RemoteZone): PlainEntry;
+  /** The entry of a value that is new, or has another TTL; the member's `raw` is the entry whose place it takes. */
+  entry(set: RecordSet, member: SetMember): E;
+  /** @param sets those that change, as they shall be; their entries are in `whole` already @throws ProviderError */
+  writeZone(zone: RemoteZone, whole: Z, sets: readonly RecordSet[]): Promise<unknown>;
+  /** Throws for what the vendor cannot hold (see `refusing`), best `NotBegun`. */
+  judge?(record: DnsRecord): void;
+}
+
+const ids = (set: RecordSet | undefined): string =>
+  JSON.stringify(set?.members.map((member) => member.remoteId).toSorted());
+
+/**
+ * `listRecords` and `apply` of such a vendor. What does not change is written back as it was read, entry by entry, each
+ * in its place. Such vendors leave out what does not please them and say yes, so each write is followed by a reading: a
+ * set that is not there as it was written is a failure of its changes.
+ */
+export function fromZone<E, Z extends { entries: readonly E[] }>(
+  verbs: ZoneVerbs<E, Z>,
+): Pick<DnsProvider, 'listRecords' | 'apply'> {
+  const setsOf = ({ entries }: Z, zone: RemoteZone): PlainSet[] =>
+    plainSets(entries, (entry) => {
+      const { rdata, ...set } = verbs.plain(entry, zone);
+      return { ...set, values: [{ rdata, raw: entry }] };
+    });
+  const at = (keys: readonly SetKey[], read: Z, zone: RemoteZone) => setsAt(keys, setsOf(read, zone), zone.name);
+
+  /** For one list of changes: what is written is made of what its sets were read from. */
+  function once(): RrsetVerbs {
+    let read: Z;
+    return {
+      judge: (record) => verbs.judge?.(record),
+      async readSets(zone, keys) {
+        read = await verbs.readZone(zone);
+        return at(keys, read, zone);
+      },
+      async replaceSets(zone, sets, was) {
+        const keys = new Set(sets.map(keyText));
+        const touched = (entry: E) => {
+          const { name, type } = verbs.plain(entry, zone);
+          const host = relativeName(name, zone.name);
+          return host !== null && keys.has(keyText({ host, type }));
+        };
+        const places = new Map<unknown, E>();
+        const added: E[] = [];
+        for (const [i, set] of sets.entries()) {
+          for (const member of set.members) {
+            const entry = asRead<E>(member, set, was[i]) ?? verbs.entry(set, member);
+            if (member.raw === undefined) added.push(entry);
+            else places.set(member.raw, entry);
+          }
+        }
+        const entries: E[] = [];
+        for (const entry of read.entries) {
+          if (due()) await turn();
+          if (!touched(entry) || places.has(entry)) entries.push(places.get(entry) ?? entry);
+        }
+        entries.push(...added);
+        await verbs.writeZone(zone, { ...read, entries }, sets);
+        try {
+          const now = await at(sets, await verbs.readZone(zone), zone);
+          const missing = sets.filter((set, i) => ids(set) !== ids(now[i]));
+          return missing.length ? missing : true;
+        } catch (error) {
+          throw asProviderError(error).applied(true);
+        }
+      },
+    };
+  }
+
+  return {
+    listRecords: async (zone) => recordsIn(setsOf(await verbs.readZone(zone), zone), zone.name),
+    apply: (zone, changes, options) => fromRrsets(once())(zone, changes, options),
+  };
+}
+
+/** The vendor's own entry of a value that stays as it is. */
+function asRead<E>({ remoteId, rdata, raw }: SetMember, set: RecordSet, was: RecordSet | undefined): E | undefined {
+  const stays = set.ttl === was?.ttl && was.members.some((old) => old.remoteId === remoteId && old.rdata === rdata);
+  return stays ? (raw as E | undefined) : undefined;
+}
