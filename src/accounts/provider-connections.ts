@@ -9,9 +9,9 @@ import { Db, marks } from '../database/db.js';
 import { SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
 import { countRemembered } from '../metrics/metrics.js';
 import { outboundAgent } from '../outbound/agent.js';
-import { type Connected, connectProvider, gateOf } from '../providers/connect.js';
+import { type Connected, connectProvider, rateLimiterOf } from '../providers/connect.js';
 import { ProviderError } from '../providers/kit/http/errors.js';
-import type { Gate } from '../providers/kit/http/rate-limiter.js';
+import type { RateLimiter } from '../providers/kit/http/rate-limiter.js';
 import type { Credentials, Installation, ProviderDefinition } from '../providers/provider.js';
 import { PROVIDERS, providerOf } from '../providers/registry.js';
 import { serverKey } from '../providers/server-key.js';
@@ -36,7 +36,7 @@ export interface Connection {
 interface Live {
   sealed: string;
   connection: Connection;
-  gate: Gate;
+  gate: RateLimiter;
   pausedUntil: string | null;
 }
 
@@ -116,7 +116,7 @@ export class ProviderConnections implements OnApplicationShutdown {
     }
     if (!row.credentials) throw new ProviderError('auth', DROPPED);
     const definition = this.definition(row.provider);
-    const gate = gateOf(definition, (until, why) => this.paused(accountId, live, until, why));
+    const gate = rateLimiterOf(definition, (until, why) => this.paused(accountId, live, until, why));
     const connection = this.connect(definition, this.open(row.credentials), gate);
     const { server } = connection;
     if (row.server_key !== server)
@@ -182,7 +182,7 @@ export class ProviderConnections implements OnApplicationShutdown {
   }
 
   /** A provider for credentials that are not stored (yet). @throws ProviderError for addresses that are not allowed */
-  connect(definition: ProviderDefinition, credentials: Credentials, gate?: Gate): Connection {
+  connect(definition: ProviderDefinition, credentials: Credentials, gate?: RateLimiter): Connection {
     const { providerTimeoutMs: timeoutMs, outboundDeny: deny, slowMs } = this.config;
     const installation = { zonefile: this.zoneFiles() };
     const provider = connectProvider(definition, credentials, {
@@ -191,7 +191,7 @@ export class ProviderConnections implements OnApplicationShutdown {
       timeoutMs,
       installation,
       slowMs,
-      ...(gate && { gate }),
+      ...(gate && { limiter: gate }),
     });
     return { provider, definition, server: this.server(definition, credentials) };
   }

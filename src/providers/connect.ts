@@ -6,9 +6,9 @@ import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
 import { type Told, traced } from '../traces/traces.js';
 import { asProviderError, ProviderError, storable } from './kit/http/errors.js';
 import { Http } from './kit/http/http-client.js';
-import { Gate } from './kit/http/rate-limiter.js';
+import { RateLimiter } from './kit/http/rate-limiter.js';
 import { inChunks } from './kit/records/chunks.js';
-import { together } from './kit/rrsets/coalesce.js';
+import { coalesce } from './kit/rrsets/coalesce.js';
 import { keyText } from './kit/rrsets/record-set.js';
 import type {
   Apply,
@@ -24,7 +24,7 @@ import { type TunnelApi, tunnelVerbs } from './tunnels.js';
 /** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */
 const WAIT_MS = 30_000;
 /** single changes of several writers that go in one call */
-const TOGETHER = 100;
+const COALESCED = 100;
 
 /** characters of a remark that are kept here */
 const MAX_REMARK = 255;
@@ -39,8 +39,8 @@ export interface ConnectOptions {
   installation: Readonly<Record<string, Installation>>;
   /** ms; a call that takes longer is logged as a warning */
   slowMs?: number;
-  /** where the calls wait for their turn (see `gateOf`); left out: one of its own */
-  gate?: Gate;
+  /** where the calls wait for their turn (see `rateLimiterOf`); left out: one of its own */
+  limiter?: RateLimiter;
 }
 
 /** A provider for one account: what its adapter does not have is made up for. */
@@ -109,7 +109,7 @@ export function connectProvider(
     }
   };
   const listed = inChunks(async (zone, changes, more) => (await connected()).apply(zone, changes, more), chunk, atomic);
-  const apply = atomic && replaces === 'set' ? together(listed, Math.min(chunk, TOGETHER)) : listed;
+  const apply = atomic && replaces === 'set' ? coalesce(listed, Math.min(chunk, COALESCED)) : listed;
   return {
     check: () => saying('check', true, (provider) => provider.check()),
     listZones: () => saying('listZones', true, (provider) => provider.listZones()),
@@ -178,14 +178,14 @@ function assertAddresses(
   }
 }
 
-/** The limits of an account of this kind. @param paused see `Gate` */
-export function gateOf(
+/** The limits of an account of this kind. @param paused see `RateLimiter` */
+export function rateLimiterOf(
   { kind, limits }: ProviderDefinition,
   paused?: (until: number, why: string) => Promise<void>,
-): Gate {
+): RateLimiter {
   const { requests, perSeconds, more, concurrency } = limits;
   const waited = (ms: number) => queueSeconds.observe({ kind }, ms / 1000);
-  return new Gate(concurrency, [{ requests, perSeconds }, ...more], waited, paused);
+  return new RateLimiter(concurrency, [{ requests, perSeconds }, ...more], waited, paused);
 }
 
 /** The adapter itself, with what its kind has beside the verbs of every provider. */
@@ -209,7 +209,7 @@ export async function connectAdapter(
     neverTwice: definition.capabilities.replaces !== 'record',
     waitMs: WAIT_MS,
     dispatcher: options.agent,
-    gate: options.gate ?? gateOf(definition),
+    limiter: options.limiter ?? rateLimiterOf(definition),
     redact,
   });
   const { connect } = await definition.load();

@@ -5,10 +5,10 @@ import type { Agent } from 'undici';
 import { keepTime } from '../../src/common/clock.js';
 import { Deadline, underDeadline, withoutDeadline } from '../../src/common/deadline.js';
 import { outboundAgent } from '../../src/outbound/agent.js';
-import { work } from '../../src/providers/kit/http/deadline-context.js';
+import { withinDeadline } from '../../src/providers/kit/http/deadline-context.js';
 import { Http, type HttpOptions } from '../../src/providers/kit/http/http-client.js';
-import { Gate } from '../../src/providers/kit/http/rate-limiter.js';
-import { bearing, keptToken } from '../../src/providers/kit/http/token-cache.js';
+import { RateLimiter } from '../../src/providers/kit/http/rate-limiter.js';
+import { cachedToken, withBearerToken } from '../../src/providers/kit/http/token-cache.js';
 import { type Answer, type StandIn, startStandIn } from '../support/vendor.js';
 
 describe('the HTTP client of all providers', () => {
@@ -34,7 +34,7 @@ describe('the HTTP client of all providers', () => {
       retries: 2,
       waitMs: 5000,
       dispatcher: agent,
-      gate: new Gate(8),
+      limiter: new RateLimiter(8),
       redact: (text) => text.replaceAll('s3cret', '***'),
       ...more,
     });
@@ -90,8 +90,8 @@ describe('the HTTP client of all providers', () => {
 
   it('calls once more with another token where that is refused, and no oftener', async () => {
     let fetched = 0;
-    const token = keptToken(async () => ({ token: `t${++fetched}`, seconds: 3600 }));
-    const http = client().extend(bearing(token, {}));
+    const token = cachedToken(async () => ({ token: `t${++fetched}`, seconds: 3600 }));
+    const http = client().extend(withBearerToken(token, {}));
     answers({ status: 401, body: {} }, good);
     assert.deepEqual(await http.post('/x', { json: {} }), { fine: true });
     assert.deepEqual(
@@ -339,7 +339,7 @@ describe('the HTTP client of all providers', () => {
       now--;
       return good;
     };
-    const narrow = client({ gate: new Gate(3) });
+    const narrow = client({ limiter: new RateLimiter(3) });
     const other = narrow.extend({ headers: { x: '1' } });
     await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? narrow : other).get('/')));
     assert.equal(most, 3);
@@ -390,7 +390,7 @@ describe('the HTTP client of all providers', () => {
 
   it('lets what authorises a request make calls of its own, even where one at a time is allowed', async () => {
     standIn.handler = ({ path }) => (path === '/token' ? { body: { token: 't1' } } : good);
-    const http = client({ gate: new Gate(1) });
+    const http = client({ limiter: new RateLimiter(1) });
     const events: string[] = [];
     const authorised = http.extend({
       async beforeRequest(request) {
@@ -417,7 +417,7 @@ describe('the HTTP client of all providers', () => {
   it('waits for its turn no longer than it may', async () => {
     let release = () => {};
     standIn.handler = () => new Promise((done) => (release = () => done(good)));
-    const http = client({ gate: new Gate(1), waitMs: 100 });
+    const http = client({ limiter: new RateLimiter(1), waitMs: 100 });
     const first = http.get('/first');
     await assert.rejects(http.post('/second'), { name: 'NotBegun', kind: 'unavailable', mayHaveApplied: false });
     release();
@@ -436,16 +436,16 @@ describe('the HTTP client of all providers', () => {
       times.push(performance.now());
       return times.length > 1 ? good : { status: 429, headers: { 'retry-after': '1' } };
     };
-    const gate = new Gate(8);
+    const limiter = new RateLimiter(8);
     let told = false;
     const errorKind = () => {
       told = true;
       return undefined;
     };
-    const first = client({ gate, errorKind }).post('/first');
+    const first = client({ limiter, errorKind }).post('/first');
     while (!told) await sleep(5);
-    const other = client({ gate }).extend({ headers: { x: '1' } });
-    await Promise.all([first, client({ gate }).get('/second'), other.get('/third')]);
+    const other = client({ limiter }).extend({ headers: { x: '1' } });
+    await Promise.all([first, client({ limiter }).get('/second'), other.get('/third')]);
     assert.equal(times.length, 4);
     // a lower bound, which no slow machine breaks
     assert.ok(times.slice(1).every((time) => time - (times[0] as number) >= 990));
@@ -453,9 +453,9 @@ describe('the HTTP client of all providers', () => {
 
   it('tells at once who cannot wait as long as the account has to', async () => {
     answers({ status: 429, headers: { 'retry-after': '60' } });
-    const gate = new Gate(8);
-    await assert.rejects(client({ gate }).get('/'), { kind: 'rate_limit' });
-    await assert.rejects(client({ gate }).get('/'), { name: 'NotBegun', kind: 'rate_limit', mayHaveApplied: false });
+    const limiter = new RateLimiter(8);
+    await assert.rejects(client({ limiter }).get('/'), { kind: 'rate_limit' });
+    await assert.rejects(client({ limiter }).get('/'), { name: 'NotBegun', kind: 'rate_limit', mayHaveApplied: false });
     assert.equal(standIn.requests.length, 1);
   });
 
@@ -484,11 +484,13 @@ describe('the HTTP client of all providers', () => {
     try {
       const start = Date.now();
       const begun: number[] = [];
-      const gate = new Gate(100, [
+      const limiter = new RateLimiter(100, [
         { requests: 4, perSeconds: 1 },
         { requests: 6, perSeconds: 10 },
       ]);
-      const all = Promise.all(Array.from({ length: 13 }, () => gate.run(async () => begun.push(Date.now() - start))));
+      const all = Promise.all(
+        Array.from({ length: 13 }, () => limiter.run(async () => begun.push(Date.now() - start))),
+      );
       await jest.advanceTimersByTimeAsync(60_000);
       await all;
       assert.deepEqual(begun, [0, 0, 0, 0, 1000, 1000, 10_000, 10_000, 10_000, 10_000, 11_000, 11_000, 20_000]);
@@ -500,12 +502,12 @@ describe('the HTTP client of all providers', () => {
   it('begins no call of a list after its deadline', async () => {
     answers(good);
     const http = client();
-    const late = work(performance.now() - 1, () => http.post('/'));
+    const late = withinDeadline(performance.now() - 1, () => http.post('/'));
     await assert.rejects(late, { name: 'NotBegun', kind: 'unavailable', mayHaveApplied: false });
     assert.equal(standIn.requests.length, 0);
     // a pause that ends after the deadline is not waited for, although the call alone might wait
     answers({ status: 429, headers: { 'retry-after': '60' } });
-    const soon = work(performance.now() + 30_000, () => client({ waitMs: 120_000 }).post('/'));
+    const soon = withinDeadline(performance.now() + 30_000, () => client({ waitMs: 120_000 }).post('/'));
     await assert.rejects(soon, { kind: 'rate_limit' });
     assert.equal(standIn.requests.length, 1);
   });
@@ -517,7 +519,7 @@ describe('the HTTP client of all providers', () => {
     const dead = client({ baseUrl: closed.url, retries: 0 });
     for (const next of [() => http.get('/'), () => dead.put('/'), () => dead.get('/')]) {
       const twice = () =>
-        work(undefined, async () => {
+        withinDeadline(undefined, async () => {
           answers(broken);
           standIn.requests.length = 0;
           await http.put('/').catch(() => {});
@@ -527,7 +529,7 @@ describe('the HTTP client of all providers', () => {
       await assert.rejects(twice, { mayHaveApplied: true });
     }
     // a failed reading changes nothing
-    const reads = work(undefined, async () => {
+    const reads = withinDeadline(undefined, async () => {
       answers(broken);
       await http.get('/').catch(() => {});
       return dead.put('/');

@@ -5,7 +5,7 @@ import { outboundAgent } from '../../src/outbound/agent.js';
 import { assertUrlAllowed, mayConnect, resolveAllowed } from '../../src/outbound/guard.js';
 import { connectProvider } from '../../src/providers/connect.js';
 import { Http } from '../../src/providers/kit/http/http-client.js';
-import { Gate } from '../../src/providers/kit/http/rate-limiter.js';
+import { RateLimiter } from '../../src/providers/kit/http/rate-limiter.js';
 import { powerdns } from '../../src/providers/powerdns/declaration.js';
 import { startStandIn } from '../support/vendor.js';
 
@@ -118,11 +118,11 @@ describe('outbound rules', () => {
     const { port } = new URL(standIn.url);
     const get = async (deny: typeof loopback) => {
       const dispatcher = outboundAgent(deny, 2000);
-      const gate = new Gate(8);
+      const limiter = new RateLimiter(8);
       const baseUrl = `http://localhost:${port}`;
       const limits = { timeoutMs: 5000, retries: 0, waitMs: 0 };
       try {
-        await new Http({ baseUrl, headers: {}, dispatcher, gate, redact: (t) => t, ...limits }).post('/');
+        await new Http({ baseUrl, headers: {}, dispatcher, limiter, redact: (t) => t, ...limits }).post('/');
       } finally {
         await dispatcher.destroy();
       }

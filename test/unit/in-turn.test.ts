@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { inTurn } from '../../src/providers/kit/records/serialize-per-zone.js';
+import { serializePerZone } from '../../src/providers/kit/records/serialize-per-zone.js';
 import type { Change, Outcome } from '../../src/providers/provider.js';
 
 const [A, B] = ['a.example', 'b.example'].map((name) => ({ id: name, name })) as [Zone, Zone];
@@ -14,7 +14,7 @@ const soon = () => new Promise((resolve) => setImmediate(resolve));
 /** A vendor whose lists take until they are ended. */
 function slow() {
   const calls: { name: string; end(): void; fail(error: Error): void }[] = [];
-  const apply = inTurn(
+  const apply = serializePerZone(
     (zone, changes) =>
       new Promise<Outcome[]>((resolve, reject) => {
         const [change] = changes;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { ProviderError } from '../../src/providers/kit/http/errors.js';
-import { keptToken } from '../../src/providers/kit/http/token-cache.js';
+import { cachedToken } from '../../src/providers/kit/http/token-cache.js';
 
 /** Answers tokens `t1`, `t2` … that are good for so many seconds. */
 function tokens(seconds: number) {
   let fetched = 0;
-  return keptToken(async () => ({ token: `t${++fetched}`, seconds }));
+  return cachedToken(async () => ({ token: `t${++fetched}`, seconds }));
 }
 
 describe('a token that is kept', () => {
@@ -27,7 +27,7 @@ describe('a token that is kept', () => {
 
   it('is not kept when fetching it failed, and says that nothing was changed', async () => {
     let calls = 0;
-    const token = keptToken(async () => {
+    const token = cachedToken(async () => {
       if (++calls === 1) throw new ProviderError('unavailable', 'no token');
       return { token: 'good', seconds: 60 };
     });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
-import { timeIsOver, work } from '../../src/providers/kit/http/deadline-context.js';
+import { timeIsOver, withinDeadline } from '../../src/providers/kit/http/deadline-context.js';
 import { allPages, eachOf } from '../../src/providers/kit/http/pages.js';
 import { type AllRecordVerbs, fromRecords, inPlace, published } from '../../src/providers/kit/records/from-records.js';
-import { inLists } from '../../src/providers/kit/records/grouped-batch.js';
+import { groupedBatch } from '../../src/providers/kit/records/grouped-batch.js';
 import { typedFields } from '../../src/providers/kit/values/rdata-fields.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../src/providers/provider.js';
 
@@ -76,7 +76,7 @@ describe('a record that is made anew', () => {
       throw new ProviderError('rejected', 'no', false);
     };
     const replaced = () => inPlace(all, zone, held('CNAME', 'a.example.net'), record('A', '192.0.2.1'));
-    await assert.rejects(work(performance.now() - 1, replaced), { kind: 'rejected', message: 'no' });
+    await assert.rejects(withinDeadline(performance.now() - 1, replaced), { kind: 'rejected', message: 'no' });
     assert.deepEqual(done, ['delete CNAME', 'create CNAME']);
     all.createRecord = async () => Promise.reject(new ProviderError('rejected', 'no', false));
     await assert.rejects(replaced(), { kind: 'rejected', message: /is gone and was not put back: no/ });
@@ -118,7 +118,7 @@ describe('answers to a list', () => {
   const changes = ['192.0.2.1', '192.0.2.2'].map((value): Change => ({ op: 'create', after: record('A', value) }));
   const update: Change = { op: 'update', before: held('TXT', 'x'), after: record('TXT', 'y') };
   const list = (answers: (RemoteRecord | null)[]) =>
-    inLists(
+    groupedBatch(
       [...changes, update],
       (c) => [c.op, {}],
       async () => ({ create: answers, update: [held('TXT', 'y')] }),

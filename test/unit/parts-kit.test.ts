@@ -3,7 +3,7 @@ import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../src/dns/record.js';
 import { orNull } from '../../src/providers/kit/http/errors.js';
 import { fromRecords } from '../../src/providers/kit/records/from-records.js';
-import { inParts } from '../../src/providers/kit/records/separate-calls.js';
+import { inSeparateCalls } from '../../src/providers/kit/records/separate-calls.js';
 import { type Outcome, ProviderError } from '../../src/providers/provider.js';
 
 const zone = { id: 'z', name: 'example.com' };
@@ -19,7 +19,7 @@ function kit(fails = '') {
     return 'r2';
   };
   const apply = fromRecords({
-    ...inParts({
+    ...inSeparateCalls({
       create: () => step('create'),
       update: () => step('update'),
       turn: (_zone, id, enabled) => step(`turn ${id} ${enabled}`),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { following, work } from '../../src/providers/kit/http/deadline-context.js';
+import { following, withinDeadline } from '../../src/providers/kit/http/deadline-context.js';
 import { refuseRoot, refuseText } from '../../src/providers/kit/values/value-limits.js';
 import { ProviderError } from '../../src/providers/provider.js';
 
@@ -45,7 +45,7 @@ describe('what follows a write', () => {
       throw new ProviderError('rejected', 'no');
     };
     await assert.rejects(
-      work(undefined, () => following(no)),
+      withinDeadline(undefined, () => following(no)),
       { kind: 'rejected', mayHaveApplied: true },
     );
     assert.equal(await following(async () => 1), 1);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../src/dns/record.js';
 import { ProviderError } from '../../src/providers/kit/http/errors.js';
-import { together } from '../../src/providers/kit/rrsets/coalesce.js';
+import { coalesce } from '../../src/providers/kit/rrsets/coalesce.js';
 import { fromRrsets, type RecordSet } from '../../src/providers/kit/rrsets/from-rrsets.js';
 import { leastWork, type PlainSet } from '../../src/providers/kit/rrsets/plain-sets.js';
 import type { Change, Outcome } from '../../src/providers/provider.js';
@@ -17,7 +17,7 @@ const hostsOf = (changes: readonly Change[]) => changes.map((c) => ('after' in c
 /** A vendor whose writes take until `answer` is called. */
 function slow() {
   const calls: { hosts: string[]; zone: string; deadline: number | undefined; end(outcomes?: Outcome[]): void }[] = [];
-  const apply = together(
+  const apply = coalesce(
     (zone, changes, options) =>
       new Promise((resolve) => {
         const end = (outcomes = changes.map((): Outcome => ({ ok: true, remoteId: 'x' }))) => resolve(outcomes);
@@ -114,7 +114,7 @@ describe('single changes of one zone that come at once', () => {
       calls.map((call) => call.hosts),
       [['a'], ['b', 'c']],
     );
-    const failing = together(() => Promise.reject(new Error('broken')), 3);
+    const failing = coalesce(() => Promise.reject(new Error('broken')), 3);
     const ends = await Promise.allSettled(['a', 'b', 'c'].map((host) => failing(ZONE, [create(host)])));
     assert.deepEqual(
       ends.map((end) => end.status),
@@ -126,7 +126,7 @@ describe('single changes of one zone that come at once', () => {
     const held = new Map<string, RecordSet>();
     const written: string[][] = [];
     let lose = false;
-    const apply = together(
+    const apply = coalesce(
       fromRrsets({
         readSets: async (_zone, keys) => {
           await soon();

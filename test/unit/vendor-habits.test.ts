@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { work } from '../../src/providers/kit/http/deadline-context.js';
+import { withinDeadline } from '../../src/providers/kit/http/deadline-context.js';
 import { allPages } from '../../src/providers/kit/http/pages.js';
-import { untilDone } from '../../src/providers/kit/http/poll-until-done.js';
+import { pollUntilDone } from '../../src/providers/kit/http/poll-until-done.js';
 import { absoluteRdata } from '../../src/providers/kit/values/absolute-rdata.js';
 import { ProviderError } from '../../src/providers/provider.js';
 
@@ -17,19 +17,19 @@ describe('a write that goes on after its answer', () => {
       asked.push(job);
       return states.shift() as string;
     };
-    assert.equal(await untilDone('running 1', running, look, times), 'failed');
+    assert.equal(await pollUntilDone('running 1', running, look, times), 'failed');
     assert.deepEqual(asked, ['running 1', 'running 2', 'running 3']);
-    assert.equal(await untilDone('done', running, () => assert.fail('nothing to look at')), 'done');
+    assert.equal(await pollUntilDone('done', running, () => assert.fail('nothing to look at')), 'done');
   });
 
   it('may be carried out when nobody can look at it, or the time is over first', async () => {
     const refused = () => Promise.reject(new ProviderError('rate_limit', 'later', false));
     const late = { mayHaveApplied: true, late: 'once' };
-    await assert.rejects(untilDone('running', running, refused, times), { kind: 'rate_limit', ...late });
+    await assert.rejects(pollUntilDone('running', running, refused, times), { kind: 'rate_limit', ...late });
     const still = async (job: string) => job;
     const impatient = { ...times, patience: 5 };
-    await assert.rejects(untilDone('running', running, still, impatient), { kind: 'unavailable', ...late });
-    const bounded = work(performance.now() + 5, () => untilDone('running', running, still, times));
+    await assert.rejects(pollUntilDone('running', running, still, impatient), { kind: 'unavailable', ...late });
+    const bounded = withinDeadline(performance.now() + 5, () => pollUntilDone('running', running, still, times));
     await assert.rejects(bounded, { kind: 'unavailable', ...late });
   });
 });

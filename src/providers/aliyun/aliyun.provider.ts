@@ -1,7 +1,7 @@
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { fromRecords } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inParts } from '../kit/records/separate-calls.js';
+import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { alibaba } from '../kit/signing/alibaba.js';
 import { refusePriority, refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
@@ -54,7 +54,7 @@ export const connect: Connect = ({ access_key_id: accessKeyId = '', access_key_s
     },
     listRecords: (zone) => records(zone),
     apply: fromRecords({
-      ...inParts({
+      ...inSeparateCalls({
         create: async ({ id: DomainName }, record) =>
           (await write<ApiRecord>('AddDomainRecord', { DomainName, ...toApi(record) }, false)).RecordId,
         async update(zone, before, after) {

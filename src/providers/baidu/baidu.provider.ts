@@ -6,7 +6,7 @@ import type { OutgoingRequest } from '../kit/http/http-client.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRecords, inList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inParts } from '../kit/records/separate-calls.js';
+import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { signBce } from '../kit/signing/bce.js';
 import { refusePriority } from '../kit/values/value-limits.js';
 import { zoneOf } from '../kit/zone/zones.js';
@@ -53,7 +53,7 @@ export const connect: Connect = ({ access_key_id: accessKeyId = '', secret_acces
       judge: (record) => refusePriority(record, 'Baidu'),
       // an update takes no line (official model)
       fixed: ['line'],
-      ...inParts({
+      ...inSeparateCalls({
         async create(zone, record) {
           await http.post(pathOf(zone), { query: token(), json: toApi(record) });
           // the answer has no id (documented)

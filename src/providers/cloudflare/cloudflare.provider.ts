@@ -5,7 +5,7 @@ import { cutShort, errorHooks } from '../kit/http/errors.js';
 import type { CallOptions, Method } from '../kit/http/http-client.js';
 import { allPages } from '../kit/http/pages.js';
 import { changedPart, difference, fromRecords } from '../kit/records/from-records.js';
-import { inLists } from '../kit/records/grouped-batch.js';
+import { groupedBatch } from '../kit/records/grouped-batch.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
 import { tunnelsOf } from './tunnels.js';
@@ -69,7 +69,7 @@ export const connect: Connect = ({ api_token, email = '', api_key = '' }, contex
       async batch(zone, changes) {
         const send = (json: object) => call<Record<string, ApiRecord[]>>('POST', `${pathOf(zone)}/batch`, { json });
         const read = (made: ApiRecord) => fromApi(made, zone.name);
-        return inLists(changes, (change) => listed(change, zone.name), send, read);
+        return groupedBatch(changes, (change) => listed(change, zone.name), send, read);
       },
       readRecord: async (zone, { remoteId: id }) => fromApi(await call('GET', pathOf(zone, id)), zone.name),
       findRecords: (zone, { type, host }) => records(zone, { type, name: fullName(host, zone.name) }),

@@ -4,7 +4,7 @@ import { basicAuth, type CallOptions, type Method } from '../kit/http/http-clien
 import { allPages, counted } from '../kit/http/pages.js';
 import { fromRecords, inList, orNoZone } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inParts } from '../kit/records/separate-calls.js';
+import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { linesIn, zoneInfo, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
@@ -54,7 +54,7 @@ export const connect: Connect = ({ api_id, api_secret }, context) => {
     },
     apply: fromRecords({
       fixed: ['type'],
-      ...inParts({
+      ...inSeparateCalls({
         async create({ id: domainId }, record) {
           const made = await call<{ id?: unknown } | null>('POST', 'record', { json: { domainId, ...toApi(record) } });
           return needed(typeof made?.id === 'string' && made.id, 'id');

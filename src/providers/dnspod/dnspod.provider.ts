@@ -5,7 +5,7 @@ import { cutShort, errorHooks, orNull, type VendorError } from '../kit/http/erro
 import type { CallOptions } from '../kit/http/http-client.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRecords } from '../kit/records/from-records.js';
-import { inParts } from '../kit/records/separate-calls.js';
+import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
@@ -76,7 +76,7 @@ export const connect: Connect = ({ id, token }, context) => {
     },
     listRecords: records,
     apply: fromRecords({
-      ...inParts({
+      ...inSeparateCalls({
         async create({ id: domain }, record) {
           const { record: made } = await call('Record.Create', { domain, ...toApi(record) }, {});
           if (!made) throw cutShort('record');

@@ -2,7 +2,7 @@ import { fullName } from '../../dns/names.js';
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { fromRecords } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inParts } from '../kit/records/separate-calls.js';
+import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { tencent } from '../kit/signing/tencent.js';
 import { EMPTY, refusePriority, refuseRoot, refuseText } from '../kit/values/value-limits.js';
 import { zoneNamed, zoneOf } from '../kit/zone/zones.js';
@@ -46,7 +46,7 @@ export const connect: Connect = ({ secret_id: secretId = '', secret_key: secretK
     findZone: (name) => zoneNamed(name, zones({ Name: 'zone-name', Values: [name] })),
     listRecords: (zone) => records(zone),
     apply: fromRecords({
-      ...inParts({
+      ...inSeparateCalls({
         create: async (zone, record) =>
           (await write<ApiRecord>('CreateDnsRecord', { ZoneId: zone.id, ...toApi(record, zone) }, false)).RecordId,
         async update(zone, { remoteId }, after) {

@@ -1,7 +1,7 @@
 import { fullName } from '../../dns/names.js';
 import { asProviderError, cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { untilDone } from '../kit/http/poll-until-done.js';
+import { pollUntilDone } from '../kit/http/poll-until-done.js';
 import { fromRrsets, type RecordSet, type SetMember } from '../kit/rrsets/from-rrsets.js';
 import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../kit/rrsets/plain-sets.js';
 import { absoluteRdata } from '../kit/values/absolute-rdata.js';
@@ -47,7 +47,7 @@ export const connect: Connect = ({ api_token }, context) => {
   const act = async (path: string, json: object): Promise<void> => {
     const running = (job: Action) => job?.action?.status === 'running';
     const look = (job: Action) => http.get<Action>(`/zones/actions/${job?.action?.id}`);
-    const action = (await untilDone(await http.post<Action>(path, { json }), running, look))?.action;
+    const action = (await pollUntilDone(await http.post<Action>(path, { json }), running, look))?.action;
     if (action?.error) throw new ProviderError('rejected', `${action.error.message} (code ${action.error.code})`, true);
     if (action?.status !== 'success') throw cutShort('action that is carried out');
   };

@@ -2,7 +2,7 @@ import { fullName, toAscii } from '../../dns/names.js';
 import type { DnsRecord } from '../../dns/record.js';
 import { NotBegun, ProviderError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { inTurn } from '../kit/records/serialize-per-zone.js';
+import { serializePerZone } from '../kit/records/serialize-per-zone.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
 import { refusing } from '../kit/rrsets/refusing.js';
@@ -55,7 +55,7 @@ export const connect: Connect = ({ access_key_id: id = '', secret_access_key: ke
     // pages shift while another list is written; of its batches none takes a mixed list whole (documentation 2025)
     apply: refusing(
       fits,
-      inTurn(
+      serializePerZone(
         fromRrsets({
           readSets: async (zone, keys) => setsAt(keys, await setsOf(zone), zone.name),
           async replaceSet(zone, { host, type, ttl, members, line }, was) {

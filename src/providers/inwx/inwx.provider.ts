@@ -3,7 +3,7 @@ import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns
 import { txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, NotBegun, ProviderError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { keptToken } from '../kit/http/token-cache.js';
+import { cachedToken } from '../kit/http/token-cache.js';
 import { changedPart, fromRecords, inPlace } from '../kit/records/from-records.js';
 import { totpOf } from '../kit/signing/totp.js';
 import { refuseText } from '../kit/values/value-limits.js';
@@ -36,7 +36,7 @@ export const connect: Connect = ({ username: user, password: pass, shared_secret
     errorKind: (status: number, body: unknown) => (status === 200 ? said.errorKind(status, body) : undefined),
   };
   const open = context.http.extend(hooks);
-  const session = keptToken(async () => {
+  const session = cachedToken(async () => {
     const login = { json: { method: 'account.login', params: { user, pass } }, reads: true };
     const { headers, body } = await open.exchange<Answer<{ tfa?: string }>>('POST', '/', login);
     const cookie = [headers['set-cookie'] ?? []]

@@ -3,7 +3,7 @@ import { needed } from '../kit/http/errors.js';
 import { allPages, counted } from '../kit/http/pages.js';
 import { fromRecords, inList } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inParts } from '../kit/records/separate-calls.js';
+import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { jdcloudClient } from '../kit/signing/jdcloud2.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
@@ -46,7 +46,7 @@ export const connect: Connect = ({ access_key_id: id = '', access_key_secret: se
       return zoneInfo({ lines: linesIn(tree?.result?.data, lineIn), plan: found?.packName ?? null });
     },
     apply: fromRecords({
-      ...inParts({
+      ...inSeparateCalls({
         async create(zone, record) {
           const json = { req: toApi(record) };
           const made = await http.post<Answer<{ dataList?: { id?: number } }>>(pathOf(zone), { json });

@@ -3,7 +3,7 @@ import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf, sameRecord } fro
 import { txtPresentation } from '../../dns/text.js';
 import { cutShort, ProviderError } from '../kit/http/errors.js';
 import type { CallOptions } from '../kit/http/http-client.js';
-import { keptToken } from '../kit/http/token-cache.js';
+import { cachedToken } from '../kit/http/token-cache.js';
 import { fromRecords } from '../kit/records/from-records.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Change, Connect, RemoteZone } from '../provider.js';
@@ -44,7 +44,7 @@ export const connect: Connect = (credentials, context) => {
     return !word && status < 300 ? 'unavailable' : undefined;
   };
   const open = context.http.extend({ failed, errorMessage, errorKind });
-  const session = keptToken(async () => {
+  const session = cachedToken(async () => {
     const json = { action: 'login', param: { customernumber, apikey, apipassword } };
     const id = (await open.post<{ responsedata?: { apisessionid?: string } }>('', { json, reads: true })).responsedata;
     if (!id?.apisessionid) throw cutShort('session');

@@ -1,8 +1,8 @@
 import { fullName } from '../../dns/names.js';
 import { rdataOf } from '../../dns/record.js';
-import { workDeadline } from '../kit/http/deadline-context.js';
+import { currentDeadline } from '../kit/http/deadline-context.js';
 import { ProviderError } from '../kit/http/errors.js';
-import { Gate } from '../kit/http/rate-limiter.js';
+import { RateLimiter } from '../kit/http/rate-limiter.js';
 import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
 import {
   leastWork,
@@ -36,9 +36,9 @@ export const connect: Connect = (credentials, context) => {
   // One PATCH, all sets or none. Whole sets are replaced, so it may be repeated. One at a time: over SQLite the
   // server answers 500 to a write that meets another one, and nothing is changed (tried again after a moment); over
   // PostgreSQL two at once get one serial, and secondaries would miss the second (seen on 4.7.3).
-  const writes = new Gate(1);
+  const writes = new RateLimiter(1);
   const write = (zone: RemoteZone, rrsets: unknown[]) =>
-    writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }), workDeadline());
+    writes.run(() => http.patch(pathOf(zone), { json: { rrsets }, idempotent: true, busy: [500] }), currentDeadline());
 
   // The SQL backends search, LMDB answers nothing at all (seen on 4.7). `*` and `?` are wildcards; what else matches
   // (contents, names of other zones, also of those below this one) is left out.

@@ -1,11 +1,12 @@
 import { fullName, relativeName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
-import { failed, work } from '../kit/http/deadline-context.js';
+import { withinDeadline } from '../kit/http/deadline-context.js';
 import { cutShort, errorHooks } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRecords, inPlace, orGone, type RecordVerbs } from '../kit/records/from-records.js';
-import { inTurn } from '../kit/records/serialize-per-zone.js';
+import { failed } from '../kit/records/outcomes.js';
+import { serializePerZone } from '../kit/records/serialize-per-zone.js';
 import type { Connect, DnsProvider, Outcome, RemoteZone } from '../provider.js';
 
 /** As sample answers of lego have it; the TTL is written in either way. */
@@ -92,7 +93,7 @@ export const connect: Connect = ({ api_key = '' }, context) => {
   const apply: DnsProvider['apply'] = async (zone, changes, options) => {
     const outcomes = await write(zone, changes, options);
     if (!outcomes.some(isUnknown)) return outcomes;
-    const all = await work(options?.deadline, () => records(zone)).catch(() => []);
+    const all = await withinDeadline(options?.deadline, () => records(zone)).catch(() => []);
     return outcomes.map((outcome, i) => {
       const change = changes[i];
       if (!isUnknown(outcome) || !change || change.op === 'delete') return outcome;
@@ -107,7 +108,7 @@ export const connect: Connect = ({ api_key = '' }, context) => {
       return zones.map(({ id, domain }) => ({ id: String(id), name: toAscii(domain).replace(/\.$/, '') }));
     },
     listRecords: records,
-    apply: inTurn(apply),
+    apply: serializePerZone(apply),
   };
 };
 

@@ -19,7 +19,7 @@ import {
 } from '../../dns/wire.js';
 import { frame, framed, TooLate } from '../../dns-client/stream.js';
 import { tcpTo } from '../../outbound/sockets.js';
-import { assertHeld, currentWork, workDeadline } from '../kit/http/deadline-context.js';
+import { assertHeld, currentContext, currentDeadline } from '../kit/http/deadline-context.js';
 import { asProviderError, NotBegun, ProviderError } from '../kit/http/errors.js';
 import { sign, type TsigKey, TsigVerifier } from './tsig.js';
 
@@ -133,9 +133,9 @@ export class DnsClient {
     sections: [WireRecord[], WireRecord[]] | undefined,
     read: (messages: AsyncGenerator<Message>) => Promise<T>,
   ): Promise<T> {
-    const deadline = workDeadline();
+    const deadline = currentDeadline();
     // in the context of whoever makes room in the queue it is another one's work
-    const doing = currentWork();
+    const doing = currentContext();
     return this.queue.add(async () => {
       if (performance.now() >= deadline) throw new NotBegun('unavailable', 'The time for the call is over');
       const address = await this.server.resolve(this.server.host);

@@ -3,7 +3,7 @@ import { fullName } from '../../dns/names.js';
 import type { DnsRecord } from '../../dns/record.js';
 import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
 import { NotBegun, needed, neededList, orNull, ProviderError } from '../kit/http/errors.js';
-import { bearing, keptToken } from '../kit/http/token-cache.js';
+import { cachedToken, withBearerToken } from '../kit/http/token-cache.js';
 import { privateKeyOf, signTransip } from '../kit/signing/transip.js';
 import { absoluteRdata } from '../kit/values/absolute-rdata.js';
 import { refuseText } from '../kit/values/value-limits.js';
@@ -21,7 +21,7 @@ const NEVER = [[/^$|[\\`]|\s$/, 'a backslash, a backtick, a blank at its end, or
 export const connect: Connect = ({ login = '', private_key = '', global_key }, context) => {
   const signed = context.http.extend({ errorMessage: (body) => (body as { error?: string } | null)?.error });
   const key = keyOf(private_key);
-  const token = keptToken(async () => {
+  const token = cachedToken(async () => {
     const asked = { login, nonce: randomBytes(16).toString('hex'), read_only: false };
     // without a label, which may be used once only
     const text = JSON.stringify({ ...asked, expiration_time: '30 minutes', global_key: global_key !== 'false' });
@@ -29,7 +29,7 @@ export const connect: Connect = ({ login = '', private_key = '', global_key }, c
     const answer = await signed.post<{ token?: string } | undefined>('/auth', { text, headers, reads: true });
     return { token: needed(answer?.token, 'token'), seconds: 1800 };
   });
-  const http = signed.extend(bearing(token, {}));
+  const http = signed.extend(withBearerToken(token, {}));
   const find = async (id: string): Promise<Domain> => {
     const answer = await http.get<{ domain?: Domain } | undefined>(`/domains/${encodeURIComponent(id)}`);
     return needed(answer?.domain?.name && answer.domain, 'domain');

@@ -3,7 +3,7 @@ import { NotBegun, needed } from '../kit/http/errors.js';
 import { allPages, counted } from '../kit/http/pages.js';
 import { changedPart, fromRecords } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inParts } from '../kit/records/separate-calls.js';
+import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { volcengineClient } from '../kit/signing/volcengine.js';
 import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';
@@ -54,7 +54,7 @@ export const connect: Connect = ({ access_key_id: id = '', secret_access_key: se
       return zoneInfo({ lines: linesIn(Lines, line), minTtl: LEAST_TTL[plan ?? ''] ?? null, plan });
     },
     apply: fromRecords({
-      ...inParts({
+      ...inSeparateCalls({
         create: async ({ id: ZID }, record) =>
           needed((await write('CreateRecord', { ZID: Number(ZID), ...toApi(record) }))?.RecordID, 'id of the record'),
         async update(_zone, { remoteId: RecordID }, after, changed) {

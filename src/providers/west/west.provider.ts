@@ -5,7 +5,7 @@ import { cutShort, errorHooks, needed } from '../kit/http/errors.js';
 import { allPages, counted } from '../kit/http/pages.js';
 import { fromRecords, inList, orNoZone } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
-import { inParts } from '../kit/records/separate-calls.js';
+import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { westToken } from '../kit/signing/west.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import { dayOf, linesIn, zoneInfo, zoneOf } from '../kit/zone/zones.js';
@@ -68,7 +68,7 @@ export const connect: Connect = ({ username = '', api_password = '' }, context) 
       judge: (record) => refuseText(record, 'West.cn', { never: NEVER }),
       // a change of these is not offered
       fixed: ['type', 'host'],
-      ...inParts({
+      ...inSeparateCalls({
         async create({ id: domain }, { host, type, ...record }) {
           const made = await call<{ id?: number }>('adddnsrecord', { domain, host, type, ...toApi(record) });
           return String(needed(Number.isSafeInteger(made?.id) && made?.id, 'id'));

@@ -5,8 +5,8 @@ import { txtPresentation } from '../../dns/text.js';
 import { asProviderError, cutShort, errorHooks, orNull, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { keyFile } from '../kit/http/key-file.js';
 import { allPages } from '../kit/http/pages.js';
-import { untilDone } from '../kit/http/poll-until-done.js';
-import { bearing, keptToken } from '../kit/http/token-cache.js';
+import { pollUntilDone } from '../kit/http/poll-until-done.js';
+import { cachedToken, withBearerToken } from '../kit/http/token-cache.js';
 import { fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
 import { ps256 } from '../kit/signing/rs256.js';
@@ -39,7 +39,7 @@ export const connect: Connect = ({ authorized_key, token = '', folder_id: folder
     // good for twelve hours, and to be fetched every hour (documentation)
     return { token: answer.iamToken, seconds: HOUR };
   };
-  const http = context.http.extend(bearing(keptToken(fetch), HOOKS));
+  const http = context.http.extend(withBearerToken(cachedToken(fetch), HOOKS));
   const operations = http.extend({ baseUrl: endpoint || 'https://operation.api.cloud.yandex.net' });
   const list = <T>(path: string, key: string, idOf: (entry: T) => string, query = {}): Promise<T[]> =>
     allPages(idOf, async ({ next, page }) => {
@@ -69,7 +69,7 @@ export const connect: Connect = ({ authorized_key, token = '', folder_id: folder
   const update = async (zone: RemoteZone, json: object): Promise<void> => {
     const begun = await http.post<Operation>(`${pathOf(zone)}:updateRecordSets`, { json, idempotent: true });
     const look = (one: Operation) => operations.get<Operation>(`/operations/${one?.id}`);
-    const ended = await untilDone(begun, (one) => !!one?.id && !one.done, look);
+    const ended = await pollUntilDone(begun, (one) => !!one?.id && !one.done, look);
     if (!ended?.done) throw cutShort('operation that is done').applied(true);
   };
   const verbs: RrsetVerbs = {

@@ -6,9 +6,9 @@ import { request } from '../../../outbound/agent.js';
 import { readBody } from '../../../outbound/body.js';
 import { retryAfter } from '../../../outbound/retry-after.js';
 import { decode, encode, FOREIGN_CHARACTERS, type Form, parameters, plainWords, type RequestBody } from './body.js';
-import { assertHeld, atMost, currentWork, workDeadline } from './deadline-context.js';
+import { assertHeld, atMost, currentContext, currentDeadline } from './deadline-context.js';
 import { clipped, type Late, NotBegun, ProviderError } from './errors.js';
-import { againAt, type Gate } from './rate-limiter.js';
+import { againAt, type RateLimiter } from './rate-limiter.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -42,7 +42,7 @@ export interface HttpOptions {
   waitMs: number;
   dispatcher: Dispatcher;
   /** limits of the account */
-  gate: Gate;
+  limiter: RateLimiter;
   /** takes secrets out of a text */
   redact: (text: string) => string;
   /**
@@ -103,7 +103,7 @@ const PUBLIC = /^(accept|user-agent|content-.*|host|if-.*|.*date)$/i;
 /**
  * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504
  * and broken connections, all on 429), the limits of the account, keep-alive, and failure as `ProviderError`. A 429, or
- * a 503 that names a time, makes the whole account wait as long as it says, an hour at most (see `Gate`); a call whose
+ * a 503 that names a time, makes the whole account wait as long as it says, an hour at most (see `RateLimiter`); a call whose
  * own time ends before that fails at once, and so does one that was refused ten times.
  */
 export class Http {
@@ -137,11 +137,11 @@ export class Http {
 
   /** Like `call`, with status and headers, for vendors that page by header. @throws ProviderError */
   async exchange<T>(method: Method, path: string, options: CallOptions = {}): Promise<HttpAnswer<T>> {
-    const { retries, waitMs, gate } = this.options;
+    const { retries, waitMs, limiter } = this.options;
     const reads = options.reads ?? method === 'GET';
     const idempotent = options.idempotent ?? (reads || (method !== 'POST' && method !== 'PATCH'));
-    const doing = currentWork();
-    const deadline = workDeadline();
+    const doing = currentContext();
+    const deadline = currentDeadline();
     const asker = requestDeadline();
     const end = Number.isFinite(deadline) ? deadline : performance.now() + waitMs;
     const most = end - performance.now() > PATIENT_MS ? Number.POSITIVE_INFINITY : MOST_TRIES;
@@ -173,7 +173,7 @@ export class Http {
       try {
         if (performance.now() + (reads ? 0 : LEAST_MS) >= deadline)
           throw new NotBegun('unavailable', 'The time for the call is over');
-        if (asker.isRefused) throw new NotBegun('rate_limit', REFUSED).retryAt(Math.max(timeMs(), gate.opens()));
+        if (asker.isRefused) throw new NotBegun('rate_limit', REFUSED).retryAt(Math.max(timeMs(), limiter.opens()));
         const outgoing = await this.outgoing(method, path, options);
         redact = this.redacting(outgoing);
         sent = false;
@@ -181,7 +181,7 @@ export class Http {
           patience = atMost(this.options.timeoutMs);
           return this.send(outgoing, patience, begin);
         };
-        answer = await gate.run(send, Math.min(end, performance.now() + asker.patience), turns++ > 0);
+        answer = await limiter.run(send, Math.min(end, performance.now() + asker.patience), turns++ > 0);
       } catch (error) {
         if (error instanceof ProviderError) throw doubtful() ? error.applied(true).lateBy(late) : error;
         if ((error as { code?: string }).code === 'UND_ERR_INVALID_ARG') throw new NotBegun('auth', UNSENDABLE);
@@ -225,9 +225,9 @@ export class Http {
       asker.heard(limited);
       const paused = (limited || status === 503) && asked !== undefined;
       if (limited || paused) {
-        const until = gate.pause(wait, failure.message);
+        const until = limiter.pause(wait, failure.message);
         if (paused) failure.retryAt(until).message += `; ${againAt(until)}`;
-        await gate.told();
+        await limiter.told();
       }
       const busy = limited || (idempotent && (BUSY.includes(status) || options.busy?.includes(status)));
       // a write that may still come must not come behind its own repetition

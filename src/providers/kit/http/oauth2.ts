@@ -1,6 +1,6 @@
 import { cutShort, type errorHooks } from './errors.js';
 import type { Http } from './http-client.js';
-import { bearing, keptToken } from './token-cache.js';
+import { cachedToken, withBearerToken } from './token-cache.js';
 
 /** The answer of a token server (RFC 6749 section 5); some write the seconds as text. */
 interface TokenAnswer {
@@ -9,7 +9,7 @@ interface TokenAnswer {
 }
 
 /**
- * Options of a client whose calls carry an OAuth 2.0 token, which is kept (see `keptToken`) until the API refuses it.
+ * Options of a client whose calls carry an OAuth 2.0 token, which is kept (see `cachedToken`) until the API refuses it.
  * @param http the client of the token server
  * @param form what the token is asked for with, made anew each time
  * @param hooks the others of the client that calls the API
@@ -25,10 +25,10 @@ export function oauth2(
     // 400 and 401 alike say that the client, its secret or its key is unknown (RFC 6749 section 5.2)
     errorKind: (status) => (status < 429 ? 'auth' : undefined),
   });
-  const token = keptToken(async () => {
+  const token = cachedToken(async () => {
     const answer = await tokens.post<TokenAnswer | undefined>(path, { form: form(), reads: true });
     if (!answer?.access_token) throw cutShort('token');
     return { token: answer.access_token, seconds: Number(answer.expires_in) || 0 };
   });
-  return bearing(token, hooks);
+  return withBearerToken(token, hooks);
 }

@@ -12,7 +12,7 @@ const LOOKS = { first: 100, longest: 2000, patience: 60_000 };
  * @throws ProviderError when it is still running at the end of the time, or cannot be looked at: it may be carried out,
  * be it later
  */
-export async function untilDone<T>(
+export async function pollUntilDone<T>(
   job: T,
   isRunning: (job: T) => boolean,
   look: (job: T) => Promise<T>,

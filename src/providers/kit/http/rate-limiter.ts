@@ -30,7 +30,7 @@ export const againAt = (at: number): string => `try again at ${new Date(at).toIS
  * Where all calls of one account wait for their turn: so many at once, so many in each window of time, none while the
  * provider wants to be left alone. A call that has waited keeps its place when it is made again.
  */
-export class Gate {
+export class RateLimiter {
   private waiting: Waiter[] = [];
   private running = 0;
   /** when the last calls began (ms of `timeMs()`), oldest first, as many as the widest window counts */

@@ -16,7 +16,7 @@ const EARLY_MS = 60_000;
  * shortly before it expires. What fails is not kept. For `beforeRequest`, which runs before a call waits for its turn.
  * @param fetch a call that changes nothing (`reads`)
  */
-export function keptToken(fetch: () => Promise<FetchedToken>) {
+export function cachedToken(fetch: () => Promise<FetchedToken>) {
   let kept: { token: Promise<string>; until: number } | undefined;
   return {
     /** @throws ProviderError */
@@ -47,8 +47,8 @@ export function keptToken(fetch: () => Promise<FetchedToken>) {
  * Options of a client whose calls carry such a token, until the API refuses it with HTTP 401: then another one.
  * @param hooks the others of the client
  */
-export const bearing = <H extends Pick<HttpOptions, 'errorKind' | 'errorMessage'>>(
-  token: ReturnType<typeof keptToken>,
+export const withBearerToken = <H extends Pick<HttpOptions, 'errorKind' | 'errorMessage'>>(
+  token: ReturnType<typeof cachedToken>,
   hooks: H,
 ) => ({
   ...hooks,

@@ -1,8 +1,9 @@
 import { groupByHost } from '../../../dns/group-by-host.js';
 import { recordKey } from '../../../dns/record.js';
-import { NotBegun } from '../http/errors.js';
 import type { Change, DnsProvider, Outcome, RemoteZone } from '../../provider.js';
-import { endsList, failed, notTried, timeIsOver, work } from '../http/deadline-context.js';
+import { timeIsOver, withinDeadline } from '../http/deadline-context.js';
+import { NotBegun } from '../http/errors.js';
+import { endsList, failed, notTried } from './outcomes.js';
 
 /** The hosts that a change is of: two where it moves a record. */
 const hostsOf = (change: Change): string[] => [
@@ -75,7 +76,7 @@ function chunksOf(changes: readonly Change[], size: number): number[][] {
  */
 export function inChunks(apply: DnsProvider['apply'], size: number, whole = false): DnsProvider['apply'] {
   return (zone: RemoteZone, changes, options = {}) =>
-    work(
+    withinDeadline(
       options.deadline,
       async () => {
         if (options.atomic && whole && changes.length > size) return changes.map(() => failed(tooLong(changes, size)));

@@ -1,10 +1,11 @@
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../../dns/record.js';
 import type { Apply, ApplyOptions, Change, Outcome, RemoteZone } from '../../provider.js';
-import { changing, endsList, failed, notTried, reading, timeIsOver, work } from '../http/deadline-context.js';
+import { changing, reading, timeIsOver, withinDeadline } from '../http/deadline-context.js';
 import { asProviderError, cutShort, NotBegun, ProviderError } from '../http/errors.js';
 import type { SetKey } from '../rrsets/record-set.js';
 import { byHost } from './chunks.js';
 import { inPlace, orGone } from './in-place.js';
+import { endsList, failed, notTried } from './outcomes.js';
 import { difference, type RecordVerbs, type Written } from './record-verbs.js';
 
 export { inList, inPlace, orGone, orNoZone } from './in-place.js';
@@ -51,7 +52,7 @@ const isGone = (error: unknown): boolean => error instanceof ProviderError && er
 export function fromRecords(given: RecordVerbs, { parallel = 1 } = {}): Apply {
   const verbs = asDeclared(given);
   const apply = (zone: RemoteZone, changes: Change[], options?: ApplyOptions) =>
-    work(options?.deadline, async () => {
+    withinDeadline(options?.deadline, async () => {
       const outcomes: Outcome[] = new Array(changes.length);
       const hosts = byHost(changes);
       let stop: Outcome | undefined;

@@ -10,7 +10,7 @@ import { cutShort } from '../http/errors.js';
  * @returns what was answered of each change, null of a deletion
  * @throws ProviderError where there is not one answer of each: it may have been carried out
  */
-export async function inLists<T>(
+export async function groupedBatch<T>(
   changes: readonly Change[],
   listed: (change: Change) => readonly [list: string, entry: object],
   send: (lists: Record<string, object[]>) => Promise<Partial<Record<string, readonly T[] | null>>>,

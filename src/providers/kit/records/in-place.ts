@@ -1,7 +1,7 @@
 import { withoutDeadline } from '../../../common/deadline.js';
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../../dns/record.js';
 import type { RemoteZone } from '../../provider.js';
-import { takenBack, work } from '../http/deadline-context.js';
+import { takenBack, withinDeadline } from '../http/deadline-context.js';
 import { asProviderError, ProviderError } from '../http/errors.js';
 import type { RecordVerbs, Written } from './record-verbs.js';
 
@@ -55,7 +55,7 @@ export async function inPlace(
       };
       // however little time is left
       const back = () => putBack(verbs, zone, before, after, failure);
-      await withoutDeadline(() => work(performance.now() + BACK_MS, back)).catch(lost);
+      await withoutDeadline(() => withinDeadline(performance.now() + BACK_MS, back)).catch(lost);
       // what is made again has another id: it has to be asked for
       throw failure.applied(true);
     }

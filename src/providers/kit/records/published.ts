@@ -1,6 +1,6 @@
 import type { DnsProvider, RemoteZone } from '../../provider.js';
-import { failed } from '../http/deadline-context.js';
 import { asProviderError, ProviderError } from '../http/errors.js';
+import { failed } from './outcomes.js';
 
 /**
  * `apply` and `listRecords` for vendors that take writes and put them into DNS by a call of its own, which follows

@@ -4,7 +4,7 @@ import { following } from '../http/deadline-context.js';
 import type { Difference, RecordVerbs } from './from-records.js';
 
 /** The writes of a vendor that turns records on and off, or keeps their remarks, by calls of their own. */
-export interface PartVerbs {
+export interface SeparateCalls {
   /** All other fields of a new record, which is live from then on. @returns its id @throws ProviderError */
   create(zone: RemoteZone, record: DnsRecord): Promise<string>;
   /** All other fields. @returns the id from now on @throws ProviderError */
@@ -17,7 +17,7 @@ export interface PartVerbs {
  * Writes records in as many calls as their fields need: what goes out of DNS first, what comes into it last. Where a
  * later call fails, something was changed.
  */
-export function inParts(verbs: PartVerbs): Pick<RecordVerbs, 'createRecord' | 'updateRecord'> {
+export function inSeparateCalls(verbs: SeparateCalls): Pick<RecordVerbs, 'createRecord' | 'updateRecord'> {
   const { turn, note } = verbs;
   return {
     async createRecord(zone, record) {

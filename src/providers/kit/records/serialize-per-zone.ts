@@ -7,7 +7,7 @@ import { LONGEST_TIMER_MS } from '../http/rate-limiter.js';
  * list of changes: those of one zone are carried out one after another, so that none is read while another one writes.
  * One whose deadline comes first waits no longer, and is told so by `apply` itself.
  */
-export function inTurn(apply: DnsProvider['apply']): DnsProvider['apply'] {
+export function serializePerZone(apply: DnsProvider['apply']): DnsProvider['apply'] {
   const last = new Map<string, Promise<unknown>>();
   return async (zone, changes, options) => {
     const before = last.get(zone.id);

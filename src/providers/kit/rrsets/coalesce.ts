@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Change, DnsProvider, Outcome } from '../../provider.js';
-import { notTried } from '../http/deadline-context.js';
 import { LONGEST_TIMER_MS } from '../http/rate-limiter.js';
+import { notTried } from '../records/outcomes.js';
 
 /** ms that who goes with others must have left: the one call of all ends with the shortest of their times */
 const LEAST_MS = 5_000;
@@ -26,7 +26,7 @@ interface Waiter {
  * with it. Whoever's time ends while others are at it goes away, and whose is nearly over does not go with others.
  * @param most changes that go together
  */
-export function together(apply: DnsProvider['apply'], most: number): DnsProvider['apply'] {
+export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider['apply'] {
   const waiting = new Map<string, Waiter[]>();
   return (zone, changes, options = {}) => {
     const [change, ...more] = changes;

@@ -1,8 +1,9 @@
 import type { DnsRecord } from '../../../dns/record.js';
 import type { Apply, ApplyOptions, Change, Outcome, RemoteZone } from '../../provider.js';
-import { endsList, failed, notTried, reading, timeIsOver, work } from '../http/deadline-context.js';
+import { reading, timeIsOver, withinDeadline } from '../http/deadline-context.js';
 import { asProviderError, ProviderError } from '../http/errors.js';
 import { tied } from '../records/chunks.js';
+import { endsList, failed, notTried } from '../records/outcomes.js';
 import { keyText, type RecordSet, type SetKey } from './record-set.js';
 import { refusing } from './refusing.js';
 import { keysOf, recordsOf, SetEdit } from './set-edit.js';
@@ -64,7 +65,7 @@ export function fromRrsets(verbs: RrsetVerbs): Apply {
 
   async function halving(zone: RemoteZone, changes: Change[], bounds: Bounds, doubt: boolean): Promise<Outcome[]> {
     try {
-      return doubted(await work(undefined, () => attempt(zone, changes, bounds)), doubt);
+      return doubted(await withinDeadline(undefined, () => attempt(zone, changes, bounds)), doubt);
     } catch (error) {
       const failure = asProviderError(error);
       const unclear = doubt || failure.mayHaveApplied;
@@ -87,7 +88,7 @@ export function fromRrsets(verbs: RrsetVerbs): Apply {
   }
 
   const apply: Apply = (zone, changes, { deadline, atomic = false, only } = {}) =>
-    work(deadline, async () =>
+    withinDeadline(deadline, async () =>
       timeIsOver() ? changes.map(() => notTried()) : halving(zone, changes, { atomic, only }, false),
     );
   const judged = verbs.judge ? refusing((record) => verbs.judge?.(record), apply) : apply;

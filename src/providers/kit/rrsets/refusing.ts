@@ -1,7 +1,7 @@
 import type { DnsRecord } from '../../../dns/record.js';
 import type { Apply, ApplyOptions, Change, Outcome, RemoteZone } from '../../provider.js';
-import { failed, notTried } from '../http/deadline-context.js';
 import { asProviderError } from '../http/errors.js';
+import { failed, notTried } from '../records/outcomes.js';
 
 /**
  * `apply` of a vendor of sets, before which those changes fail whose record it cannot hold: nothing is read or sent for

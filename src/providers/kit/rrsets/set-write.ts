@@ -1,7 +1,8 @@
 import { withoutDeadline } from '../../../common/deadline.js';
 import type { Change, Outcome } from '../../provider.js';
-import { endsList, failed, notTried, timeIsOver, work } from '../http/deadline-context.js';
+import { timeIsOver, withinDeadline } from '../http/deadline-context.js';
 import { asProviderError, ProviderError } from '../http/errors.js';
+import { endsList, failed, notTried } from '../records/outcomes.js';
 import { keyText, type RecordSet, type SetKey, type SetWrite } from './record-set.js';
 import { keysOf } from './set-edit.js';
 
@@ -71,12 +72,12 @@ async function putBack(
       results.set(keyText(set), 'same');
     }
   };
-  await withoutDeadline(() => work(performance.now() + BACK_MS, back));
+  await withoutDeadline(() => withinDeadline(performance.now() + BACK_MS, back));
 }
 
 async function written(body: () => Promise<boolean>): Promise<SetResult> {
   try {
-    return (await work(undefined, body)) ? 'written' : 'changed';
+    return (await withinDeadline(undefined, body)) ? 'written' : 'changed';
   } catch (error) {
     return failed(asProviderError(error));
   }
