@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { startDigitalOcean } from '../providers/stand-ins/digitalocean.js';
+import { startDigitalOcean } from '../providers/digitalocean/stand-in.js';
 import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { type Client, type Service, startService } from '../support/server.js';

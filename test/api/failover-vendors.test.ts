@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { startBunny } from '../providers/stand-ins/bunny.js';
+import { startBunny } from '../providers/bunny/stand-in.js';
 import { type Service, startService } from '../support/server.js';
 import { startTargets, type Targets } from '../support/targets.js';
 import { addAccount, addDomain, done, until } from '../support/world.js';

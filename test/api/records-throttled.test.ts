@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { startRoute53 } from '../providers/stand-ins/route53.js';
+import { startRoute53 } from '../providers/route53/stand-in.js';
 import { type Client, type Service, startService } from '../support/server.js';
 import { addAccount, addDomain, done } from '../support/world.js';
 

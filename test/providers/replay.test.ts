@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { PROVIDERS } from '../../src/providers/registry.js';
 import {
   type Compared,
   playScenario,
@@ -14,11 +15,9 @@ import { describeUnless } from '../support/suites.js';
 import { connectTo, type StandIn, startStandIn } from '../support/vendor.js';
 import { DIFFERENCES, EVERYWHERE } from './replays/differences.js';
 
-const folder = join(__dirname, 'replays');
-const setups: ReplaySetup[] = readdirSync(folder)
-  .filter((file) => file.endsWith('.ts') && file !== 'differences.ts')
-  .sort()
-  .map((file) => (require(join(folder, file)) as { setup: ReplaySetup }).setup);
+const setups: ReplaySetup[] = PROVIDERS.map(({ kind }) => join(import.meta.dirname, kind, 'replay.ts'))
+  .filter((file) => existsSync(file))
+  .map((file) => (require(file) as { setup: ReplaySetup }).setup);
 
 const UNLIMITED = { requests: 1_000_000, perSeconds: 1, more: [], concurrency: 8 };
 

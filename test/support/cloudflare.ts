@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CloudflareTunnels, cloudflareTunnels, OWNER } from '../providers/stand-ins/cloudflare-tunnels.js';
+import { type CloudflareTunnels, cloudflareTunnels, OWNER } from '../providers/cloudflare/tunnels-stand-in.js';
 import { type Answer, type Received, type StandIn, startStandIn } from './vendor.js';
 
 /** A record as Cloudflare keeps it. */

@@ -104,7 +104,7 @@ export interface Difference {
   unsent?: (asked: Asked, course: Course) => boolean;
 }
 
-/** How the recordings of a kind are played: a file of `test/providers/replays` exports one as `setup`. */
+/** How the recordings of a kind are played: `test/providers/<kind>/replay.ts` exports one as `setup`. */
 export interface ReplaySetup {
   definition: ProviderDefinition;
   /** name of the file in the folder, without `.json` */

@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Asked, type Course, type Difference, elements, readBody } from '../../support/recordings.js';
 import type { Answer } from '../../support/vendor.js';
-import * as aliyun from './aliyun.js';
-import * as azure from './azure.js';
-import * as cloudflare from './cloudflare.js';
-import * as cloudns from './cloudns.js';
-import * as desec from './desec.js';
-import * as dnspod from './dnspod.js';
-import * as gandi from './gandi.js';
-import * as hetzner from './hetzner.js';
-import * as huaweicloud from './huaweicloud.js';
-import * as infomaniak from './infomaniak.js';
-import * as inwx from './inwx.js';
-import * as ionos from './ionos.js';
-import * as namesilo from './namesilo.js';
-import * as netcup from './netcup.js';
-import * as ovh from './ovh.js';
-import * as porkbun from './porkbun.js';
-import * as scaleway from './scaleway.js';
-import * as transip from './transip.js';
-import * as vultr from './vultr.js';
+import * as aliyun from '../aliyun/replay.js';
+import * as azure from '../azure/replay.js';
+import * as cloudflare from '../cloudflare/replay.js';
+import * as cloudns from '../cloudns/replay.js';
+import * as desec from '../desec/replay.js';
+import * as dnspod from '../dnspod/replay.js';
+import * as gandi from '../gandi/replay.js';
+import * as hetzner from '../hetzner/replay.js';
+import * as huaweicloud from '../huaweicloud/replay.js';
+import * as infomaniak from '../infomaniak/replay.js';
+import * as inwx from '../inwx/replay.js';
+import * as ionos from '../ionos/replay.js';
+import * as namesilo from '../namesilo/replay.js';
+import * as netcup from '../netcup/replay.js';
+import * as ovh from '../ovh/replay.js';
+import * as porkbun from '../porkbun/replay.js';
+import * as scaleway from '../scaleway/replay.js';
+import * as transip from '../transip/replay.js';
+import * as vultr from '../vultr/replay.js';
 
 /**
  * Every difference between the recorded traffic and what our adapters send that is accepted, by kind, with its reason.

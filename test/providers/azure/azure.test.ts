@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { dnsRecord } from '../../../src/dns/record.js';
+import { azure } from '../../../src/providers/azure/declaration.js';
+import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
+import { connectTo, type StandIn } from '../../support/vendor.js';
+import { providerContract } from '../contract.js';
+import { type AzureSet, startAzure } from './stand-in.js';
+
+/** The same without the limit of 500 requests in five minutes, which only makes a test wait. */
+const fast = { ...azure, limits: { ...azure.limits, requests: 1000, perSeconds: 1 } };
+const given = { tenant_id: 'a-tenant', client_id: 'a-client', subscription_id: 'a-subscription' };
+const connect = (standIn: StandIn, more: Record<string, string> = {}): DnsProvider =>
+  connectTo(fast, { ...given, client_secret: 'a-secret', resource_group: 'Group-1', endpoint: standIn.url, ...more });
+const zone = { id: 'group-1/contract.example', name: 'contract.example' };
+
+providerContract('Azure DNS (stand-in)', async () => {
+  const standIn = await startAzure();
+  standIn.state.page = 3;
+  const [provider, stranger] = [connect(standIn), connect(standIn, { client_secret: 'wrong' })];
+  return { provider, definition: azure, zone, standIn, stranger, stop: standIn.stop };
+});
+
+describe('Azure DNS', () => {
+  let standIn: Awaited<ReturnType<typeof startAzure>>;
+  let provider: DnsProvider;
+  beforeAll(async () => {
+    standIn = await startAzure();
+    provider = connect(standIn);
+  });
+  afterAll(() => standIn.stop());
+  const a = (host: string, value: string) => dnsRecord({ type: 'A', host, value, ttl: 300 }, zone.name);
+  const one = async (change: Change) => (await provider.apply(zone, [change]))[0];
+  const at = async (host: string) => (await provider.listRecords(zone)).filter((r) => r.host === host);
+  const put = (name: string, type: string, properties: AzureSet['properties']) =>
+    standIn.state.sets.push(standIn.made(name, type, properties));
+  const drop = (name: string) => {
+    standIn.state.sets = standIn.state.sets.filter((set) => set.name !== name);
+  };
+
+  it('says in its words what is refused', async () => {
+    const wrong = connect(standIn, { client_secret: 'wrong' });
+    await assert.rejects(wrong.check(), { kind: 'auth', message: /AADSTS7000215/ });
+    await assert.rejects(connect(standIn, { tenant_id: 'x' }).check(), { kind: 'auth', message: /Tenant not found/ });
+    await assert.rejects(connect(standIn, { resource_group: 'x' }).listZones(), { kind: 'not_found' });
+    const gone = { id: 'group-1/gone.example', name: 'gone.example' };
+    await assert.rejects(provider.listRecords(gone), { kind: 'not_found', message: /was not found/ });
+    const [outcome] = await provider.apply(gone, [{ op: 'create', after: a('www', '192.0.2.1') }]);
+    assert.ok(outcome && !outcome.ok && outcome.error.kind === 'not_found');
+    const [ns] = (await at('@')).filter((r) => r.type === 'NS');
+    assert.ok(ns);
+    const both = (await at('@')).map((before): Change => ({ op: 'delete', before }));
+    const outcomes = await provider.apply(zone, both);
+    assert.ok(outcomes.every((o) => !o.ok && o.error.kind === 'rejected' && /cannot be deleted/.test(o.error.message)));
+  });
+
+  it('lists public zones, of the group or of all', async () => {
+    const ids = [zone.id, 'group-1/other.example'];
+    for (const group of ['Group-1', '']) {
+      const zones = await connect(standIn, { resource_group: group }).listZones();
+      assert.deepEqual(
+        zones.map(({ id }) => id),
+        ids,
+      );
+    }
+  });
+
+  it('fetches one token for parallel calls', async () => {
+    const before = standIn.state.tokens.length;
+    const mine = connect(standIn);
+    await Promise.all([mine.check(), mine.listZones(), mine.listRecords(zone)]);
+    assert.equal(standIn.state.tokens.length, before + 1);
+  });
+
+  it('writes nothing over what was changed meanwhile, but reads it again', async () => {
+    for (const first of [[{ ipv4Address: '192.0.2.1' }], null]) {
+      if (first) put('race', 'A', { TTL: 300, ARecords: first });
+      const { handler } = standIn;
+      standIn.handler = (request) => {
+        if (request.method === 'PUT') {
+          drop('race');
+          put('race', 'A', { TTL: 300, ARecords: [...(first ?? []), { ipv4Address: '192.0.2.7' }] });
+          standIn.handler = handler;
+        }
+        return handler(request);
+      };
+      assert.ok((await one({ op: 'create', after: a('race', '192.0.2.2') }))?.ok);
+      const values = (await at('race')).map((r) => r.value).toSorted();
+      assert.deepEqual(values, [...(first ? ['192.0.2.1'] : []), '192.0.2.2', '192.0.2.7']);
+      drop('race');
+    }
+  });
+
+  it('keeps the metadata of a set, and the strings of texts beside the one that changes', async () => {
+    const values = [{ value: ['one ', 'two'] }, { value: ['three'] }];
+    put('kept', 'TXT', { TTL: 300, metadata: { owner: 'mail' }, TXTRecords: values });
+    const before = (await at('kept')).find((r) => r.value === 'three') as RemoteRecord;
+    assert.ok((await one({ op: 'update', before, after: { ...before, value: 'four' } }))?.ok);
+    const held = standIn.state.sets.find((set) => set.name === 'kept')?.properties;
+    assert.deepEqual(held?.TXTRecords, [{ value: ['one ', 'two'] }, { value: ['four'] }]);
+    assert.deepEqual(held?.metadata, { owner: 'mail' });
+    drop('kept');
+  });
+
+  it('shows aliases read-only, and leaves them alone', async () => {
+    const id = '/subscriptions/a-subscription/resourceGroups/g/providers/Microsoft.Network/publicIPAddresses/ip';
+    put('alias', 'A', { TTL: 300, targetResource: { id } });
+    const [found] = await at('alias');
+    assert.deepEqual([found?.readOnly, found?.value], [true, `alias of ${id}`]);
+    const outcome = await one({ op: 'create', after: a('alias', '192.0.2.1') });
+    assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
+    drop('alias');
+  });
+
+  it('refuses a second CNAME of a name', async () => {
+    const cname = (value: string) => dnsRecord({ type: 'CNAME', host: 'c', value, ttl: 300 }, zone.name);
+    assert.ok((await one({ op: 'create', after: cname('a.example.net') }))?.ok);
+    const outcome = await one({ op: 'create', after: cname('b.example.net') });
+    assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
+    assert.deepEqual(
+      (await at('c')).map((r) => r.value),
+      ['a.example.net'],
+    );
+    drop('c');
+  });
+
+  it('takes a list that is cut for an error', async () => {
+    const { handler } = standIn;
+    const soa = standIn.state.sets.filter((set) => set.type.endsWith('/SOA'));
+    for (const body of [
+      {},
+      { value: [] },
+      { value: soa, nextLink: 'no link' },
+      { value: soa, nextLink: standIn.url },
+    ]) {
+      standIn.handler = (request) => (request.path.endsWith('/recordsets') ? { body } : handler(request));
+      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
+    }
+    standIn.handler = handler;
+  });
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
+import { godaddy } from '../../../src/providers/godaddy/declaration.js';
+import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
+import { connectTo, type StandIn } from '../../support/vendor.js';
+import { providerContract } from '../contract.js';
+import { startGodaddy } from './stand-in.js';
+
+/** The same without the limit of 60 requests a minute, which only makes a test wait. */
+const fast = { ...godaddy, limits: { ...godaddy.limits, requests: 1000, perSeconds: 1 } };
+const connect = (standIn: StandIn, secret = 'a-secret'): DnsProvider =>
+  connectTo(fast, { api_key: 'a-key', api_secret: secret, endpoint: standIn.url });
+const zone = { id: 'contract.example', name: 'contract.example' };
+
+providerContract('GoDaddy (stand-in)', async () => {
+  const standIn = await startGodaddy();
+  const [provider, stranger] = [connect(standIn), connect(standIn, 'wrong')];
+  return { provider, definition: godaddy, zone, standIn, stranger, stop: standIn.stop };
+});
+
+describe('GoDaddy', () => {
+  let standIn: Awaited<ReturnType<typeof startGodaddy>>;
+  let provider: DnsProvider;
+  beforeAll(async () => {
+    standIn = await startGodaddy();
+    provider = connect(standIn);
+  });
+  afterAll(() => standIn.stop());
+  const record = (type: string, host: string, value: string, more: Partial<LooseRecord> = {}) =>
+    dnsRecord({ type, host, value, ttl: 600, ...more }, zone.name);
+  const done = async (...changes: Change[]) => {
+    for (const outcome of await provider.apply(zone, changes)) assert.ok(outcome.ok, JSON.stringify(outcome));
+  };
+  const at = async (host: string): Promise<RemoteRecord[]> =>
+    (await provider.listRecords(zone)).filter((r) => r.host === host);
+  const held = (name: string) => standIn.state.rows.filter((row) => row.name === name);
+
+  it('says what is refused in its words, and whom the API is for', async () => {
+    await assert.rejects(connect(standIn, 'wrong').listZones(), { kind: 'auth', message: /Could not authenticate/ });
+    await assert.rejects(provider.listRecords({ id: 'x.example', name: 'x.example' }), {
+      kind: 'not_found',
+      message: /not registered/,
+    });
+    standIn.state.small = true;
+    const words = /not allowed access.*accounts with ten domains/;
+    await assert.rejects(provider.check(), { kind: 'auth', message: words });
+    standIn.state.small = false;
+    const [outcome] = await provider.apply(zone, [
+      { op: 'create', after: record('A', 'low', '192.0.2.1', { ttl: 1 }) },
+    ]);
+    assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
+    assert.match(outcome.error.message, /records\[0\]\.ttl must be at least 600/);
+  });
+
+  it('lists domains by marker, those that were given up left out, and tells when one expires', async () => {
+    const many = Array.from({ length: 1100 }, (_, i) => ({ domain: `d${1000 + i}.example`, status: 'ACTIVE' }));
+    standIn.state.domains.push(...many);
+    const zones = (await provider.listZones()).map((found) => found.name);
+    assert.deepEqual(zones.length, 1101);
+    assert.ok(!zones.includes('given-up.example'));
+    standIn.state.domains.splice(-1100);
+    assert.equal((await provider.zoneInfo?.(zone))?.expiresAt, '2031-02-03T04:05:06.000Z');
+  });
+
+  it('keeps other services at the name of a SRV, also when both change at once', async () => {
+    const sip = record('SRV', '_sip._tcp.eu', '5 5060 sip.example.net', { priority: 1 });
+    const xmpp = record('SRV', '_xmpp._tcp.eu', '5 5222 xmpp.example.net', { priority: 2 });
+    await done({ op: 'create', after: sip }, { op: 'create', after: xmpp });
+    assert.deepEqual(held('eu'), [
+      {
+        ...{ type: 'SRV', name: 'eu', service: '_sip', protocol: '_tcp', ttl: 600 },
+        ...{ priority: 1, weight: 5, port: 5060, data: 'sip.example.net' },
+      },
+      {
+        ...{ type: 'SRV', name: 'eu', service: '_xmpp', protocol: '_tcp', ttl: 600 },
+        ...{ priority: 2, weight: 5, port: 5222, data: 'xmpp.example.net' },
+      },
+    ]);
+    const [before] = await at('_sip._tcp.eu');
+    await done({ op: 'delete', before: before as RemoteRecord });
+    assert.deepEqual(await at('_sip._tcp.eu'), []);
+    const [left] = await at('_xmpp._tcp.eu');
+    assert.deepEqual([left?.value, left?.priority], [xmpp.value, 2]);
+    await done({ op: 'delete', before: left as RemoteRecord });
+    assert.deepEqual(held('eu'), []);
+  });
+
+  it("takes the zone's own name for @, and shows what it does not write", async () => {
+    const own = record('CNAME', 'own', zone.name);
+    await done({ op: 'create', after: own });
+    assert.equal(held('own')[0]?.data, '@');
+    const [found] = await at('own');
+    assert.equal(found?.value, zone.name);
+    await done({ op: 'delete', before: found as RemoteRecord });
+    standIn.state.rows.push({ type: 'CAA', name: 'caa', data: 'ca.example.net', flags: 0, tag: 'issue', ttl: 600 });
+    const [caa] = await at('caa');
+    assert.deepEqual([caa?.value, caa?.readOnly], ['0 issue "ca.example.net"', true]);
+    standIn.state.rows.pop();
+  });
+
+  it('reads all of a zone that is longer than a page', async () => {
+    const rows = Array.from({ length: 1234 }, (_, i) => ({ type: 'A', name: `h${i}`, data: '192.0.2.1', ttl: 600 }));
+    standIn.state.rows.push(...rows);
+    const listed = await provider.listRecords(zone);
+    assert.equal(listed.filter((r) => /^h\d/.test(r.host)).length, 1234);
+    const { handler } = standIn;
+    standIn.handler = (request) => (request.query.offset === '2' ? { status: 500 } : handler(request));
+    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+    standIn.handler = () => ({ body: {} });
+    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+    standIn.handler = handler;
+    standIn.state.rows.splice(-1234);
+  });
+
+  it('replaces a set by its type and name alone', () => {
+    const writes = standIn.requests.filter(({ method }) => method !== 'GET');
+    assert.ok(writes.length > 0);
+    assert.ok(writes.every(({ path }) => /^\/v1\/domains\/[^/]+\/records\/[A-Z]+\/[^/]+$/.test(path)));
+  });
+});

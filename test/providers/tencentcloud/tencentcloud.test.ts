@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { dnsRecord } from '../../../src/dns/record.js';
+import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
+import { tencentcloud } from '../../../src/providers/tencentcloud/declaration.js';
+import { connectTo, type StandIn } from '../../support/vendor.js';
+import { providerContract } from '../contract.js';
+import type { Kept } from '../dnspod/zone-stand-in.js';
+import { KEY, startTencentcloud } from './stand-in.js';
+
+const open = ({ url: endpoint }: StandIn, secret_key = KEY.secret, secret_id = KEY.id): DnsProvider =>
+  connectTo(tencentcloud, { secret_id, secret_key, endpoint });
+const zone = { id: 'contract.example', name: 'contract.example' };
+const kept = (id: number, more: Partial<Kept>): Kept => ({
+  ...{ id, name: 'www', type: 'A', value: '192.0.2.1', lineId: '0', line: '默认', ttl: 600, mx: 0, weight: null },
+  ...{ enabled: true, remark: '', system: false, ...more },
+});
+
+const ROOT = {
+  'MX with the root': 'the vendor refuses it, as dnscontrol has it',
+  'SRV with the root': 'versions of dnscontrol differ on whether the vendor refuses it',
+};
+
+providerContract('Tencent Cloud DNSPod (stand-in)', async () => {
+  const standIn = await startTencentcloud();
+  standIn.records.push(kept(7, { name: 'kept', type: 'CNAME', value: 'a.example.' }));
+  standIn.most.page = 4;
+  return {
+    ...{ provider: open(standIn), stranger: open(standIn, 'wrong'), definition: tencentcloud, zone, standIn },
+    ...{ stop: standIn.stop, refuses: ({ type, value }) => type === 'TXT' && value === '' },
+    cannot: ROOT,
+  };
+});
+
+describe('Tencent Cloud DNSPod', () => {
+  let standIn: Awaited<ReturnType<typeof startTencentcloud>>;
+  let provider: DnsProvider;
+  beforeAll(async () => {
+    standIn = await startTencentcloud();
+    provider = open(standIn);
+  });
+  afterAll(() => standIn.stop());
+  beforeEach(() => {
+    standIn.records.length = 0;
+    standIn.requests.length = 0;
+  });
+  const record = (type: string, value: string, more = {}) =>
+    ({ ...dnsRecord({ host: 'www', type, value, ttl: 600 }, zone.name), remark: '', ...more }) as const;
+  const apply = async (change: Change) => (await provider.apply(zone, [change]))[0];
+  const sent = () => standIn.requests.map(({ headers }) => headers['x-tc-action']);
+  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
+
+  it('says in its words what is refused, though the status is 200', async () => {
+    await assert.rejects(open(standIn, 'wrong').listZones(), { kind: 'auth', message: /SignatureFailure/ });
+    await assert.rejects(open(standIn, KEY.secret, 'other').check(), { kind: 'auth', message: /SecretIdNotFound/ });
+    const missing = { id: 'none.example', name: 'none.example' };
+    await assert.rejects(provider.listRecords(missing), {
+      kind: 'not_found',
+      message: /当前域名有误.*DomainNotExists/,
+    });
+    const { handler } = standIn;
+    for (const [Code, kind] of [
+      ['UnauthorizedOperation.CamUnauthorized', 'auth'],
+      ['InternalError', 'unavailable'],
+      ['FailedOperation.DomainIsLocked', 'rejected'],
+      ['ResourceNotFound.NoDataOfDomainAlias', 'rejected'],
+    ] as const) {
+      standIn.handler = () => ({
+        body: { Response: { Error: { Code, Message: `no, ${KEY.secret}` }, RequestId: 'r' } },
+      });
+      await assert.rejects(provider.listRecords(zone), (error: Error & { kind: string }) => {
+        assert.deepEqual([error.kind, error.message.includes(KEY.secret)], [kind, false]);
+        return true;
+      });
+    }
+    standIn.handler = () => ({ body: { RequestId: 'r' } });
+    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+    standIn.handler = handler;
+  });
+
+  it('finds a zone by its exact name; an account or a zone may be empty', async () => {
+    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
+    assert.equal(await provider.findZone?.('tract.example'), null);
+    assert.deepEqual(await provider.findZone?.('xn--fsqu00a.example'), {
+      id: '例子.example',
+      name: 'xn--fsqu00a.example',
+    });
+    assert.deepEqual(await provider.listRecords({ id: '例子.example', name: 'xn--fsqu00a.example' }), []);
+    const all = standIn.domains.splice(0);
+    assert.deepEqual(await provider.listZones(), []);
+    await provider.check();
+    standIn.domains.push(...all);
+  });
+
+  it('tells lines and plan of a zone: the default line by its own word, groups as far as they have ids', async () => {
+    assert.deepEqual(await provider.zoneInfo?.(zone), {
+      lines: [
+        { id: 'default', name: '默认' },
+        { id: '10=0', name: '电信' },
+        { id: '10=1', name: '联通' },
+        { id: '90=0', name: '百度' },
+      ],
+      ...{ minTtl: null, expiresAt: null, plan: '免费版' },
+    });
+  });
+
+  it('keeps line, weight, remark and state through an update of the value', async () => {
+    const one = record('A', '192.0.2.1', { line: '10=0', weight: 30, remark: '官网', enabled: false });
+    for (const after of [one, record('A', '192.0.2.1')]) assert.ok((await apply({ op: 'create', after }))?.ok);
+    const before = (await provider.listRecords(zone)).find((r) => r.line === '10=0') as RemoteRecord;
+    assert.deepEqual([before.weight, before.remark, before.enabled], [30, '官网', false]);
+    assert.ok((await apply({ op: 'update', before, after: { ...one, value: '192.0.2.2' } }))?.ok);
+    const expected = { value: '192.0.2.2', lineId: '10=0', line: '电信', weight: 30, remark: '官网', enabled: false };
+    assert.deepEqual(
+      standIn.records[0],
+      kept(before.remoteId as unknown as number, { ...expected, id: Number(before.remoteId) }),
+    );
+    assert.deepEqual(standIn.records[1], kept(0, { id: standIn.records[1]?.id as number }));
+    await apply({
+      op: 'update',
+      before: { ...before, value: '192.0.2.2' },
+      after: { ...one, value: '192.0.2.2', weight: null },
+    });
+    assert.equal(standIn.records[0]?.weight, null);
+  });
+
+  it('writes the state alone, and the remark alone, by calls of their own', async () => {
+    await apply({ op: 'create', after: record('A', '192.0.2.1') });
+    let before = await only();
+    standIn.requests.length = 0;
+    await apply({ op: 'update', before, after: record('A', '192.0.2.1', { enabled: false }) });
+    before = { ...before, enabled: false };
+    await apply({ op: 'update', before, after: record('A', '192.0.2.1', { enabled: false, remark: 'x' }) });
+    assert.deepEqual(sent(), ['ModifyRecordStatus', 'ModifyRecordRemark']);
+    assert.deepEqual(await only(), { ...before, remark: 'x' });
+  });
+
+  it('writes a line that has a name alone by its name', async () => {
+    await apply({ op: 'create', after: record('A', '192.0.2.1', { line: '百度' }) });
+    assert.deepEqual([(await only()).line, standIn.records[0]?.lineId], ['90=0', '90=0']);
+    const unknown = await apply({ op: 'create', after: record('A', '192.0.2.1', { line: '10=77' }) });
+    assert.equal(unknown?.ok === false && unknown.error.kind, 'rejected');
+    standIn.records.splice(0, 1, kept(1, { lineId: '', line: '自定义' }));
+    assert.equal((await only()).line, '自定义');
+  });
+
+  it('sends values as the API wants them', async () => {
+    for (const [type, value, priority, expected] of [
+      ['MX', 'mx.example.net', 10, { Value: 'mx.example.net.', MX: 10 }],
+      ['SRV', '5 5060 sip.example.net', 1, { Value: '1 5 5060 sip.example.net.' }],
+      ['CAA', '0 issue "ca.example.net"', null, { Value: '0 issue "ca.example.net"' }],
+      ['TXT', 'say "hi" \\ ', null, { Value: 'say "hi" \\ ' }],
+    ] as const) {
+      const after = {
+        ...dnsRecord({ host: '@', type, value: 'x', priority, ...(type === 'TXT' ? {} : { value }) }, zone.name),
+        value,
+      };
+      assert.ok((await apply({ op: 'create', after }))?.ok);
+      const body = standIn.requests.at(-1)?.body;
+      const { Value, MX, SubDomain, RecordLineId } = body as Record<string, unknown>;
+      assert.deepEqual([{ Value, ...(MX ? { MX } : {}) }, SubDomain, RecordLineId], [expected, '@', '0']);
+    }
+  });
+
+  it('shows the NS of the vendor itself, and types of its own, read-only', async () => {
+    standIn.records.push(kept(1, { name: '@', type: 'NS', value: 'f1g1ns1.dnspod.net.', system: true }));
+    standIn.records.push(kept(2, { type: '显性URL', value: 'http://a.example/' }));
+    assert.deepEqual(
+      (await provider.listRecords(zone)).map((r) => [r.type, r.value, r.readOnly]),
+      [
+        ['NS', 'f1g1ns1.dnspod.net', true],
+        ['显性URL', 'http://a.example/', true],
+      ],
+    );
+  });
+
+  it('refuses a guarded change of what was changed there; reads one record like those of lists', async () => {
+    await apply({ op: 'create', after: record('A', '192.0.2.1', { weight: 10, line: '10=1', remark: 'r' }) });
+    const before = await only();
+    const after = record('A', '192.0.2.2', { weight: 10, line: '10=1', remark: 'r' });
+    assert.deepEqual(await apply({ op: 'update', before, after, guarded: true }), {
+      ok: true,
+      remoteId: before.remoteId,
+    });
+    const outcome = await apply({ op: 'delete', before, guarded: true });
+    assert.equal(outcome?.ok === false && outcome.error.kind, 'changed');
+  });
+
+  it('takes a page that is missing for an error', async () => {
+    standIn.records.push(...Array.from({ length: 5 }, (_, i) => kept(i + 1, { value: `192.0.2.${i}` })));
+    standIn.most.page = 2;
+    const { handler } = standIn;
+    for (const RecordList of [[], null]) {
+      standIn.handler = (request) =>
+        (request.body as { Offset: number }).Offset === 4
+          ? { body: { Response: { RecordCountInfo: { TotalCount: 5 }, RecordList } } }
+          : handler(request);
+      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+    }
+    standIn.handler = handler;
+    assert.equal((await provider.listRecords(zone)).length, 5);
+    standIn.most.page = 3000;
+  });
+});
