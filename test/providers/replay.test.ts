@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { PROVIDERS } from '../../src/providers/registry.js';
 import {
   type Compared,
+  type Difference,
   playScenario,
   type ReplaySetup,
   readRecording,
@@ -13,11 +14,19 @@ import {
 } from '../support/recordings.js';
 import { describeUnless } from '../support/suites.js';
 import { connectTo, type StandIn, startStandIn } from '../support/vendor.js';
-import { DIFFERENCES, EVERYWHERE } from './replays/differences.js';
+import { EVERYWHERE } from './differences.js';
 
-const setups: ReplaySetup[] = PROVIDERS.map(({ kind }) => join(import.meta.dirname, kind, 'replay.ts'))
-  .filter((file) => existsSync(file))
-  .map((file) => (require(file) as { setup: ReplaySetup }).setup);
+const hasFile = (kind: string, file: string) => existsSync(join(import.meta.dirname, kind, file));
+const kinds = PROVIDERS.map(({ kind }) => kind);
+const replays = kinds
+  .filter((kind) => hasFile(kind, 'replay.ts'))
+  .map((kind) => ({
+    kind,
+    setup: (require(`./${kind}/replay.js`) as { setup: ReplaySetup }).setup,
+    differences: hasFile(kind, 'differences.ts')
+      ? (require(`./${kind}/differences.js`) as { differences: readonly Difference[] }).differences
+      : [],
+  }));
 
 const UNLIMITED = { requests: 1_000_000, perSeconds: 1, more: [], concurrency: 8 };
 
@@ -33,17 +42,16 @@ describeUnless(withoutRecordings)('recorded traffic', () => {
   });
   afterAll(() => standIn.stop());
 
-  for (const setup of setups.filter(({ recording }) => names.includes(recording))) {
-    const { kind } = setup.definition;
+  for (const { kind, setup, differences } of replays.filter(({ setup }) => names.includes(setup.recording))) {
     describe(kind, () => {
       const recording = readRecording(setup.recording);
       const { zone, scenarios } = recording;
-      const differences = [...EVERYWHERE, ...(DIFFERENCES[kind] ?? [])];
+      const accepted = [...EVERYWHERE, ...differences];
       const sum: Compared = { zones: 0, ids: 0, records: 0, writes: 0, refusals: 0 };
       for (const scenario of scenarios) {
         it(scenario.name, async () => {
           const definition = { ...setup.definition, limits: UNLIMITED };
-          const compared = await playScenario(setup, differences, zone, scenario, (handler) => {
+          const compared = await playScenario(setup, accepted, zone, scenario, (handler) => {
             standIn.handler = handler;
             return connectTo(definition, setup.credentials(standIn.url, recording));
           });
@@ -67,12 +75,13 @@ describeUnless(withoutRecordings)('recorded traffic', () => {
 
 describe('differences from recorded traffic', () => {
   it('each kind whose differences are listed has a setup, and each difference its reason', () => {
-    const kinds = new Set(setups.map(({ definition }) => definition.kind));
+    const replayed = new Set(replays.map(({ kind }) => kind));
     assert.deepEqual(
-      Object.keys(DIFFERENCES).filter((kind) => !kinds.has(kind)),
+      kinds.filter((kind) => hasFile(kind, 'differences.ts') && !replayed.has(kind)),
       [],
     );
-    for (const { what, reason } of [...EVERYWHERE, ...Object.values(DIFFERENCES).flat()])
+    for (const { kind, setup } of replays) assert.equal(setup.definition.kind, kind);
+    for (const { what, reason } of [...EVERYWHERE, ...replays.flatMap(({ differences }) => differences)])
       assert.ok(what && reason, what);
   });
 });

@@ -1,8 +1,32 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { it } from '@jest/globals';
 import { describedBy, noDescription } from '../../support/schemas.js';
-import { DESCRIPTIONS } from '../descriptions.js';
 import type { Bench } from './bench.js';
+
+/**
+ * How the exchanges with a stand-in are held against a description of the API, and all exceptions from it:
+ * `<kind>/description.ts`. An exception that nothing needs fails the suite of its kind.
+ */
+export interface Description {
+  /** in the folder `provider-schemas`, without `.json` */
+  file: string;
+  /** the part of the stand-in's paths that is not in the description's; left out: that of the declared address */
+  base?: string;
+  /** why a PATCH may leave out what the description requires, where it describes the whole for it */
+  parts?: string;
+  /** paths of the stand-in that the description does not have, with the reason */
+  beyond?: Readonly<Record<string, string>>;
+  /** where the description is wrong or behind: what of a complaint is not counted, with the reason */
+  wrong?: readonly { where: RegExp; reason: string }[];
+}
+
+/** Null where there is no description of the API. */
+function descriptionOf(kind: string): Description | null {
+  if (!existsSync(join(import.meta.dirname, '..', kind, 'description.ts'))) return null;
+  return (require(`../${kind}/description.js`) as { description: Description }).description;
+}
 
 /** What one complaint is about, whatever the ids in it. */
 const shape = (complaint: string): string =>
@@ -15,7 +39,7 @@ const shape = (complaint: string): string =>
 export function described(bench: Bench): void {
   it('every request, and every answer of the stand-in, fits the description of the API', async () => {
     const { definition, standIn } = bench.target;
-    const description = DESCRIPTIONS[bench.declaration.kind];
+    const description = descriptionOf(bench.declaration.kind);
     if (!description || !standIn)
       return bench.tell('description of the API', description ? 'a real server' : 'there is none of this API');
     const { file, base, parts, beyond = {}, wrong = [] } = description;

@@ -1,0 +1,3 @@
+import type { Description } from '../contract/described.js';
+
+export const description: Description = { file: 'tencent-edgeone' };
