@@ -102,7 +102,7 @@ export async function reading<T>(body: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a further step of a change whose first write succeeded: a failure says `mayHaveApplied`. @throws ProviderError */
+/** Runs a further step of a change that is written in part: a failure says `mayHaveApplied`. @throws ProviderError */
 export async function following<T>(body: () => Promise<T>): Promise<T> {
   try {
     return await body();

@@ -101,10 +101,10 @@ const BUSY = [502, 503, 504];
 const PUBLIC = /^(accept|user-agent|content-.*|host|if-.*|.*date)$/i;
 
 /**
- * The one HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504
- * and broken connections, all on 429), the limits of the account, keep-alive, and failure as `ProviderError`. A 429, or
- * a 503 that names a time, makes the whole account wait as long as it says, an hour at most (see `RateLimiter`); a call whose
- * own time ends before that fails at once, and so does one that was refused ten times.
+ * The HTTP client of all providers. Owns the time limit (not retried), retries (idempotent calls on 502, 503, 504 and
+ * broken connections, all on 429), the limits of the account, keep-alive, and failure as `ProviderError`. A 429, or a
+ * 503 that names a time, pauses the whole account for as long as it says, an hour at most (see `RateLimiter`); a call
+ * whose own time ends before that fails at once, and so does one that was refused ten times.
  */
 export class Http {
   constructor(private readonly options: HttpOptions) {}
@@ -227,7 +227,7 @@ export class Http {
       if (limited || paused) {
         const until = limiter.pause(wait, failure.message);
         if (paused) failure.retryAt(until).message += `; ${againAt(until)}`;
-        await limiter.told();
+        await limiter.reported();
       }
       const busy = limited || (idempotent && (BUSY.includes(status) || options.busy?.includes(status)));
       // a write that may still come must not come behind its own repetition

@@ -16,44 +16,44 @@ interface Waiter {
 
 /** A timer that is set for longer goes off at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** shorter pauses are over before anybody has read of them */
-const TOLD_MS = 1_000;
-/** ms that a call waits for its pause to be told */
-const TELLING_MS = 1_000;
-/** A provider that wants a longer pause is asked again after this one: it may have meant another unit. */
+/** shorter pauses are not reported */
+const REPORTED_MS = 1_000;
+/** ms that a call waits for its pause to be reported */
+const REPORTING_MS = 1_000;
+/** Longer pauses are cut to this one: the provider may have meant another unit. */
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /** When calls begin again, in words. @param at ms of `timeMs()` */
 export const againAt = (at: number): string => `try again at ${new Date(at).toISOString()}`;
 
 /**
- * Where all calls of one account wait for their turn: so many at once, so many in each window of time, none while the
- * provider wants to be left alone. A call that has waited keeps its place when it is made again.
+ * Limits the calls of one account: so many at once, so many in each window of time, none during a pause that the
+ * provider demands. A call that is retried goes before those that have not had their turn yet.
  */
 export class RateLimiter {
   private waiting: Waiter[] = [];
   private running = 0;
   /** when the last calls began (ms of `timeMs()`), oldest first, as many as the widest window counts */
   private readonly begun: number[] = [];
-  /** ms of `timeMs()`, since all replicas share it */
+  /** ms of `timeMs()`, since all instances share it */
   private pausedUntil = 0;
-  /** the end of the pause that was told last */
-  private toldUntil = 0;
-  private telling: Promise<void> = Promise.resolve();
+  /** the end of the pause that was reported last */
+  private reportedUntil = 0;
+  private reporting: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly concurrency: number,
     private readonly windows: readonly Window[] = [],
-    /** is told how many ms each call waited */
+    /** called with the ms that each call waited */
     private readonly waited: (ms: number) => void = () => undefined,
-    /** is told of pauses of a second and more: until when (ms of `timeMs()`), and why */
+    /** called for pauses of a second and more: until when (ms of `timeMs()`), and why */
     private readonly paused: (until: number, why: string) => Promise<void> = async () => undefined,
   ) {}
 
   /**
-   * @param until ms of `performance.now()`: who has not got its turn by then goes away
-   * @param again it had its turn before: it comes before those who had not
+   * @param until ms of `performance.now()`: a call without its turn by then is refused
+   * @param again a retry: it goes before calls that have not had their turn
    * @throws NotBegun `rate_limit` when limits or a pause leave no turn in time (at once, when that is known already),
    * `unavailable` when other calls took all the time
    */
@@ -72,19 +72,19 @@ export class RateLimiter {
   /** No call of the account begins for so many ms, an hour at most. @returns until when (ms of `timeMs()`) */
   pause(ms: number, why = ''): number {
     this.close(timeMs() + Math.min(ms, LONGEST_PAUSE_MS));
-    if (ms >= TOLD_MS && this.pausedUntil >= this.toldUntil + TOLD_MS) {
-      this.toldUntil = this.pausedUntil;
-      this.telling = this.paused(this.pausedUntil, why);
+    if (ms >= REPORTED_MS && this.pausedUntil >= this.reportedUntil + REPORTED_MS) {
+      this.reportedUntil = this.pausedUntil;
+      this.reporting = this.paused(this.pausedUntil, why);
     }
     return this.pausedUntil;
   }
 
-  /** Until a pause was told; whoever is told takes too long is not waited for. */
-  told(): Promise<void> {
-    return within(this.telling, TELLING_MS);
+  /** Resolves when the last pause was reported, or after a second. */
+  reported(): Promise<void> {
+    return within(this.reporting, REPORTING_MS);
   }
 
-  /** No call begins until then (ms of `timeMs()`); who cannot wait that long is told at once. */
+  /** No call begins until then (ms of `timeMs()`); waiters that cannot wait that long are refused at once. */
   close(until: number): void {
     this.pausedUntil = Math.max(this.pausedUntil, Math.min(until, timeMs() + LONGEST_PAUSE_MS));
     for (const waiter of this.waiting.filter((w) => this.outlasts(w.until))) waiter.refuse();
@@ -94,11 +94,11 @@ export class RateLimiter {
   /** Ends a pause. */
   open(): void {
     this.pausedUntil = 0;
-    this.toldUntil = 0;
+    this.reportedUntil = 0;
     this.next();
   }
 
-  /** Whether the pause is longer than somebody waits. @param until ms of `performance.now()` */
+  /** Whether the pause ends after `until`. @param until ms of `performance.now()` */
   private outlasts(until: number): boolean {
     return this.pausedUntil - timeMs() > until - performance.now();
   }
