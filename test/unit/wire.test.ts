@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import packet from 'dns-packet';
+import { sign, type TsigKey, TsigVerifier } from '../../src/dns/tsig.js';
 import {
   ANSWER,
   CLASS,
@@ -16,7 +17,6 @@ import {
   textOf,
 } from '../../src/dns/wire.js';
 import { nameToWire, rdataToText, rdataToWire, readName, typeName, typeNumber } from '../../src/dns/wire-rdata.js';
-import { sign, type TsigKey, TsigVerifier } from '../../src/providers/rfc2136/tsig.js';
 
 const there = (type: string, text: string) => {
   const wire = rdataToWire(type, text);

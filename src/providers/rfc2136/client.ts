@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { timeMs } from '../../common/clock.js';
+import { sign, TsigError, type TsigKey, TsigVerifier } from '../../dns/tsig.js';
 import {
   CLASS,
   decode,
@@ -21,7 +22,6 @@ import { frame, framed, TooLate } from '../../dns-client/stream.js';
 import { tcpTo } from '../../outbound/sockets.js';
 import { assertHeld, currentContext, currentDeadline } from '../kit/http/deadline-context.js';
 import { asProviderError, NotBegun, ProviderError } from '../kit/http/errors.js';
-import { sign, type TsigKey, TsigVerifier } from './tsig.js';
 
 /** A server and how to reach it. */
 export interface DnsServer {
@@ -54,7 +54,7 @@ const EXPECTED: ReadonlySet<number> = new Set([RCODE.NOERROR, RCODE.YXDOMAIN, RC
 /** A transfer larger than this is no zone that one would edit here. */
 const MAX_TRANSFER_BYTES = 256 * 1024 * 1024;
 const MOST_TRANSFERRED = 1_000_000;
-/** ms of reading a transfer after which others have their turn */
+/** ms of reading a transfer between two turns of the event loop */
 const TURN_MS = 10;
 const MAX_MESSAGE_BYTES = 65535;
 const CONCURRENCY = 8;
@@ -134,7 +134,7 @@ export class DnsClient {
     read: (messages: AsyncGenerator<Message>) => Promise<T>,
   ): Promise<T> {
     const deadline = currentDeadline();
-    // in the context of whoever makes room in the queue it is another one's work
+    // taken here: the queue runs the body in the context of whichever call freed the slot
     const doing = currentContext();
     return this.queue.add(async () => {
       if (performance.now() >= deadline) throw new NotBegun('unavailable', 'The time for the call is over');
@@ -177,6 +177,7 @@ export class DnsClient {
 
   private broken(error: unknown): ProviderError {
     const { host, port } = this.server;
+    if (error instanceof TsigError) return new ProviderError(error.kind, error.message, error.mayHaveApplied);
     const { message } = asProviderError(error);
     return error instanceof RangeError
       ? new ProviderError('unavailable', `${host} port ${port} sent a broken DNS message: ${message}`)

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { RECORD_TYPES } from '../../dns/record.js';
+import { TSIG_ALGORITHMS } from '../../dns/tsig.js';
 import { defineProvider, secret, text } from '../provider.js';
-import { TSIG_ALGORITHMS } from './tsig.js';
 
 /**
  * Name servers that take dynamic updates: BIND, Knot, PowerDNS and others. Zones are read by transfer, changes go out

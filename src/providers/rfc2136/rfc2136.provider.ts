@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InvalidRecord } from '../../common/errors.js';
 import { fullName, zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
+import { TSIG_ALGORITHMS, type TsigKey } from '../../dns/tsig.js';
 import { RCODE, type ReadRecord, TYPE, textOf } from '../../dns/wire.js';
 import { nameToWire, rdataToWire, typeName, typeNumber } from '../../dns/wire-rdata.js';
 import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../kit/rrsets/from-rrsets.js';
@@ -17,7 +18,6 @@ import {
 } from '../provider.js';
 import { DnsClient, type DnsServer, prerequisite, rcodeError, replacement } from './client.js';
 import { type Condition, conditions } from './conditions.js';
-import { TSIG_ALGORITHMS, type TsigKey } from './tsig.js';
 
 export const connect: Connect = (credentials, context) => {
   const { host, port } = serverOf(credentials);

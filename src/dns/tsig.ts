@@ -1,11 +1,22 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { timeMs } from '../../common/clock.js';
-import { CLASS, encodeRecord, type Message, TYPE } from '../../dns/wire.js';
-import { nameToWire, readName, slice } from '../../dns/wire-rdata.js';
-import { ProviderError } from '../kit/http/errors.js';
+import { timeMs } from '../common/clock.js';
+import { CLASS, encodeRecord, type Message, TYPE } from './wire.js';
+import { nameToWire, readName, slice } from './wire-rdata.js';
 
 /** Transaction signatures, RFC 8945. */
+
+/** An answer that cannot be trusted, or that refuses the key. */
+export class TsigError extends Error {
+  constructor(
+    readonly kind: 'auth' | 'unavailable',
+    message: string,
+    /** false only when it is certain that the request was not carried out */
+    readonly mayHaveApplied: boolean,
+  ) {
+    super(message);
+  }
+}
 
 /** Name on the wire and node's name of the hash (RFC 8945 section 6; MD5 for old servers only). */
 const ALGORITHMS: Record<string, [string, string]> = {
@@ -146,16 +157,17 @@ export class TsigVerifier {
   /**
    * Takes the next message. Unsigned ones are only let through between signed ones of a transfer: after the last, ask
    * `complete`.
-   * @throws ProviderError `auth` when the server refused the key or the signature is wrong, `unavailable` when an
+   * @throws TsigError `auth` when the server refused the key or the signature is wrong, `unavailable` when an
    * answer should be signed and is not
    */
   accept(raw: Buffer, message: Message): void {
     const tsig = tsigOf(message);
     if (!tsig) {
       if (this.first && message.rcode !== 0) {
-        throw new ProviderError(
+        throw new TsigError(
           'auth',
           'The server refused the request without looking at the key: it does not serve the zone, or does not know tsig_name',
+          false,
         );
       }
       this.unsigned.push(raw);
@@ -165,9 +177,10 @@ export class TsigVerifier {
     // the server says why it did not accept the request; such an answer is not signed (RFC 8945 section 5.2), BADTIME
     // is
     if (tsig.error !== 0) {
-      throw new ProviderError(
+      throw new TsigError(
         'auth',
         `The server refused the key: ${ERRORS[tsig.error] ?? `TSIG error ${tsig.error}`}`,
+        false,
       );
     }
     const stripped = Buffer.from(raw.subarray(0, tsig.at));
@@ -187,25 +200,21 @@ export class TsigVerifier {
       tsig.mac.length !== expected.length ||
       !timingSafeEqual(tsig.mac, expected)
     ) {
-      throw new ProviderError('auth', 'The signature of the answer is wrong: no holder of the key sent it', true);
+      throw new TsigError('auth', 'The signature of the answer is wrong: no holder of the key sent it', true);
     }
     if (Math.abs(this.now() - tsig.time.readUIntBE(0, 6)) > tsig.fudge) {
-      throw new ProviderError(
-        'auth',
-        'The signature of the answer is too old: the clock differs from the server',
-        true,
-      );
+      throw new TsigError('auth', 'The signature of the answer is too old: the clock differs from the server', true);
     }
     this.mac = Buffer.from(tsig.mac);
     this.unsigned = [];
     this.first = false;
   }
 
-  /** After the last message. @throws ProviderError when it was not signed */
+  /** After the last message. @throws TsigError when it was not signed */
   complete(): void {
     if (this.first || this.unsigned.length) throw unsignedAnswer();
   }
 }
 
 const unsignedAnswer = () =>
-  new ProviderError('unavailable', 'The answer is not signed: it may come from somebody else than the server');
+  new TsigError('unavailable', 'The answer is not signed: it may come from somebody else than the server', true);
