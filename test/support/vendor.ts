@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { resolve } from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
 import { outboundAgent } from '../../src/outbound/agent.js';
 import { type Connected, connectProvider } from '../../src/providers/connect.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from '../../src/providers/provider.js';
@@ -91,6 +92,20 @@ const parsed = (text: string): unknown => {
     return text;
   }
 };
+
+/**
+ * A stand-in for all tests of the surrounding `describe`, and a provider connected to it: both are there from its
+ * `beforeAll` on.
+ */
+export function standInFor<S extends StandIn, P = undefined>(start: () => Promise<S>, connect?: (standIn: S) => P) {
+  const vendor = {} as { standIn: S; provider: P };
+  beforeAll(async () => {
+    vendor.standIn = await start();
+    if (connect) vendor.provider = connect(vendor.standIn);
+  });
+  afterAll(() => vendor.standIn.stop());
+  return vendor;
+}
 
 const again = new WeakMap<DnsProvider, (definition: ProviderDefinition) => Connected>();
 

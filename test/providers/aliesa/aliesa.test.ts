@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { aliesa } from '../../../src/providers/aliesa/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type EsaRecord, KEY, startAliesa } from './stand-in.js';
 
@@ -26,41 +26,39 @@ providerContract('Alibaba Cloud ESA (stand-in)', async () => {
 });
 
 describe('Alibaba Cloud ESA', () => {
-  let standIn: Awaited<ReturnType<typeof startAliesa>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startAliesa();
-    provider = open(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startAliesa, open);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
-    standIn.rules.silent = false;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.rules.silent = false;
   });
   const record = (type: string, value: string, more = {}) =>
     ({ ...dnsRecord({ host: 'www', type, value, ttl: 600 }, zone.name), ...more }) as const;
-  const apply = async (change: Change) => (await provider.apply(zone, [change]))[0];
-  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
+  const apply = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
+  const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
   const held = (RecordId: number, more: Partial<EsaRecord>): EsaRecord => ({
     ...{ RecordId, RecordName: 'www.contract.example', RecordType: 'A/AAAA', Ttl: 600, Data: { Value: '192.0.2.1' } },
     ...{ Proxied: false, ...more },
   });
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(open(standIn, 'wrong').listZones(), { kind: 'auth', message: /SignatureDoesNotMatch/ });
-    const other = connectTo(aliesa, { access_key_id: 'x', access_key_secret: KEY.secret, endpoint: standIn.url });
+    await assert.rejects(open(vendor.standIn, 'wrong').listZones(), { kind: 'auth', message: /SignatureDoesNotMatch/ });
+    const other = connectTo(aliesa, {
+      access_key_id: 'x',
+      access_key_secret: KEY.secret,
+      endpoint: vendor.standIn.url,
+    });
     await assert.rejects(other.check(), { kind: 'auth', message: /InvalidAccessKeyId/ });
   });
 
   it('takes an empty list of a site that is none for what it is, and that of one that is for empty', async () => {
-    standIn.rules.silent = true;
-    await assert.rejects(provider.listRecords({ id: '77', name: 'none.example' }), { kind: 'not_found' });
-    assert.deepEqual(await provider.listRecords(zone), []);
+    vendor.standIn.rules.silent = true;
+    await assert.rejects(vendor.provider.listRecords({ id: '77', name: 'none.example' }), { kind: 'not_found' });
+    assert.deepEqual(await vendor.provider.listRecords(zone), []);
   });
 
   it('lists sites that are delegated to it alone', async () => {
-    const names = (await provider.listZones()).map(({ name }) => name);
+    const names = (await vendor.provider.listZones()).map(({ name }) => name);
     assert.deepEqual(names, ['other.example', 'contract.example']);
   });
 
@@ -75,7 +73,7 @@ describe('Alibaba Cloud ESA', () => {
     ] as const) {
       const after = dnsRecord({ host: '@', type, value, priority, ttl: 600 }, zone.name);
       assert.ok((await apply({ op: 'create', after }))?.ok);
-      const query = standIn.requests.at(-1)?.query ?? {};
+      const query = vendor.standIn.requests.at(-1)?.query ?? {};
       const Type = type === 'AAAA' ? 'A/AAAA' : type;
       const sent = { SiteId: zone.id, RecordName: 'contract.example', Type, Ttl: '600', Proxied: 'false' };
       assert.deepEqual({ ...query, Data: JSON.parse(query.Data ?? '') }, { ...sent, Data });
@@ -87,7 +85,7 @@ describe('Alibaba Cloud ESA', () => {
     const before = await only();
     await apply({ op: 'update', before, after: { ...before, proxied: true } });
     assert.deepEqual(
-      standIn.records,
+      vendor.standIn.records,
       [held(before.remoteId as never, {})].map((r) => ({
         ...r,
         RecordId: Number(before.remoteId),
@@ -97,27 +95,30 @@ describe('Alibaba Cloud ESA', () => {
         Comment: 'ours',
       })),
     );
-    (standIn.records[0] as EsaRecord).BizName = 'api';
+    (vendor.standIn.records[0] as EsaRecord).BizName = 'api';
     const now = await only();
     assert.deepEqual([now.proxied, now.ttl, now.remark], [true, 1, 'ours']);
     await apply({ op: 'update', before: now, after: { ...now, value: '2001:db8::1', type: 'AAAA' } });
-    assert.deepEqual(standIn.records[0]?.BizName, 'api');
-    assert.deepEqual(standIn.requests.at(-1)?.query, { RecordId: now.remoteId, Data: '{"Value":"2001:db8::1"}' });
+    assert.deepEqual(vendor.standIn.records[0]?.BizName, 'api');
+    assert.deepEqual(vendor.standIn.requests.at(-1)?.query, {
+      RecordId: now.remoteId,
+      Data: '{"Value":"2001:db8::1"}',
+    });
     const v6 = await only();
     await apply({ op: 'update', before: v6, after: { ...v6, proxied: false, ttl: 600, remark: '' } });
-    const { Proxied, Ttl, Comment } = standIn.records[0] as EsaRecord;
+    const { Proxied, Ttl, Comment } = vendor.standIn.records[0] as EsaRecord;
     assert.deepEqual({ Proxied, Ttl, Comment }, { Proxied: false, Ttl: 600, Comment: '' });
   });
 
   it('shows what is no single address, and origins that are no names, read-only', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       held(1, { Data: { Value: '192.0.2.1,192.0.2.2' } }),
       held(2, { Data: { Value: '192.0.2.1,2001:db8::1' } }),
       held(3, { RecordType: 'CNAME', Data: { Value: 'bucket.example.net' }, RecordSourceType: 'OSS' }),
       held(4, { RecordType: 'CNAME', Data: { Value: 'host.example.net' }, RecordSourceType: 'Domain' }),
       held(5, { RecordType: 'CERT', Data: { Type: 1, KeyTag: 2, Algorithm: 3, Certificate: 'dGVzdA==' } }),
     );
-    const all = (await provider.listRecords(zone)).reverse();
+    const all = (await vendor.provider.listRecords(zone)).reverse();
     assert.deepEqual(
       all.map(({ remoteId, value, readOnly }) => [remoteId, value, readOnly]),
       [
@@ -131,18 +132,18 @@ describe('Alibaba Cloud ESA', () => {
   });
 
   it('refuses an id that JSON has rounded, rather than write to another record', async () => {
-    standIn.records.push(held(2 ** 60, {}));
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable', message: /no id/ });
+    vendor.standIn.records.push(held(2 ** 60, {}));
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable', message: /no id/ });
   });
 
   it('asks again when the site is busy', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     let times = 0;
-    standIn.handler = (request) =>
+    vendor.standIn.handler = (request) =>
       times++ ? handler(request) : { status: 400, body: { Code: 'Site.ServiceBusy', Message: 'Busy', RequestId: 'R' } };
     assert.ok((await apply({ op: 'create', after: record('A', '192.0.2.1') }))?.ok);
-    standIn.handler = handler;
-    assert.equal(standIn.records.length, 1);
+    vendor.standIn.handler = handler;
+    assert.equal(vendor.standIn.records.length, 1);
   });
 
   it('knows a record that is gone from one that is refused', async () => {
@@ -150,7 +151,7 @@ describe('Alibaba Cloud ESA', () => {
     const before = await only();
     const refusal = await apply({ op: 'update', before, after: { ...before, ttl: 2 } });
     assert.equal(refusal?.ok === false && refusal.error.kind, 'rejected');
-    standIn.records.length = 0;
+    vendor.standIn.records.length = 0;
     const gone = await apply({ op: 'update', before, after: { ...before, ttl: 60 } });
     assert.equal(gone?.ok === false && gone.error.kind, 'not_found');
     assert.deepEqual(await apply({ op: 'delete', before }), { ok: true, remoteId: null });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { aliyun } from '../../../src/providers/aliyun/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type AliyunRecord, KEY, startAliyun } from './stand-in.js';
 
@@ -35,42 +35,42 @@ providerContract('Alibaba Cloud DNS (stand-in)', async () => {
 });
 
 describe('Alibaba Cloud DNS', () => {
-  let standIn: Awaited<ReturnType<typeof startAliyun>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startAliyun();
-    provider = open(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startAliyun, open);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
   });
   const record = (type: string, value: string, more = {}) =>
     ({ ...dnsRecord({ host: 'www', type, value, ttl: 600 }, zone.name), remark: '', ...more }) as const;
-  const apply = async (change: Change) => (await provider.apply(zone, [change]))[0];
-  const sent = () => standIn.requests.map(({ query }) => query.Action);
-  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
+  const apply = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
+  const sent = () => vendor.standIn.requests.map(({ query }) => query.Action);
+  const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
   const failing = (action: string, Code: string, status = 400) => {
-    const { handler } = standIn;
-    standIn.handler = (request) =>
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
       request.query.Action === action
         ? { status, body: { Code, Message: `${Code} of ${KEY.secret}` } }
         : handler(request);
     return () => {
-      standIn.handler = handler;
+      vendor.standIn.handler = handler;
     };
   };
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(open(standIn, 'wrong').listZones(), { kind: 'auth', message: /Specified signature is not/ });
-    await assert.rejects(open(standIn, KEY.secret, 'other').check(), {
+    await assert.rejects(open(vendor.standIn, 'wrong').listZones(), {
+      kind: 'auth',
+      message: /Specified signature is not/,
+    });
+    await assert.rejects(open(vendor.standIn, KEY.secret, 'other').check(), {
       kind: 'auth',
       message: /access key is not found/,
     });
     const missing = { id: 'none.example', name: 'none.example' };
-    await assert.rejects(provider.listRecords(missing), { kind: 'not_found', message: /does not exist.*NoExist/ });
-    const [outcome] = await provider.apply({ id: 'other.example', name: 'other.example' }, [
+    await assert.rejects(vendor.provider.listRecords(missing), {
+      kind: 'not_found',
+      message: /does not exist.*NoExist/,
+    });
+    const [outcome] = await vendor.provider.apply({ id: 'other.example', name: 'other.example' }, [
       { op: 'create', after: record('A', '192.0.2.1') },
     ]);
     assert.equal(outcome?.ok === false && outcome.error.kind, 'not_found');
@@ -80,7 +80,7 @@ describe('Alibaba Cloud DNS', () => {
       ['ServiceUnavailable', 'unavailable'],
     ] as const) {
       const undo = failing('DescribeDomainRecords', code);
-      await assert.rejects(provider.listRecords(zone), (error: Error & { kind: string }) => {
+      await assert.rejects(vendor.provider.listRecords(zone), (error: Error & { kind: string }) => {
         assert.equal(error.kind, kind);
         assert.match(error.message, new RegExp(`${code} of \\*\\*\\*`));
         return true;
@@ -90,16 +90,16 @@ describe('Alibaba Cloud DNS', () => {
   });
 
   it('finds a zone by its exact name, a Chinese one by its A-labels', async () => {
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    assert.equal(await provider.findZone?.('tract.example'), null);
-    assert.deepEqual(await provider.findZone?.('xn--fsqu00a.example'), {
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    assert.equal(await vendor.provider.findZone?.('tract.example'), null);
+    assert.deepEqual(await vendor.provider.findZone?.('xn--fsqu00a.example'), {
       id: '例子.example',
       name: 'xn--fsqu00a.example',
     });
   });
 
   it('tells lines, the least TTL and the plan of a zone', async () => {
-    assert.deepEqual(await provider.zoneInfo?.(zone), {
+    assert.deepEqual(await vendor.provider.zoneInfo?.(zone), {
       lines: [
         { id: 'default', name: 'Default' },
         { id: 'telecom', name: 'China Telecom' },
@@ -112,12 +112,12 @@ describe('Alibaba Cloud DNS', () => {
   it('keeps lines apart: the same name and value on two of them is two records', async () => {
     const [one, two] = [record('A', '192.0.2.1'), record('A', '192.0.2.1', { line: 'telecom' })];
     for (const after of [one, two]) assert.ok((await apply({ op: 'create', after }))?.ok);
-    const list = await provider.listRecords(zone);
+    const list = await vendor.provider.listRecords(zone);
     assert.deepEqual(list.map((r) => r.line).sort(), ['default', 'telecom']);
     const before = list.find((r) => r.line === 'telecom') as RemoteRecord;
     assert.ok((await apply({ op: 'update', before, after: { ...two, value: '192.0.2.2' } }))?.ok);
     assert.deepEqual(
-      standIn.records.map((r) => `${r.Line} ${r.Value}`),
+      vendor.standIn.records.map((r) => `${r.Line} ${r.Value}`),
       ['default 192.0.2.1', 'telecom 192.0.2.2'],
     );
   });
@@ -126,7 +126,7 @@ describe('Alibaba Cloud DNS', () => {
     await apply({ op: 'create', after: record('A', '192.0.2.1', { remark: '官网', enabled: false }) });
     let before = await only();
     assert.deepEqual([before.remark, before.enabled, before.remoteId.length], ['官网', false, 17]);
-    standIn.requests.length = 0;
+    vendor.standIn.requests.length = 0;
     const { remoteId: _, readOnly: __, ...plain } = before;
     await apply({ op: 'update', before, after: { ...plain, remark: '' } });
     before = await only();
@@ -147,7 +147,7 @@ describe('Alibaba Cloud DNS', () => {
     ] as const) {
       const after = { ...dnsRecord({ host: '@', type, value, priority, ttl: 600 }, zone.name) };
       assert.ok((await apply({ op: 'create', after }))?.ok);
-      const { Value, Priority, RR } = standIn.requests.at(-1)?.query ?? {};
+      const { Value, Priority, RR } = vendor.standIn.requests.at(-1)?.query ?? {};
       assert.deepEqual({ Value, ...(Priority && { Priority }), RR }, { ...expected, RR: '@' });
     }
   });
@@ -157,7 +157,7 @@ describe('Alibaba Cloud DNS', () => {
       const outcome = await apply({ op: 'create', after: record('MX', 'mx.example.net', { priority }) });
       assert.match(outcome?.ok === false ? outcome.error.message : '', /priorities of 1 to 50/);
     }
-    assert.equal(standIn.requests.length, 0);
+    assert.equal(vendor.standIn.requests.length, 0);
     for (const priority of [1, 50]) {
       assert.ok((await apply({ op: 'create', after: record('MX', 'mx.example.net', { priority }) }))?.ok);
     }
@@ -167,16 +167,19 @@ describe('Alibaba Cloud DNS', () => {
     await apply({ op: 'create', after: record('A', '192.0.2.1') });
     const before = await only();
     const after = record('A', '192.0.2.2');
-    (standIn.records[0] as AliyunRecord).Value = after.value;
+    (vendor.standIn.records[0] as AliyunRecord).Value = after.value;
     assert.deepEqual(await apply({ op: 'update', before, after }), { ok: true, remoteId: before.remoteId });
-    standIn.records.push(held('9', { Value: '192.0.2.3' }));
+    vendor.standIn.records.push(held('9', { Value: '192.0.2.3' }));
     const outcome = await apply({ op: 'update', before, after: record('A', '192.0.2.3') });
     assert.equal(outcome?.ok === false && outcome.error.kind, 'rejected');
   });
 
   it('shows what is locked, and types of its own, read-only', async () => {
-    standIn.records.push(held('1', { Locked: true }), held('2', { Type: 'REDIRECT_URL', Value: 'http://a.example/' }));
-    const list = await provider.listRecords(zone);
+    vendor.standIn.records.push(
+      held('1', { Locked: true }),
+      held('2', { Type: 'REDIRECT_URL', Value: 'http://a.example/' }),
+    );
+    const list = await vendor.provider.listRecords(zone);
     assert.deepEqual(
       list.map((r) => [r.type, r.value, r.readOnly]),
       [
@@ -189,23 +192,23 @@ describe('Alibaba Cloud DNS', () => {
   it('refuses a guarded change of what was changed there', async () => {
     await apply({ op: 'create', after: record('A', '192.0.2.1') });
     const before = await only();
-    (standIn.records[0] as AliyunRecord).TTL = 900;
+    (vendor.standIn.records[0] as AliyunRecord).TTL = 900;
     const outcome = await apply({ op: 'delete', before, guarded: true });
     assert.equal(outcome?.ok === false && outcome.error.kind, 'changed');
-    assert.equal(standIn.records.length, 1);
+    assert.equal(vendor.standIn.records.length, 1);
   });
 
   it('takes a page that is missing for an error', async () => {
-    standIn.records.push(...Array.from({ length: 5 }, (_, i) => held(`${i}`, { Value: `192.0.2.${i}` })));
-    standIn.most.page = 2;
-    const { handler } = standIn;
-    standIn.handler = (request) =>
+    vendor.standIn.records.push(...Array.from({ length: 5 }, (_, i) => held(`${i}`, { Value: `192.0.2.${i}` })));
+    vendor.standIn.most.page = 2;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
       request.query.PageNumber === '3' ? { body: { DomainRecords: { Record: [] }, TotalCount: 5 } } : handler(request);
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = () => ({ body: { RequestId: 'R' } });
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
-    assert.equal((await provider.listRecords(zone)).length, 5);
-    standIn.most.page = 500;
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = () => ({ body: { RequestId: 'R' } });
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 5);
+    vendor.standIn.most.page = 500;
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { azure } from '../../../src/providers/azure/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type AzureSet, startAzure } from './stand-in.js';
 
@@ -22,42 +22,39 @@ providerContract('Azure DNS (stand-in)', async () => {
 });
 
 describe('Azure DNS', () => {
-  let standIn: Awaited<ReturnType<typeof startAzure>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startAzure();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startAzure, connect);
   const a = (host: string, value: string) => dnsRecord({ type: 'A', host, value, ttl: 300 }, zone.name);
-  const one = async (change: Change) => (await provider.apply(zone, [change]))[0];
-  const at = async (host: string) => (await provider.listRecords(zone)).filter((r) => r.host === host);
+  const one = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
+  const at = async (host: string) => (await vendor.provider.listRecords(zone)).filter((r) => r.host === host);
   const put = (name: string, type: string, properties: AzureSet['properties']) =>
-    standIn.state.sets.push(standIn.made(name, type, properties));
+    vendor.standIn.state.sets.push(vendor.standIn.made(name, type, properties));
   const drop = (name: string) => {
-    standIn.state.sets = standIn.state.sets.filter((set) => set.name !== name);
+    vendor.standIn.state.sets = vendor.standIn.state.sets.filter((set) => set.name !== name);
   };
 
   it('says in its words what is refused', async () => {
-    const wrong = connect(standIn, { client_secret: 'wrong' });
+    const wrong = connect(vendor.standIn, { client_secret: 'wrong' });
     await assert.rejects(wrong.check(), { kind: 'auth', message: /AADSTS7000215/ });
-    await assert.rejects(connect(standIn, { tenant_id: 'x' }).check(), { kind: 'auth', message: /Tenant not found/ });
-    await assert.rejects(connect(standIn, { resource_group: 'x' }).listZones(), { kind: 'not_found' });
+    await assert.rejects(connect(vendor.standIn, { tenant_id: 'x' }).check(), {
+      kind: 'auth',
+      message: /Tenant not found/,
+    });
+    await assert.rejects(connect(vendor.standIn, { resource_group: 'x' }).listZones(), { kind: 'not_found' });
     const gone = { id: 'group-1/gone.example', name: 'gone.example' };
-    await assert.rejects(provider.listRecords(gone), { kind: 'not_found', message: /was not found/ });
-    const [outcome] = await provider.apply(gone, [{ op: 'create', after: a('www', '192.0.2.1') }]);
+    await assert.rejects(vendor.provider.listRecords(gone), { kind: 'not_found', message: /was not found/ });
+    const [outcome] = await vendor.provider.apply(gone, [{ op: 'create', after: a('www', '192.0.2.1') }]);
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'not_found');
     const [ns] = (await at('@')).filter((r) => r.type === 'NS');
     assert.ok(ns);
     const both = (await at('@')).map((before): Change => ({ op: 'delete', before }));
-    const outcomes = await provider.apply(zone, both);
+    const outcomes = await vendor.provider.apply(zone, both);
     assert.ok(outcomes.every((o) => !o.ok && o.error.kind === 'rejected' && /cannot be deleted/.test(o.error.message)));
   });
 
   it('lists public zones, of the group or of all', async () => {
     const ids = [zone.id, 'group-1/other.example'];
     for (const group of ['Group-1', '']) {
-      const zones = await connect(standIn, { resource_group: group }).listZones();
+      const zones = await connect(vendor.standIn, { resource_group: group }).listZones();
       assert.deepEqual(
         zones.map(({ id }) => id),
         ids,
@@ -66,21 +63,21 @@ describe('Azure DNS', () => {
   });
 
   it('fetches one token for parallel calls', async () => {
-    const before = standIn.state.tokens.length;
-    const mine = connect(standIn);
+    const before = vendor.standIn.state.tokens.length;
+    const mine = connect(vendor.standIn);
     await Promise.all([mine.check(), mine.listZones(), mine.listRecords(zone)]);
-    assert.equal(standIn.state.tokens.length, before + 1);
+    assert.equal(vendor.standIn.state.tokens.length, before + 1);
   });
 
   it('writes nothing over what was changed meanwhile, but reads it again', async () => {
     for (const first of [[{ ipv4Address: '192.0.2.1' }], null]) {
       if (first) put('race', 'A', { TTL: 300, ARecords: first });
-      const { handler } = standIn;
-      standIn.handler = (request) => {
+      const { handler } = vendor.standIn;
+      vendor.standIn.handler = (request) => {
         if (request.method === 'PUT') {
           drop('race');
           put('race', 'A', { TTL: 300, ARecords: [...(first ?? []), { ipv4Address: '192.0.2.7' }] });
-          standIn.handler = handler;
+          vendor.standIn.handler = handler;
         }
         return handler(request);
       };
@@ -96,7 +93,7 @@ describe('Azure DNS', () => {
     put('kept', 'TXT', { TTL: 300, metadata: { owner: 'mail' }, TXTRecords: values });
     const before = (await at('kept')).find((r) => r.value === 'three') as RemoteRecord;
     assert.ok((await one({ op: 'update', before, after: { ...before, value: 'four' } }))?.ok);
-    const held = standIn.state.sets.find((set) => set.name === 'kept')?.properties;
+    const held = vendor.standIn.state.sets.find((set) => set.name === 'kept')?.properties;
     assert.deepEqual(held?.TXTRecords, [{ value: ['one ', 'two'] }, { value: ['four'] }]);
     assert.deepEqual(held?.metadata, { owner: 'mail' });
     drop('kept');
@@ -125,17 +122,17 @@ describe('Azure DNS', () => {
   });
 
   it('takes a list that is cut for an error', async () => {
-    const { handler } = standIn;
-    const soa = standIn.state.sets.filter((set) => set.type.endsWith('/SOA'));
+    const { handler } = vendor.standIn;
+    const soa = vendor.standIn.state.sets.filter((set) => set.type.endsWith('/SOA'));
     for (const body of [
       {},
       { value: [] },
       { value: soa, nextLink: 'no link' },
-      { value: soa, nextLink: standIn.url },
+      { value: soa, nextLink: vendor.standIn.url },
     ]) {
-      standIn.handler = (request) => (request.path.endsWith('/recordsets') ? { body } : handler(request));
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
+      vendor.standIn.handler = (request) => (request.path.endsWith('/recordsets') ? { body } : handler(request));
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

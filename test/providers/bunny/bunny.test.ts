@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../../src/dns/record.js';
 import { bunny } from '../../../src/providers/bunny/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type BunnyRecord, startBunny } from './stand-in.js';
 
@@ -25,30 +25,24 @@ providerContract('bunny.net (stand-in)', async () => {
 });
 
 describe('bunny.net', () => {
-  let standIn: Awaited<ReturnType<typeof startBunny>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startBunny();
-    provider = connect(standIn);
-  });
+  const vendor = standInFor(startBunny, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
-    Object.assign(standIn.world, { domains: [...others, zone.name], forgets: false });
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    Object.assign(vendor.standIn.world, { domains: [...others, zone.name], forgets: false });
   });
-  afterAll(() => standIn.stop());
 
   const record = (type: string, value: string, more: Partial<DnsRecord> = {}) => ({
     ...dnsRecord({ host: 'www', type, value, ttl: 300, priority: more.priority }, zone.name),
     ...more,
   });
   async function one(change: Change) {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome?.ok, outcome && !outcome.ok ? outcome.error.message : '');
     return outcome;
   }
-  const listed = async () => provider.listRecords(zone);
-  const sent = () => standIn.requests.at(-1)?.body;
+  const listed = async () => vendor.provider.listRecords(zone);
+  const sent = () => vendor.standIn.requests.at(-1)?.body;
   const stored = (more: object): BunnyRecord => ({
     Id: 1,
     Type: 0,
@@ -59,23 +53,26 @@ describe('bunny.net', () => {
   });
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /authorization failed/ });
-    await assert.rejects(connect(standIn, 'wrong').listZones(), { kind: 'auth' });
-    await assert.rejects(provider.listRecords({ id: '99', name: 'x.example' }), { kind: 'not_found', message: /zone/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /authorization failed/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').listZones(), { kind: 'auth' });
+    await assert.rejects(vendor.provider.listRecords({ id: '99', name: 'x.example' }), {
+      kind: 'not_found',
+      message: /zone/,
+    });
   });
 
   it('finds a zone by its whole name, and all of them page by page', async () => {
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    assert.equal(await provider.findZone?.('contract'), null);
-    const names = (await provider.listZones()).map(({ name }) => name);
-    assert.deepEqual(names, standIn.world.domains);
-    const { handler } = standIn;
-    standIn.handler = (request) =>
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    assert.equal(await vendor.provider.findZone?.('contract'), null);
+    const names = (await vendor.provider.listZones()).map(({ name }) => name);
+    assert.deepEqual(names, vendor.standIn.world.domains);
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
       request.query.page === '2' ? { body: { Items: [], TotalItems: 7, HasMoreItems: false } } : handler(request);
-    await assert.rejects(provider.listZones(), { kind: 'unavailable' });
-    standIn.handler = () => ({ body: { Id: 7, Domain: zone.name } });
+    await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' });
+    vendor.standIn.handler = () => ({ body: { Id: 7, Domain: zone.name } });
     await assert.rejects(listed(), { kind: 'unavailable', message: /no records/ });
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('sends each part in its field, names without dot, the apex without name', async () => {
@@ -93,23 +90,27 @@ describe('bunny.net', () => {
 
   it('keeps weight and remark, and what else stands in a record', async () => {
     for (const forgets of [false, true]) {
-      Object.assign(standIn.world, { forgets });
-      standIn.records.splice(0, 9, stored({ Weight: 20, Comment: 'mine', MonitorType: 2, AutoSslIssuance: false }));
+      Object.assign(vendor.standIn.world, { forgets });
+      vendor.standIn.records.splice(
+        0,
+        9,
+        stored({ Weight: 20, Comment: 'mine', MonitorType: 2, AutoSslIssuance: false }),
+      );
       const before = (await listed())[0] as RemoteRecord;
       assert.deepEqual([before.weight, before.remark], [20, 'mine']);
       await one({ op: 'update', before, after: { ...before, ttl: 60 } });
       const more = { Weight: 20, Comment: 'mine', MonitorType: 2, AutoSslIssuance: false };
       for (const [field, value] of Object.entries({ ...more, Ttl: 60 })) {
-        assert.deepEqual(standIn.records[0]?.[field], value, field);
+        assert.deepEqual(vendor.standIn.records[0]?.[field], value, field);
       }
       await one({ op: 'update', before, after: { ...before, weight: null, remark: '' } });
-      assert.deepEqual([standIn.records[0]?.Weight, standIn.records[0]?.Comment], [100, '']);
+      assert.deepEqual([vendor.standIn.records[0]?.Weight, vendor.standIn.records[0]?.Comment], [100, '']);
       assert.deepEqual([(await listed())[0]?.weight, (await listed())[0]?.remark], [null, undefined]);
     }
   });
 
   it('shows what is its own read-only, types by number or by name', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       stored({ Type: 5, Value: 'https://example.net/' }),
       stored({ Id: 2, Type: 7, Value: null, LinkName: 'a-pull-zone' }),
       stored({ Id: 3, SmartRoutingType: 1, LatencyZone: 'DE' }),
@@ -130,7 +131,7 @@ describe('bunny.net', () => {
     );
     // what is routed is not taken for the plain record of the same value
     await one({ op: 'create', after: record('A', '192.0.2.1') });
-    assert.equal(standIn.records.length, 7);
+    assert.equal(vendor.standIn.records.length, 7);
   });
 
   it('makes no second record of one that is there, whose TTL it changes', async () => {
@@ -138,7 +139,7 @@ describe('bunny.net', () => {
     const again = await one({ op: 'create', after: record('A', '192.0.2.1', { ttl: 60 }) });
     assert.equal(again.remoteId, first.remoteId);
     assert.deepEqual(
-      standIn.records.map(({ Ttl }) => Ttl),
+      vendor.standIn.records.map(({ Ttl }) => Ttl),
       [60],
     );
   });

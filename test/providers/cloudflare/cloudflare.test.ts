@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord, RECORD_TYPES } from '../../../src/dns/record.js';
 import { cloudflare } from '../../../src/providers/cloudflare/declaration.js';
 import {
@@ -9,7 +9,7 @@ import {
   type RemoteRecord,
   type RemoteZone,
 } from '../../../src/providers/provider.js';
-import { type Answer, connectTo, type Received, type StandIn, startStandIn } from '../../support/vendor.js';
+import { type Answer, connectTo, type Received, type StandIn, standInFor, startStandIn } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startCloudflareApi } from './stand-in.js';
 
@@ -31,15 +31,9 @@ providerContract('Cloudflare (stand-in)', async () => {
 
 describe('Cloudflare: edges', () => {
   const zone: RemoteZone = { id: 'z1', name: 'example.com' };
-  let standIn: StandIn;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startStandIn();
-    provider = open(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startStandIn, open);
   beforeEach(() => {
-    standIn.requests.length = 0;
+    vendor.standIn.requests.length = 0;
   });
 
   const api = (more: object) => ({
@@ -60,7 +54,7 @@ describe('Cloudflare: edges', () => {
   const record = (type: string, value: string, more: Partial<LooseRecord> = {}) =>
     dnsRecord({ host: 'www', type, value, ...more }, zone.name);
   const one = async (change: Change) => {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome);
     return outcome.ok ? outcome.remoteId : outcome.error;
   };
@@ -70,20 +64,24 @@ describe('Cloudflare: edges', () => {
     readOnly: false,
     ...more,
   });
-  const sent = () => standIn.requests.at(-1)?.body as Record<string, unknown>;
+  const sent = () => vendor.standIn.requests.at(-1)?.body as Record<string, unknown>;
   const listed = async (...records: object[]) => {
-    standIn.handler = () => page(records);
-    return provider.listRecords(zone);
+    vendor.standIn.handler = () => page(records);
+    return vendor.provider.listRecords(zone);
   };
 
   it('proves either form of credentials', async () => {
-    standIn.handler = () => page([]);
-    await provider.check();
-    assert.equal(standIn.requests[0]?.headers.authorization, `Bearer ${TOKEN}`);
-    await connectTo(cloudflare, { email: 'a@example.com', api_key: 'k-123456', endpoint: `${standIn.url}/` }).check();
-    assert.equal(standIn.requests[1]?.headers['x-auth-email'], 'a@example.com');
-    assert.equal(standIn.requests[1]?.headers['x-auth-key'], 'k-123456');
-    assert.equal(standIn.requests[1]?.path, '/zones');
+    vendor.standIn.handler = () => page([]);
+    await vendor.provider.check();
+    assert.equal(vendor.standIn.requests[0]?.headers.authorization, `Bearer ${TOKEN}`);
+    await connectTo(cloudflare, {
+      email: 'a@example.com',
+      api_key: 'k-123456',
+      endpoint: `${vendor.standIn.url}/`,
+    }).check();
+    assert.equal(vendor.standIn.requests[1]?.headers['x-auth-email'], 'a@example.com');
+    assert.equal(vendor.standIn.requests[1]?.headers['x-auth-key'], 'k-123456');
+    assert.equal(vendor.standIn.requests[1]?.path, '/zones');
   });
 
   for (const [status, code, kind] of [
@@ -99,9 +97,9 @@ describe('Cloudflare: edges', () => {
     [500, 1, 'unavailable'],
   ] as const) {
     it(`answers HTTP ${status} with code ${code} as ${kind}, without the token`, async () => {
-      standIn.handler = () => ({ ...no(status, code, `bad ${TOKEN}`), headers: { 'retry-after': '60' } });
+      vendor.standIn.handler = () => ({ ...no(status, code, `bad ${TOKEN}`), headers: { 'retry-after': '60' } });
       // a provider of its own: one that was told to wait waits
-      await assert.rejects(open(standIn).listRecords(zone), (error: Error & { kind: string }) => {
+      await assert.rejects(open(vendor.standIn).listRecords(zone), (error: Error & { kind: string }) => {
         assert.equal(error.kind, kind);
         assert.match(error.message, new RegExp(`bad \\*\\*\\* \\(code ${code}\\)`));
         return true;
@@ -111,12 +109,12 @@ describe('Cloudflare: edges', () => {
 
   it('reads all pages, and once what moved to the next page meanwhile', async () => {
     const all = Array.from({ length: 5 }, (_, i) => api({ id: `r${i}`, content: `192.0.2.${i}` }));
-    standIn.handler = ({ query }) => {
+    vendor.standIn.handler = ({ query }) => {
       const at = (Number(query.page) - 1) * 2;
       return page(at === 4 ? all.slice(3) : all.slice(at, at + 2), 5, Number(query.page));
     };
     assert.deepEqual(
-      (await provider.listRecords(zone)).map((r) => r.remoteId),
+      (await vendor.provider.listRecords(zone)).map((r) => r.remoteId),
       ['r0', 'r1', 'r2', 'r3', 'r4'],
     );
   });
@@ -132,18 +130,18 @@ describe('Cloudflare: edges', () => {
   ];
   for (const [what, handler] of cuts) {
     it(`takes a listing ${what} for an error`, async () => {
-      standIn.handler = handler;
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-      await assert.rejects(provider.listZones(), { kind: 'unavailable' });
+      vendor.standIn.handler = handler;
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+      await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' });
     });
   }
 
   it('takes zone and record names in Unicode', async () => {
-    standIn.handler = () => page([{ id: 'z2', name: 'bücher.example' }]);
-    const [idn] = await provider.listZones();
+    vendor.standIn.handler = () => page([{ id: 'z2', name: 'bücher.example' }]);
+    const [idn] = await vendor.provider.listZones();
     assert.deepEqual(idn, { id: 'z2', name: 'xn--bcher-kva.example' });
-    standIn.handler = () => page([api({ name: 'straße.bücher.example' })]);
-    assert.equal((await provider.listRecords(idn as RemoteZone))[0]?.host, 'xn--strae-oqa');
+    vendor.standIn.handler = () => page([api({ name: 'straße.bücher.example' })]);
+    assert.equal((await vendor.provider.listRecords(idn as RemoteZone))[0]?.host, 'xn--strae-oqa');
   });
 
   /** What is sent for a record, and what Cloudflare then answers with it. */
@@ -218,11 +216,11 @@ describe('Cloudflare: edges', () => {
   for (const [type, value, priority, expected, answered] of forms) {
     it(`writes and reads back ${type} ${value.slice(0, 30)}`, async () => {
       const given = { ...record(type, 'x', { ...sample(type), priority }), value };
-      standIn.handler = () => ok({ id: 'r1' });
+      vendor.standIn.handler = () => ok({ id: 'r1' });
       assert.equal(await one({ op: 'create', after: given }), 'r1');
       assert.deepEqual(sent(), { type, name: 'www.example.com', ttl: 600, ...expected });
       assert.equal(await one({ op: 'update', before: remote({ type, value: 'another' }), after: given }), 'r1');
-      assert.equal(standIn.requests.at(-1)?.method, 'PATCH');
+      assert.equal(vendor.standIn.requests.at(-1)?.method, 'PATCH');
       const { proxied: _same, ...changed } = expected as { proxied?: boolean };
       assert.deepEqual(sent(), changed);
       const [back] = await listed({ id: 'r1', name: 'www.example.com', type, ttl: 600, ...expected, ...answered });
@@ -278,7 +276,7 @@ describe('Cloudflare: edges', () => {
   });
 
   it('proxies addresses and CNAME, with the automatic TTL, and nothing else', async () => {
-    standIn.handler = () => ok({ id: 'r1' });
+    vendor.standIn.handler = () => ok({ id: 'r1' });
     await one({ op: 'create', after: record('A', '192.0.2.1', { proxied: true, ttl: 600 }) });
     assert.deepEqual([sent().proxied, sent().ttl], [true, 1]);
     await one({ op: 'create', after: record('A', '192.0.2.1', { ttl: 1 }) });
@@ -290,7 +288,7 @@ describe('Cloudflare: edges', () => {
   });
 
   it('sends what an update changes, and leaves alone what may have been changed at Cloudflare', async () => {
-    standIn.handler = () => ok({ id: 'r1' });
+    vendor.standIn.handler = () => ok({ id: 'r1' });
     const before = remote({ ttl: 300 });
     const changes: [Partial<RemoteRecord>, object][] = [
       [{ ttl: 60 }, { ttl: 60 }],
@@ -306,9 +304,9 @@ describe('Cloudflare: edges', () => {
       assert.equal(await one({ op: 'update', before, after }), 'r1');
       assert.deepEqual(sent(), expected);
     }
-    const sentSoFar = standIn.requests.length;
+    const sentSoFar = vendor.standIn.requests.length;
     assert.equal(await one({ op: 'update', before, after: before }), 'r1');
-    assert.equal(standIn.requests.length, sentSoFar, 'nothing is sent where nothing changes');
+    assert.equal(vendor.standIn.requests.length, sentSoFar, 'nothing is sent where nothing changes');
   });
 
   it('sends a list as one batch: deletes, patches, puts and posts, each with its outcome', async () => {
@@ -323,14 +321,14 @@ describe('Cloudflare: edges', () => {
       { op: 'update', before: remote({ remoteId: 'r4', host: 'd' }), after: record('TXT', 'x', { host: 'd' }) },
       { op: 'create', after: record('A', '192.0.2.9') },
     ];
-    standIn.handler = () =>
+    vendor.standIn.handler = () =>
       ok({
         deletes: [api({ id: 'r3', name: 'c.example.com' })],
         patches: [api({ id: 'r2', name: 'b.example.com', ttl: 60 })],
         puts: [api({ id: 'r4', name: 'd.example.com', type: 'TXT', content: '"x"', ttl: 600 })],
         posts: [api({ id: 'n1', content: '192.0.2.8', ttl: 600 }), api({ id: 'n2', content: '192.0.2.7', ttl: 600 })],
       });
-    const outcomes = await provider.apply(zone, changes);
+    const outcomes = await vendor.provider.apply(zone, changes);
     assert.deepEqual(
       outcomes.map((o) => o.ok && [o.remoteId, o.held?.value]),
       [
@@ -342,7 +340,7 @@ describe('Cloudflare: edges', () => {
       ],
     );
     assert.deepEqual(
-      standIn.requests.map(({ method, path }) => `${method} ${path}`),
+      vendor.standIn.requests.map(({ method, path }) => `${method} ${path}`),
       ['POST /zones/z1/dns_records/batch'],
     );
     const name = 'www.example.com';
@@ -364,38 +362,38 @@ describe('Cloudflare: edges', () => {
       { ...ok({ posts: [api({}), api({})] }), breakAfter: 30 },
     ];
     for (const answer of answers) {
-      standIn.requests.length = 0;
-      standIn.handler = () => answer;
-      const outcomes = await provider.apply(zone, list);
+      vendor.standIn.requests.length = 0;
+      vendor.standIn.handler = () => answer;
+      const outcomes = await vendor.provider.apply(zone, list);
       assert.ok(
         outcomes.every((o) => !o.ok && o.tried && o.error.mayHaveApplied),
         JSON.stringify(answer),
       );
-      assert.equal(standIn.requests.length, 1, 'what may have been carried out is not sent again');
+      assert.equal(vendor.standIn.requests.length, 1, 'what may have been carried out is not sent again');
     }
   });
 
   it('tries one by one what is refused as a batch; one that shall be whole fails whole', async () => {
     const list: Change[] = ['192.0.2.8', '192.0.2.9'].map((value) => ({ op: 'create', after: record('A', value) }));
-    standIn.handler = ({ path, body }) =>
+    vendor.standIn.handler = ({ path, body }) =>
       path.endsWith('/batch') || JSON.stringify(body).includes('192.0.2.9')
         ? no(400, 9005)
         : ok(api({ id: 'n1', content: '192.0.2.8', ttl: 600 }));
-    const outcomes = await provider.apply(zone, list);
+    const outcomes = await vendor.provider.apply(zone, list);
     assert.deepEqual(
       outcomes.map((o) => (o.ok ? o.remoteId : o.error.mayHaveApplied)),
       ['n1', false],
     );
-    assert.equal(standIn.requests.length, 3);
-    const whole = await provider.apply(zone, list, { atomic: true });
+    assert.equal(vendor.standIn.requests.length, 3);
+    const whole = await vendor.provider.apply(zone, list, { atomic: true });
     assert.ok(whole.every((o) => !o.ok && !o.error.mayHaveApplied));
-    assert.equal(standIn.requests.length, 4);
+    assert.equal(vendor.standIn.requests.length, 4);
     const long: Change[] = Array.from({ length: 201 }, (_, i) => ({
       op: 'create',
       after: record('A', '192.0.2.1', { host: `h${i}` }),
     }));
-    assert.ok((await provider.apply(zone, long, { atomic: true })).every((o) => !o.ok && !o.tried));
-    assert.equal(standIn.requests.length, 4, 'a free zone takes 200 changes in a batch');
+    assert.ok((await vendor.provider.apply(zone, long, { atomic: true })).every((o) => !o.ok && !o.tried));
+    assert.equal(vendor.standIn.requests.length, 4, 'a free zone takes 200 changes in a batch');
   });
 
   it('writes a guarded change only while Cloudflare holds what was seen', async () => {
@@ -403,19 +401,19 @@ describe('Cloudflare: edges', () => {
     const after = { ...record('A', '192.0.2.9'), ttl: 300 };
     const update: Change = { op: 'update', before: seen, after, guarded: true };
     let held: object | null = api({});
-    standIn.handler = ({ method }) =>
+    vendor.standIn.handler = ({ method }) =>
       method !== 'GET' ? ok({ id: 'r1' }) : held ? ok(held) : no(404, 81044, 'no such record');
     assert.equal(await one(update), 'r1');
-    assert.equal(standIn.requests.at(-1)?.method, 'PATCH');
+    assert.equal(vendor.standIn.requests.at(-1)?.method, 'PATCH');
     // the answer was lost, and the same is asked again
     held = api({ content: '192.0.2.9' });
     assert.equal(await one(update), 'r1');
     const changed = async (change: Change) => {
-      const requests = standIn.requests.length;
+      const requests = vendor.standIn.requests.length;
       const error = await one(change);
       assert.ok(error instanceof ProviderError && error.kind === 'changed' && !error.mayHaveApplied);
       assert.deepEqual(
-        standIn.requests.slice(requests).map((r) => r.method),
+        vendor.standIn.requests.slice(requests).map((r) => r.method),
         ['GET'],
       );
       return error.found;
@@ -431,9 +429,9 @@ describe('Cloudflare: edges', () => {
   });
 
   it('finds a zone by its name', async () => {
-    standIn.handler = ({ query }) => page(query.name === zone.name ? [zone] : []);
-    assert.deepEqual(await provider.findZone?.(zone.name), zone);
-    assert.equal(await provider.findZone?.('absent.example'), null);
+    vendor.standIn.handler = ({ query }) => page(query.name === zone.name ? [zone] : []);
+    assert.deepEqual(await vendor.provider.findZone?.(zone.name), zone);
+    assert.equal(await vendor.provider.findZone?.('absent.example'), null);
   });
 
   it('finds the record that exists already, and makes it what was asked for', async () => {
@@ -441,35 +439,35 @@ describe('Cloudflare: edges', () => {
       api({ id: 'other', type: 'MX', content: 'mx.example.net', priority: 5, ttl: 600 }),
       api({ id: 'twin', type: 'MX', content: 'mx.example.net', priority: 10, ttl: 600 }),
     ];
-    standIn.handler = ({ method }) =>
+    vendor.standIn.handler = ({ method }) =>
       method === 'POST' ? no(400, 81058) : method === 'GET' ? page(twins) : ok({ id: 'twin' });
     const mx = record('MX', 'mx.example.net', { priority: 10 });
     assert.equal(await one({ op: 'create', after: mx }), 'twin');
     assert.deepEqual(
-      standIn.requests.map((r) => r.method),
+      vendor.standIn.requests.map((r) => r.method),
       ['POST', 'GET'],
     );
-    assert.equal(standIn.requests[1]?.query.name, 'www.example.com');
+    assert.equal(vendor.standIn.requests[1]?.query.name, 'www.example.com');
     assert.equal(await one({ op: 'create', after: { ...mx, ttl: 60 } }), 'twin');
-    assert.equal(standIn.requests.at(-1)?.method, 'PATCH');
-    standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81058) : page([]));
+    assert.equal(vendor.standIn.requests.at(-1)?.method, 'PATCH');
+    vendor.standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81058) : page([]));
     const refused = await one({ op: 'create', after: mx });
     assert.equal(refused instanceof Error && refused.kind, 'rejected');
   });
 
   it('takes deleting what is gone for done, and updating it not', async () => {
-    standIn.handler = () => no(404, 81044);
+    vendor.standIn.handler = () => no(404, 81044);
     assert.equal(await one({ op: 'delete', before: remote() }), null);
     const gone = await one({ op: 'update', before: remote(), after: record('A', '192.0.2.9') });
     assert.equal(gone instanceof Error && gone.kind, 'not_found');
-    standIn.handler = () => no(403, 9109);
+    vendor.standIn.handler = () => no(403, 9109);
     const refused = await one({ op: 'delete', before: remote() });
     assert.equal(refused instanceof Error && refused.kind, 'auth');
   });
 
   it('replaces a record that changes its type, and goes on after a refused change', async () => {
-    standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81053, 'CNAME conflict') : ok({ id: 'r1' }));
-    const outcomes = await provider.apply(zone, [
+    vendor.standIn.handler = ({ method }) => (method === 'POST' ? no(400, 81053, 'CNAME conflict') : ok({ id: 'r1' }));
+    const outcomes = await vendor.provider.apply(zone, [
       { op: 'create', after: { ...record('CNAME', 'a.example.net'), host: 'other' } },
       { op: 'update', before: remote(), after: record('TXT', 'x') },
     ]);
@@ -477,6 +475,6 @@ describe('Cloudflare: edges', () => {
       outcomes.map((o) => (o.ok ? o.remoteId : o.error.kind)),
       ['rejected', 'r1'],
     );
-    assert.equal(standIn.requests.at(-1)?.method, 'PUT');
+    assert.equal(vendor.standIn.requests.at(-1)?.method, 'PUT');
   });
 });

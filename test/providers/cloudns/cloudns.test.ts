@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { cloudns } from '../../../src/providers/cloudns/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startCloudns } from './stand-in.js';
 
@@ -28,22 +28,16 @@ providerContract('ClouDNS (stand-in)', async () => {
 });
 
 describe('ClouDNS', () => {
-  let standIn: Awaited<ReturnType<typeof startCloudns>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startCloudns();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startCloudns, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
   });
   const record = (host: string, type: string, value: string, more = {}) =>
     dnsRecord({ host, type, value, ttl: 3600, ...more }, zone.name);
-  const one = async (change: Change) => (await provider.apply(zone, [change]))[0];
+  const one = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
   const forms = () =>
-    standIn.requests.map(({ path, body }) => {
+    vendor.standIn.requests.map(({ path, body }) => {
       const {
         'auth-id': _id,
         'auth-password': _password,
@@ -53,14 +47,14 @@ describe('ClouDNS', () => {
     });
 
   it('says in its words what is refused, all with a status of 200', async () => {
-    const wrong = connect(standIn, 'wrong');
+    const wrong = connect(vendor.standIn, 'wrong');
     await assert.rejects(wrong.check(), { kind: 'auth', message: /incorrect auth-id/ });
     await assert.rejects(wrong.listZones(), { kind: 'auth' });
     const other = { id: 'other.example', name: 'other.example' };
-    await assert.rejects(provider.listRecords(other), { kind: 'not_found', message: /Missing domain-name/ });
-    await connectTo(fast, { sub_auth_id: '77', auth_password: 'a-password', endpoint: standIn.url }).check();
+    await assert.rejects(vendor.provider.listRecords(other), { kind: 'not_found', message: /Missing domain-name/ });
+    await connectTo(fast, { sub_auth_id: '77', auth_password: 'a-password', endpoint: vendor.standIn.url }).check();
     assert.ok(
-      standIn.requests.every(({ query }) => !Object.keys(query).length),
+      vendor.standIn.requests.every(({ query }) => !Object.keys(query).length),
       'no password in a URL',
     );
   });
@@ -72,7 +66,7 @@ describe('ClouDNS', () => {
       ['SRV', '5 5060 sip.example.net', 1, { record: 'sip.example.net', priority: '1', weight: '5', port: '5060' }],
       ['CAA', '0 issue "ca.example.net"', null, { caa_flag: '0', caa_type: 'issue', caa_value: 'ca.example.net' }],
     ] as const) {
-      standIn.requests.length = 0;
+      vendor.standIn.requests.length = 0;
       await one({ op: 'create', after: record('@', type, value, { priority }) });
       const sent = { 'domain-name': zone.id, 'record-type': type, host: '', ttl: '3600', ...expected };
       assert.deepEqual(forms(), [['/add-record.json', sent]]);
@@ -82,11 +76,11 @@ describe('ClouDNS', () => {
   it('sends the root as a dot, which it does not answer', async () => {
     await one({ op: 'create', after: record('nmx', 'MX', '.', { priority: 0 }) });
     assert.deepEqual(
-      [forms()[0]?.[1], standIn.records[0]?.record],
+      [forms()[0]?.[1], vendor.standIn.records[0]?.record],
       [{ 'domain-name': zone.id, 'record-type': 'MX', host: 'nmx', ttl: '3600', record: '.', priority: '0' }, ''],
     );
     assert.deepEqual(
-      (await provider.listRecords(zone)).map(({ value, priority }) => [value, priority]),
+      (await vendor.provider.listRecords(zone)).map(({ value, priority }) => [value, priority]),
       [['.', 0]],
     );
   });
@@ -94,44 +88,44 @@ describe('ClouDNS', () => {
   it('takes the next longer TTL that there is, and says so', async () => {
     const outcome = await one({ op: 'create', after: record('www', 'A', '192.0.2.1', { ttl: 600 }) });
     assert.ok(outcome?.ok && outcome.held?.ttl === 900);
-    const before = (await provider.listRecords(zone))[0] as RemoteRecord;
+    const before = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
     const later = await one({ op: 'update', before, after: { ...before, ttl: 99999999 } });
     assert.ok(later?.ok && later.held?.ttl === 2592000);
     // one that its plan has and this list has not
-    (standIn.records[0] as { ttl: string }).ttl = '120';
-    const odd = (await provider.listRecords(zone))[0] as RemoteRecord;
+    (vendor.standIn.records[0] as { ttl: string }).ttl = '120';
+    const odd = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
     await one({ op: 'update', before: odd, after: { ...odd, value: '192.0.2.9' } });
     assert.ok(JSON.stringify(forms().at(-1)).includes('"ttl":"120"'));
   });
 
   it('toggles alone, and tells when only a part of a change was carried out', async () => {
     await one({ op: 'create', after: record('www', 'A', '192.0.2.1', { enabled: false }) });
-    assert.equal(standIn.records[0]?.status, 0);
-    const before = (await provider.listRecords(zone))[0] as RemoteRecord;
-    standIn.requests.length = 0;
+    assert.equal(vendor.standIn.records[0]?.status, 0);
+    const before = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
+    vendor.standIn.requests.length = 0;
     await one({ op: 'update', before, after: { ...before, enabled: true } });
     assert.deepEqual(
       forms().map(([path]) => path),
       ['/change-record-status.json'],
     );
-    const { handler } = standIn;
-    standIn.handler = (request) =>
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
       request.path.startsWith('/change') ? { body: { status: 'Failed', statusDescription: 'No.' } } : handler(request);
     const live = { ...before, enabled: true };
     const outcome = await one({ op: 'update', before: live, after: { ...before, value: '192.0.2.2', enabled: false } });
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected' && outcome.error.mayHaveApplied);
   });
 
   it('shows what it cannot write, read-only', async () => {
     const row = { host: 'x', ttl: '3600', status: 1 };
-    standIn.records.push(
+    vendor.standIn.records.push(
       { ...row, id: '1', type: 'WR', record: 'https://example.net/' },
       { ...row, id: '2', type: 'NAPTR', order: '1', pref: '2', flag: 'u', params: 'E2U+sip', regexp: '', replace: '.' },
       { ...row, id: '3', type: 'A', record: '192.0.2.1', 'geodns-location': '12' },
       { ...row, id: '4', type: 'A', record: '192.0.2.1', 'geodns-location': '0' },
     );
-    const list = await provider.listRecords(zone);
+    const list = await vendor.provider.listRecords(zone);
     assert.deepEqual(
       list.map((r) => [r.remoteId, r.line, r.readOnly]),
       [
@@ -146,15 +140,15 @@ describe('ClouDNS', () => {
   });
 
   it('takes a list that is cut for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     for (const body of ['', '{}', '[{"id":"1"}]', '{"1":{"host":"x"}}', '{"1":{"id":"1","type":"A","ho']) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, body);
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, body);
     }
-    standIn.handler = () => ({ body: [] });
-    assert.deepEqual(await provider.listRecords(zone), []);
-    standIn.handler = ({ path }) => ({ body: path.startsWith('/get') ? 2 : [{ name: 'a.example' }] });
-    await assert.rejects(provider.listZones(), { kind: 'unavailable' });
-    standIn.handler = handler;
+    vendor.standIn.handler = () => ({ body: [] });
+    assert.deepEqual(await vendor.provider.listRecords(zone), []);
+    vendor.standIn.handler = ({ path }) => ({ body: path.startsWith('/get') ? 2 : [{ name: 'a.example' }] });
+    await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
   });
 });

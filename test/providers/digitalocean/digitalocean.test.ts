@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { digitalocean } from '../../../src/providers/digitalocean/declaration.js';
 import type { DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type Stored, startDigitalOcean } from './stand-in.js';
 
@@ -24,18 +24,12 @@ providerContract('DigitalOcean (stand-in)', async () => {
 });
 
 describe('DigitalOcean', () => {
-  let standIn: Awaited<ReturnType<typeof startDigitalOcean>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startDigitalOcean();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
-  const sent = () => standIn.requests.at(-1)?.body;
+  const vendor = standInFor(startDigitalOcean, connect);
+  const sent = () => vendor.standIn.requests.at(-1)?.body;
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /Unable to authenticate/ });
-    await assert.rejects(provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /Unable to authenticate/ });
+    await assert.rejects(vendor.provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
   });
 
   it('sends names absolute, and of an update what changes, with the type', async () => {
@@ -49,38 +43,41 @@ describe('DigitalOcean', () => {
     ] as const) {
       const host = type === 'CNAME' ? 'alias' : 'www';
       const record = dnsRecord({ host, type, value, priority, ttl: 300 }, zone.name);
-      const [outcome] = await provider.apply(zone, [{ op: 'create', after: record }]);
+      const [outcome] = await vendor.provider.apply(zone, [{ op: 'create', after: record }]);
       assert.ok(outcome?.ok);
       assert.deepEqual(sent(), { type, name: host, ttl: 300, ...expected });
-      const before = (await provider.listRecords(zone)).find((r) => r.remoteId === outcome.remoteId) as RemoteRecord;
+      const before = (await vendor.provider.listRecords(zone)).find(
+        (r) => r.remoteId === outcome.remoteId,
+      ) as RemoteRecord;
       assert.deepEqual([before.value, before.priority], [value, priority]);
-      await provider.apply(zone, [{ op: 'update', before, after: { ...record, ttl: 60 } }]);
+      await vendor.provider.apply(zone, [{ op: 'update', before, after: { ...record, ttl: 60 } }]);
       assert.deepEqual(sent(), { type, ttl: 60 });
     }
   });
 
   it('tells of an update what else was changed there', async () => {
     const record = dnsRecord({ host: 'told', type: 'A', value: '192.0.2.1', ttl: 300 }, zone.name);
-    await provider.apply(zone, [{ op: 'create', after: record }]);
-    const before = (await provider.listRecords(zone)).find((r) => r.host === 'told') as RemoteRecord;
-    const stored = standIn.records.find((r) => r.name === 'told') as Stored;
+    await vendor.provider.apply(zone, [{ op: 'create', after: record }]);
+    const before = (await vendor.provider.listRecords(zone)).find((r) => r.host === 'told') as RemoteRecord;
+    const stored = vendor.standIn.records.find((r) => r.name === 'told') as Stored;
     stored.data = '192.0.2.9';
     const after = { ...record, ttl: 60 };
-    assert.deepEqual(await provider.apply(zone, [{ op: 'update', before, after }]), [
+    assert.deepEqual(await vendor.provider.apply(zone, [{ op: 'update', before, after }]), [
       { ok: true, remoteId: before.remoteId, held: { ...after, value: '192.0.2.9' } },
     ]);
-    assert.deepEqual(await provider.apply(zone, [{ op: 'update', before, after: { ...after, value: '192.0.2.8' } }]), [
-      { ok: true, remoteId: before.remoteId },
-    ]);
+    assert.deepEqual(
+      await vendor.provider.apply(zone, [{ op: 'update', before, after: { ...after, value: '192.0.2.8' } }]),
+      [{ ok: true, remoteId: before.remoteId }],
+    );
   });
 
   it('takes a page that is missing for an error', async () => {
-    const { handler } = standIn;
-    standIn.handler = (request) =>
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
       request.query.page === '2' ? { body: { domain_records: [], meta: { total: 9 } } } : handler(request);
-    standIn.most.page = 2;
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
-    assert.equal((await provider.listRecords(zone)).length, standIn.records.length);
+    vendor.standIn.most.page = 2;
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+    assert.equal((await vendor.provider.listRecords(zone)).length, vendor.standIn.records.length);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { dnsimple } from '../../../src/providers/dnsimple/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type StoredRecord, startDnsimple } from './stand-in.js';
 
@@ -35,33 +35,30 @@ providerContract('DNSimple (stand-in)', async () => {
 });
 
 describe('DNSimple', () => {
-  let standIn: Awaited<ReturnType<typeof startDnsimple>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startDnsimple();
-    provider = connect(standIn);
-  });
+  const vendor = standInFor(startDnsimple, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
-    standIn.who.account = { id: 1010 };
-    standIn.who.accounts = [{ id: 1010 }];
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.who.account = { id: 1010 };
+    vendor.standIn.who.accounts = [{ id: 1010 }];
   });
-  afterAll(() => standIn.stop());
 
   const record = (type: string, value: string, more: Partial<LooseRecord> = {}) =>
     dnsRecord({ host: 'www', type, value, ttl: 300, ...more }, zone.name);
   const one = async (change: Change) => {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome);
     return outcome;
   };
-  const listed = async () => (await provider.listRecords(zone)) as [RemoteRecord, ...RemoteRecord[]];
-  const writes = () => standIn.requests.filter((r) => r.method !== 'GET');
+  const listed = async () => (await vendor.provider.listRecords(zone)) as [RemoteRecord, ...RemoteRecord[]];
+  const writes = () => vendor.standIn.requests.filter((r) => r.method !== 'GET');
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').listZones(), { kind: 'auth', message: /Authentication failed/ });
-    const stranger = provider.listRecords({ id: 'x.example', name: 'x.example' });
+    await assert.rejects(connect(vendor.standIn, 'wrong').listZones(), {
+      kind: 'auth',
+      message: /Authentication failed/,
+    });
+    const stranger = vendor.provider.listRecords({ id: 'x.example', name: 'x.example' });
     await assert.rejects(stranger, { kind: 'not_found', message: /Zone `x.example` not found/ });
     await one({ op: 'create', after: record('A', '192.0.2.1') });
     const outcome = await one({ op: 'create', after: record('CNAME', 'a.example.net') });
@@ -69,22 +66,22 @@ describe('DNSimple', () => {
   });
 
   it('finds the account of a token, once, and asks for it where there are several', async () => {
-    const fresh = connect(standIn);
+    const fresh = connect(vendor.standIn);
     await fresh.check();
     await fresh.listZones();
-    assert.equal(standIn.requests.filter((r) => r.path === '/whoami').length, 1);
-    standIn.who.account = null;
-    assert.deepEqual(await connect(standIn).listZones(), [zone]);
-    standIn.who.accounts.push({ id: 2 });
-    await assert.rejects(connect(standIn).listZones(), { kind: 'auth', message: /account id/ });
-    assert.deepEqual(await connect(standIn, 'a-token', { account_id: '1010' }).listZones(), [zone]);
-    await assert.rejects(connect(standIn, 'a-token', { account_id: '7' }).listZones(), { kind: 'not_found' });
+    assert.equal(vendor.standIn.requests.filter((r) => r.path === '/whoami').length, 1);
+    vendor.standIn.who.account = null;
+    assert.deepEqual(await connect(vendor.standIn).listZones(), [zone]);
+    vendor.standIn.who.accounts.push({ id: 2 });
+    await assert.rejects(connect(vendor.standIn).listZones(), { kind: 'auth', message: /account id/ });
+    assert.deepEqual(await connect(vendor.standIn, 'a-token', { account_id: '1010' }).listZones(), [zone]);
+    await assert.rejects(connect(vendor.standIn, 'a-token', { account_id: '7' }).listZones(), { kind: 'not_found' });
   });
 
   it('leaves out secondary zones', async () => {
-    standIn.zones.push({ id: 9, name: 'second.example', secondary: true });
-    assert.deepEqual(await provider.listZones(), [zone]);
-    standIn.zones.pop();
+    vendor.standIn.zones.push({ id: 9, name: 'second.example', secondary: true });
+    assert.deepEqual(await vendor.provider.listZones(), [zone]);
+    vendor.standIn.zones.pop();
   });
 
   it('sends names relative, priorities apart, texts quoted', async () => {
@@ -112,7 +109,7 @@ describe('DNSimple', () => {
   it('sends of an update what changes, and tells what else was changed there', async () => {
     await one({ op: 'create', after: record('MX', 'mx.example.net', { priority: 10 }) });
     const [before] = await listed();
-    (standIn.records[0] as StoredRecord).content = 'mx9.example.net';
+    (vendor.standIn.records[0] as StoredRecord).content = 'mx9.example.net';
     const after = { ...before, ttl: 600 };
     const outcome = await one({ op: 'update', before, after });
     assert.deepEqual(writes().at(-1)?.body, { ttl: 600 });
@@ -133,7 +130,7 @@ describe('DNSimple', () => {
   });
 
   it('shows read-only what is its own, what is regional and what it cannot write; reads TXT in either form', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       own({ id: 1, system_record: true }),
       own({ id: 2, type: 'TXT', name: 'alias', content: 'ALIAS for a.example.net' }),
       own({ id: 3, type: 'MX', content: 'mxa.example.com', priority: 10, regions: ['SV1', 'IAD'] }),
@@ -156,9 +153,9 @@ describe('DNSimple', () => {
   });
 
   it('takes a list or a record that is cut for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const data = [{ ...own({}), name: 'x.example' }];
-    const asked = connect(standIn, 'a-token', { account_id: '1010' });
+    const asked = connect(vendor.standIn, 'a-token', { account_id: '1010' });
     for (const body of [
       undefined,
       {},
@@ -166,13 +163,13 @@ describe('DNSimple', () => {
       { data, pagination: { total_entries: 2 } },
       { pagination: { total_entries: 0 } },
     ]) {
-      standIn.handler = () => ({ body });
+      vendor.standIn.handler = () => ({ body });
       await assert.rejects(asked.listRecords(zone), { kind: 'unavailable' });
       await assert.rejects(asked.listZones(), { kind: 'unavailable' });
     }
-    standIn.handler = () => ({ status: 201, body: {} });
+    vendor.standIn.handler = () => ({ status: 201, body: {} });
     const [outcome] = await asked.apply(zone, [{ op: 'create', after: record('A', '192.0.2.1') }]);
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'unavailable' && outcome.error.mayHaveApplied);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

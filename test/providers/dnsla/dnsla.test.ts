@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { dnsla } from '../../../src/providers/dnsla/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type StoredDnsla, startDnsla, ZONE_ID } from './stand-in.js';
 
@@ -31,28 +31,22 @@ providerContract('DNS.LA (stand-in)', async () => {
 });
 
 describe('DNS.LA', () => {
-  let standIn: Awaited<ReturnType<typeof startDnsla>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startDnsla();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startDnsla, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
-    standIn.most.page = 512;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.most.page = 512;
   });
   const record = (host: string, type: string, value: string, more = {}) =>
     dnsRecord({ host, type, value, ttl: 600, ...more }, zone.name);
-  const one = async (change: Change) => (await provider.apply(zone, [change]))[0];
+  const one = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /认证失败/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /认证失败/ });
     const other = { id: '85369994254488577', name: 'other.example' };
-    await assert.rejects(provider.listRecords(other), { kind: 'not_found', message: /域名错误/ });
+    await assert.rejects(vendor.provider.listRecords(other), { kind: 'not_found', message: /域名错误/ });
     const clash = [record('x', 'A', '192.0.2.1'), record('x', 'CNAME', 'a.example.net')];
-    const [, refused] = await provider.apply(
+    const [, refused] = await vendor.provider.apply(
       zone,
       clash.map((after): Change => ({ op: 'create', after })),
     );
@@ -64,30 +58,30 @@ describe('DNS.LA', () => {
   it('sends a record as it was recorded', async () => {
     await one({ op: 'create', after: record('_acme-challenge', 'TXT', 'ADw2sEd82DUg', { ttl: 120 }) });
     const sent = { domainId: ZONE_ID, type: 16, host: '_acme-challenge', data: 'ADw2sEd82DUg', ttl: 120 };
-    assert.deepEqual(standIn.requests.at(-1)?.body, sent);
+    assert.deepEqual(vendor.standIn.requests.at(-1)?.body, sent);
   });
 
   it('keeps every digit of an id, and takes one that is a number for a cut answer', async () => {
-    standIn.records.push(stored({ id: '85371689655342081' }));
-    assert.equal((await provider.listRecords(zone))[0]?.remoteId, '85371689655342081');
-    const { handler } = standIn;
-    standIn.handler = () => ({
+    vendor.standIn.records.push(stored({ id: '85371689655342081' }));
+    assert.equal((await vendor.provider.listRecords(zone))[0]?.remoteId, '85371689655342081');
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = () => ({
       body: '{"code":200,"data":{"total":1,"results":[{"id":85371689655342081,"host":"@","type":1,"data":"192.0.2.1","ttl":600}]}}',
     });
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
   });
 
   it('has lines and weights, and takes them away again', async () => {
     const line = '84613316902921216';
-    const info = await provider.zoneInfo?.(zone);
+    const info = await vendor.provider.zoneInfo?.(zone);
     assert.deepEqual(info?.lines[0], { id: 'default', name: '默认' });
     assert.deepEqual(info?.lines[2], { id: '84613316902921217', name: '联通北京', parent: line });
     assert.equal(info?.minTtl, 600);
     const there = { ...record('www', 'A', '192.0.2.1'), line, weight: 5 };
     await one({ op: 'create', after: record('www', 'A', '192.0.2.1') });
     await one({ op: 'create', after: there });
-    const list = await provider.listRecords(zone);
+    const list = await vendor.provider.listRecords(zone);
     assert.deepEqual(
       list.map((r) => [r.line, r.weight]),
       [
@@ -97,39 +91,39 @@ describe('DNS.LA', () => {
     );
     const before = list[1] as RemoteRecord;
     await one({ op: 'update', before, after: { ...before, value: '192.0.2.9', line: 'default', weight: null } });
-    const after = standIn.records[1];
+    const after = vendor.standIn.records[1];
     assert.deepEqual([after?.data, after?.lineId, after?.weight], ['192.0.2.9', '', 0]);
   });
 
   it('toggles alone, and tells when only a part of a change was carried out', async () => {
     await one({ op: 'create', after: record('www', 'A', '192.0.2.1') });
-    const before = (await provider.listRecords(zone))[0] as RemoteRecord;
-    standIn.requests.length = 0;
+    const before = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
+    vendor.standIn.requests.length = 0;
     await one({ op: 'update', before, after: { ...before, enabled: false } });
     assert.deepEqual(
-      standIn.requests.map(({ path }) => path),
+      vendor.standIn.requests.map(({ path }) => path),
       ['/api/recordDisable'],
     );
-    const off = (await provider.listRecords(zone))[0] as RemoteRecord;
-    const { handler } = standIn;
-    standIn.handler = (request) =>
+    const off = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
       request.path.endsWith('Disable') ? { body: { code: 500, msg: 'no' } } : handler(request);
     const outcome = await one({ op: 'update', before: off, after: { ...off, value: '192.0.2.2', enabled: true } });
     const made = await one({ op: 'create', after: record('new', 'A', '192.0.2.1', { enabled: false }) });
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
     for (const part of [outcome, made])
       assert.ok(part && !part.ok && part.error.kind === 'rejected' && part.error.mayHaveApplied);
   });
 
   it('shows what it cannot write, read-only', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       stored({ id: '1', type: 256, host: 'u', data: 'https://example.net/' }),
       stored({ id: '2', type: 33, host: '_sip._tcp', data: '1 5 5060 sip.example.net' }),
       stored({ id: '3', type: 999, host: 'o', data: 'x' }),
       stored({ id: '4', type: 5, host: 'c', data: 'a.example.net.', lineId: '0' }),
     );
     assert.deepEqual(
-      (await provider.listRecords(zone)).map((r) => [r.type, r.value, r.line, r.readOnly]),
+      (await vendor.provider.listRecords(zone)).map((r) => [r.type, r.value, r.line, r.readOnly]),
       [
         ['URL', 'https://example.net/', 'default', true],
         ['SRV', '5 5060 sip.example.net', 'default', true],
@@ -140,7 +134,7 @@ describe('DNS.LA', () => {
   });
 
   it('takes a list that is cut, or lacks a page, for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     for (const body of [
       {},
       '',
@@ -148,19 +142,19 @@ describe('DNS.LA', () => {
       { code: 200, data: {} },
       { code: 200, data: { total: 3, results: null } },
     ]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
-      await assert.rejects(provider.listZones(), { kind: 'unavailable' }, JSON.stringify(body));
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
+      await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' }, JSON.stringify(body));
     }
-    standIn.handler = handler;
-    standIn.records.push(stored({ id: '1' }), stored({ id: '2' }), stored({ id: '3' }));
-    standIn.most.page = 2;
-    assert.equal((await provider.listRecords(zone)).length, 3);
-    standIn.handler = (request) =>
+    vendor.standIn.handler = handler;
+    vendor.standIn.records.push(stored({ id: '1' }), stored({ id: '2' }), stored({ id: '3' }));
+    vendor.standIn.most.page = 2;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 3);
+    vendor.standIn.handler = (request) =>
       request.query.pageIndex === '2' ? { body: { code: 200, data: { total: 3, results: [] } } } : handler(request);
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
-    standIn.records.length = 0;
-    assert.deepEqual(await provider.listRecords(zone), []);
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+    vendor.standIn.records.length = 0;
+    assert.deepEqual(await vendor.provider.listRecords(zone), []);
   });
 });

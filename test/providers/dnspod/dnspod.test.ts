@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { dnspod } from '../../../src/providers/dnspod/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { LOGIN, startDnspod } from './stand-in.js';
 import type { Kept } from './zone-stand-in.js';
@@ -34,59 +34,59 @@ providerContract('DNSPod (stand-in)', async () => {
 });
 
 describe('DNSPod', () => {
-  let standIn: Awaited<ReturnType<typeof startDnspod>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startDnspod();
-    provider = open(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startDnspod, open);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
   });
   const record = (type: string, value: string, more = {}) =>
     ({ ...dnsRecord({ host: 'www', type, value, ttl: 600 }, zone.name), remark: '', ...more }) as const;
-  const apply = async (change: Change) => (await provider.apply(zone, [change]))[0];
-  const sent = () => standIn.requests.map(({ path }) => path);
-  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
+  const apply = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
+  const sent = () => vendor.standIn.requests.map(({ path }) => path);
+  const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
 
   it('says in its words what is refused, though the status is 200', async () => {
-    await assert.rejects(open(standIn, 'wrong').listZones(), { kind: 'auth', message: /Login failed \(code -1\)/ });
-    await assert.rejects(open(standIn, LOGIN.token, '9').check(), { kind: 'auth', message: /token ID is invalid/ });
+    await assert.rejects(open(vendor.standIn, 'wrong').listZones(), {
+      kind: 'auth',
+      message: /Login failed \(code -1\)/,
+    });
+    await assert.rejects(open(vendor.standIn, LOGIN.token, '9').check(), {
+      kind: 'auth',
+      message: /token ID is invalid/,
+    });
     const missing = { id: 'none.example', name: 'none.example' };
-    await assert.rejects(provider.listRecords(missing), { kind: 'not_found', message: /Domain is not exists/ });
-    const { handler } = standIn;
+    await assert.rejects(vendor.provider.listRecords(missing), { kind: 'not_found', message: /Domain is not exists/ });
+    const { handler } = vendor.standIn;
     for (const [code, kind] of [
       ['21', 'rejected'],
       ['83', 'auth'],
       ['-99', 'unavailable'],
     ] as const) {
-      standIn.handler = () => ({ body: { status: { code, message: `no, ${LOGIN.token}` } } });
-      await assert.rejects(provider.listRecords(zone), (error: Error & { kind: string }) => {
+      vendor.standIn.handler = () => ({ body: { status: { code, message: `no, ${LOGIN.token}` } } });
+      await assert.rejects(vendor.provider.listRecords(zone), (error: Error & { kind: string }) => {
         assert.deepEqual([error.kind, error.message.includes(LOGIN.token)], [kind, false]);
         return true;
       });
     }
     for (const body of [{}, { records: [] }, { status: { code: '1' } }, { status: { code: '1' }, records: [] }]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('finds a zone by its exact name; a zone may be empty', async () => {
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    assert.equal(await provider.findZone?.('tract.example'), null);
-    assert.deepEqual(await provider.findZone?.('xn--fsqu00a.example'), {
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    assert.equal(await vendor.provider.findZone?.('tract.example'), null);
+    assert.deepEqual(await vendor.provider.findZone?.('xn--fsqu00a.example'), {
       id: '例子.example',
       name: 'xn--fsqu00a.example',
     });
-    assert.deepEqual(await provider.listRecords({ id: 'other.example', name: 'other.example' }), []);
+    assert.deepEqual(await vendor.provider.listRecords({ id: 'other.example', name: 'other.example' }), []);
   });
 
   it('tells lines and plan of a zone', async () => {
-    assert.deepEqual(await provider.zoneInfo?.(zone), {
+    assert.deepEqual(await vendor.provider.zoneInfo?.(zone), {
       lines: [
         { id: 'default', name: '默认' },
         { id: '10=0', name: '电信' },
@@ -100,18 +100,18 @@ describe('DNSPod', () => {
   it('keeps line, weight, remark and state through an update of the value', async () => {
     const one = record('A', '192.0.2.1', { line: '10=0', weight: 30, remark: '官网', enabled: false });
     for (const after of [one, record('A', '192.0.2.1')]) assert.ok((await apply({ op: 'create', after }))?.ok);
-    const before = (await provider.listRecords(zone)).find((r) => r.line === '10=0') as RemoteRecord;
+    const before = (await vendor.provider.listRecords(zone)).find((r) => r.line === '10=0') as RemoteRecord;
     assert.deepEqual([before.weight, before.remark, before.enabled], [30, '官网', false]);
     assert.ok((await apply({ op: 'update', before, after: { ...one, value: '192.0.2.2' } }))?.ok);
     const expected = { value: '192.0.2.2', lineId: '10=0', line: '电信', weight: 30, remark: '官网', enabled: false };
-    assert.deepEqual(standIn.records[0], kept(Number(before.remoteId), expected));
-    assert.deepEqual(standIn.records[1], kept(standIn.records[1]?.id as number, {}));
+    assert.deepEqual(vendor.standIn.records[0], kept(Number(before.remoteId), expected));
+    assert.deepEqual(vendor.standIn.records[1], kept(vendor.standIn.records[1]?.id as number, {}));
   });
 
   it('writes the state alone, and the remark, by calls of their own', async () => {
     await apply({ op: 'create', after: record('A', '192.0.2.1') });
     let before = await only();
-    standIn.requests.length = 0;
+    vendor.standIn.requests.length = 0;
     await apply({ op: 'update', before, after: record('A', '192.0.2.1', { enabled: false }) });
     before = { ...before, enabled: false };
     await apply({ op: 'update', before, after: record('A', '192.0.2.1', { enabled: false, remark: 'x' }) });
@@ -121,8 +121,8 @@ describe('DNSPod', () => {
 
   it('writes a line that has a name alone by its name', async () => {
     await apply({ op: 'create', after: record('A', '192.0.2.1', { line: '百度' }) });
-    assert.equal(standIn.records[0]?.lineId, '90=0');
-    standIn.records.splice(0, 1, kept(1, { lineId: '', line: '自定义' }));
+    assert.equal(vendor.standIn.records[0]?.lineId, '90=0');
+    vendor.standIn.records.splice(0, 1, kept(1, { lineId: '', line: '自定义' }));
     assert.equal((await only()).line, '自定义');
   });
 
@@ -135,16 +135,16 @@ describe('DNSPod', () => {
     ] as const) {
       const plain = dnsRecord({ host: '@', type, value: type === 'TXT' ? 'x' : value, priority }, zone.name);
       assert.ok((await apply({ op: 'create', after: { ...plain, value } }))?.ok);
-      const form = formOf(standIn.requests.at(-1)?.body);
+      const form = formOf(vendor.standIn.requests.at(-1)?.body);
       assert.deepEqual({ value: form.value, ...(form.mx && { mx: form.mx }) }, expected);
       assert.deepEqual([form.sub_domain, form.record_line_id, form.status], ['@', '0', 'enable']);
     }
   });
 
   it('shows the NS of the vendor itself read-only', async () => {
-    standIn.records.push(kept(1, { name: '@', type: 'NS', value: 'f1g1ns1.dnspod.net.', system: true }));
+    vendor.standIn.records.push(kept(1, { name: '@', type: 'NS', value: 'f1g1ns1.dnspod.net.', system: true }));
     assert.deepEqual(
-      (await provider.listRecords(zone)).map((r) => [r.value, r.readOnly]),
+      (await vendor.provider.listRecords(zone)).map((r) => [r.value, r.readOnly]),
       [['f1g1ns1.dnspod.net', true]],
     );
   });
@@ -162,18 +162,18 @@ describe('DNSPod', () => {
   });
 
   it('takes a page that is missing for an error', async () => {
-    standIn.records.push(...Array.from({ length: 5 }, (_, i) => kept(i + 1, { value: `192.0.2.${i}` })));
-    standIn.most.page = 2;
-    const { handler } = standIn;
+    vendor.standIn.records.push(...Array.from({ length: 5 }, (_, i) => kept(i + 1, { value: `192.0.2.${i}` })));
+    vendor.standIn.most.page = 2;
+    const { handler } = vendor.standIn;
     for (const answer of [
       { status: { code: '1' }, info: { record_total: '5' }, records: [] },
       { status: { code: '10', message: 'No records' } },
     ]) {
-      standIn.handler = (request) => (formOf(request.body).offset === '4' ? { body: answer } : handler(request));
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      vendor.standIn.handler = (request) => (formOf(request.body).offset === '4' ? { body: answer } : handler(request));
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
-    standIn.handler = handler;
-    assert.equal((await provider.listRecords(zone)).length, 5);
-    standIn.most.page = 3000;
+    vendor.standIn.handler = handler;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 5);
+    vendor.standIn.most.page = 3000;
   });
 });

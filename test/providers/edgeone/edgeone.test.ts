@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { edgeone } from '../../../src/providers/edgeone/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { KEY } from '../tencentcloud/stand-in.js';
 import { startEdgeone, type TeoRecord } from './stand-in.js';
@@ -30,27 +30,26 @@ providerContract('Tencent EdgeOne (stand-in)', async () => {
 });
 
 describe('Tencent EdgeOne', () => {
-  let standIn: Awaited<ReturnType<typeof startEdgeone>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startEdgeone();
-    standIn.rules.apexNs = false;
-    provider = open(standIn);
+  const vendor = standInFor(startEdgeone, open);
+  beforeAll(() => {
+    vendor.standIn.rules.apexNs = false;
   });
-  afterAll(() => standIn.stop());
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
   });
   const record = (type: string, value: string, more = {}) =>
     ({ ...dnsRecord({ host: 'www', type, value, ttl: 600 }, zone.name), ...more }) as const;
-  const apply = async (change: Change) => (await provider.apply(zone, [change]))[0];
-  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
+  const apply = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
+  const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(open(standIn, 'wrong').listZones(), { kind: 'auth', message: /SignatureFailure/ });
-    await assert.rejects(open(standIn, KEY.secret, 'other').check(), { kind: 'auth', message: /SecretIdNotFound/ });
-    await assert.rejects(provider.listRecords({ id: 'zone-9', name: 'x.example' }), {
+    await assert.rejects(open(vendor.standIn, 'wrong').listZones(), { kind: 'auth', message: /SignatureFailure/ });
+    await assert.rejects(open(vendor.standIn, KEY.secret, 'other').check(), {
+      kind: 'auth',
+      message: /SecretIdNotFound/,
+    });
+    await assert.rejects(vendor.provider.listRecords({ id: 'zone-9', name: 'x.example' }), {
       kind: 'not_found',
       message: /站点不存在/,
     });
@@ -60,45 +59,46 @@ describe('Tencent EdgeOne', () => {
 
   it('lists and finds the sites that are delegated to it, by their exact names', async () => {
     assert.deepEqual(
-      (await provider.listZones()).map((z) => z.name),
+      (await vendor.provider.listZones()).map((z) => z.name),
       ['other.example', 'contract.example'],
     );
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    for (const name of ['accelerated.example', 'tract.example']) assert.equal(await provider.findZone?.(name), null);
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    for (const name of ['accelerated.example', 'tract.example'])
+      assert.equal(await vendor.provider.findZone?.(name), null);
   });
 
   it('refuses MX priorities beyond 50 before anything is sent', async () => {
     const of = (priority: number) => record('MX', 'mx.example.net', { priority });
     const outcome = await apply({ op: 'create', after: of(51) });
     assert.match(outcome?.ok === false ? outcome.error.message : '', /priorities of 0 to 50/);
-    assert.equal(standIn.requests.length, 0);
+    assert.equal(vendor.standIn.requests.length, 0);
     assert.ok((await apply({ op: 'create', after: of(50) }))?.ok);
   });
 
   it('keeps line, weight and state through an update of the value', async () => {
-    standIn.records.push(held('r-1', { Location: 'CN.HB', Weight: 30, Status: 'disable' }), held('r-2'));
+    vendor.standIn.records.push(held('r-1', { Location: 'CN.HB', Weight: 30, Status: 'disable' }), held('r-2'));
     const before = await only();
     assert.deepEqual([before.line, before.weight, before.enabled], ['CN.HB', 30, false]);
     const { remoteId: _, readOnly: __, ...plain } = before;
     assert.ok((await apply({ op: 'update', before, after: { ...plain, value: '192.0.2.2' } }))?.ok);
     const expected = held('r-1', { Location: 'CN.HB', Weight: 30, Status: 'disable', Content: '192.0.2.2' });
-    assert.deepEqual(standIn.records, [expected, held('r-2')]);
+    assert.deepEqual(vendor.standIn.records, [expected, held('r-2')]);
     await apply({
       op: 'update',
       before: { ...before, value: '192.0.2.2' },
       after: { ...plain, value: '192.0.2.2', weight: null },
     });
-    assert.equal(standIn.records[0]?.Weight, -1);
+    assert.equal(vendor.standIn.records[0]?.Weight, -1);
   });
 
   it('turns records off and on by a call of its own, new ones after they were made', async () => {
     await apply({ op: 'create', after: record('A', '192.0.2.1', { enabled: false }) });
     const before = await only();
     assert.equal(before.enabled, false);
-    standIn.requests.length = 0;
+    vendor.standIn.requests.length = 0;
     await apply({ op: 'update', before, after: record('A', '192.0.2.1') });
     assert.deepEqual(
-      standIn.requests.map(({ body }) => body),
+      vendor.standIn.requests.map(({ body }) => body),
       [{ ZoneId: 'zone-2', RecordsToEnable: [before.remoteId] }],
     );
     assert.equal((await only()).enabled, true);
@@ -114,7 +114,7 @@ describe('Tencent EdgeOne', () => {
       const after = dnsRecord({ host: '@', type, value, priority, ttl: 600 }, zone.name);
       assert.ok((await apply({ op: 'create', after }))?.ok);
       const sent = { ZoneId: 'zone-2', Name: 'contract.example', Type: type, TTL: 600, ...expected };
-      assert.deepEqual(standIn.requests.at(-1)?.body, sent);
+      assert.deepEqual(vendor.standIn.requests.at(-1)?.body, sent);
     }
   });
 
@@ -123,7 +123,7 @@ describe('Tencent EdgeOne', () => {
     const before = await only();
     const refused = await apply({ op: 'update', before, after: record('A', '192.0.2.2', { ttl: 1 }) });
     assert.equal(refused?.ok === false && refused.error.kind, 'rejected');
-    standIn.records.length = 0;
+    vendor.standIn.records.length = 0;
     for (const more of [{ value: '192.0.2.2' }, { enabled: false }]) {
       const gone = await apply({ op: 'update', before, after: record('A', '192.0.2.1', more) });
       assert.equal(gone?.ok === false && gone.error.kind, 'not_found');
@@ -134,16 +134,16 @@ describe('Tencent EdgeOne', () => {
   });
 
   it('takes a page that is missing for an error', async () => {
-    standIn.records.push(...Array.from({ length: 5 }, (_, i) => held(`r-${i}`, { Content: `192.0.2.${i}` })));
-    standIn.rules.page = 2;
-    const { handler } = standIn;
-    standIn.handler = (request) =>
+    vendor.standIn.records.push(...Array.from({ length: 5 }, (_, i) => held(`r-${i}`, { Content: `192.0.2.${i}` })));
+    vendor.standIn.rules.page = 2;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
       (request.body as { Offset: number }).Offset === 4
         ? { body: { Response: { TotalCount: 5, DnsRecords: [] } } }
         : handler(request);
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
-    assert.equal((await provider.listRecords(zone)).length, 5);
-    standIn.rules.page = 1000;
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 5);
+    vendor.standIn.rules.page = 1000;
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { gandi } from '../../../src/providers/gandi/declaration.js';
 import type { DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startGandi } from './stand-in.js';
 
@@ -20,33 +20,29 @@ providerContract('Gandi (stand-in)', async () => {
 });
 
 describe('Gandi', () => {
-  let standIn: Awaited<ReturnType<typeof startGandi>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startGandi();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startGandi, connect);
   const a = (host: string, value: string) => dnsRecord({ type: 'A', host, value, ttl: 300 }, zone.name);
   const put = (rrset_name: string, rrset_type: string, ...rrset_values: string[]) =>
-    standIn.state.sets.push({ rrset_name, rrset_type, rrset_ttl: 300, rrset_values });
+    vendor.standIn.state.sets.push({ rrset_name, rrset_type, rrset_ttl: 300, rrset_values });
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /could not verify/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /could not verify/ });
     const gone = { id: 'x.example', name: 'x.example' };
-    await assert.rejects(provider.listRecords(gone), { kind: 'not_found', message: /could not be found/ });
-    const [missing] = await provider.apply(gone, [{ op: 'create', after: a('www', '192.0.2.1') }]);
+    await assert.rejects(vendor.provider.listRecords(gone), { kind: 'not_found', message: /could not be found/ });
+    const [missing] = await vendor.provider.apply(gone, [{ op: 'create', after: a('www', '192.0.2.1') }]);
     assert.ok(missing && !missing.ok && missing.error.kind === 'not_found');
-    const [outcome] = await provider.apply(zone, [{ op: 'create', after: { ...a('low', '192.0.2.1'), ttl: 5 } }]);
+    const [outcome] = await vendor.provider.apply(zone, [
+      { op: 'create', after: { ...a('low', '192.0.2.1'), ttl: 5 } },
+    ]);
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
     assert.match(outcome.error.message, /rrset_ttl: 5 is less than minimum/);
   });
 
   it('finds a zone by its exact name', async () => {
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    assert.equal(await provider.findZone?.('absent.example'), null);
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    assert.equal(await vendor.provider.findZone?.('absent.example'), null);
     assert.deepEqual(
-      (await provider.listZones()).map(({ id }) => id),
+      (await vendor.provider.listZones()).map(({ id }) => id),
       ['contract.example', 'other.example'],
     );
   });
@@ -55,43 +51,46 @@ describe('Gandi', () => {
     put('www', 'CNAME', 'web');
     put('self', 'CNAME', '@');
     put('mail', 'MX', '10 mx', '20 mx.example.net.');
-    const listed = await provider.listRecords(zone);
+    const listed = await vendor.provider.listRecords(zone);
     const values = (host: string) => listed.filter((r) => r.host === host).map((r) => r.value);
     assert.deepEqual(values('www'), ['web.contract.example']);
     assert.deepEqual(values('self'), ['contract.example']);
     assert.deepEqual(values('mail'), ['mx.contract.example', 'mx.example.net']);
     const before = listed.find((r) => r.value === 'mx.example.net') as RemoteRecord;
-    const [outcome] = await provider.apply(zone, [{ op: 'delete', before }]);
+    const [outcome] = await vendor.provider.apply(zone, [{ op: 'delete', before }]);
     assert.ok(outcome?.ok);
-    assert.deepEqual(standIn.state.sets.at(-1)?.rrset_values, ['10 mx.contract.example.']);
-    standIn.state.sets.splice(-3);
+    assert.deepEqual(vendor.standIn.state.sets.at(-1)?.rrset_values, ['10 mx.contract.example.']);
+    vendor.standIn.state.sets.splice(-3);
   });
 
   it('reads a set anew that went meanwhile', async () => {
     put('race', 'A', '192.0.2.1');
-    const [before] = (await provider.listRecords(zone)).filter((r) => r.host === 'race');
-    const { handler } = standIn;
-    standIn.handler = (request) => {
-      if (request.method === 'DELETE') standIn.state.sets.pop();
+    const [before] = (await vendor.provider.listRecords(zone)).filter((r) => r.host === 'race');
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => {
+      if (request.method === 'DELETE') vendor.standIn.state.sets.pop();
       return handler(request);
     };
-    const outcomes = await provider.apply(zone, [{ op: 'delete', before: before as RemoteRecord }]);
+    const outcomes = await vendor.provider.apply(zone, [{ op: 'delete', before: before as RemoteRecord }]);
     assert.deepEqual(outcomes, [{ ok: true, remoteId: null }]);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('takes a list that is cut for an error', async () => {
-    const { handler } = standIn;
-    const [set] = standIn.state.sets;
+    const { handler } = vendor.standIn;
+    const [set] = vendor.standIn.state.sets;
     for (const [body, total] of [
       [{}, '0'],
       [[set], '2'],
       [[set], 'x'],
       [[{ ...set, rrset_values: undefined }], '1'],
     ] as const) {
-      standIn.handler = ({ query }) => ({ body: query.page === '1' ? body : [], headers: { 'total-count': total } });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
+      vendor.standIn.handler = ({ query }) => ({
+        body: query.page === '1' ? body : [],
+        headers: { 'total-count': total },
+      });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { gcore } from '../../../src/providers/gcore/declaration.js';
 import type { Change, DnsProvider } from '../../../src/providers/provider.js';
 import { noFixtures, sample, sampleAnswer } from '../../support/fixtures.js';
 import { itUnless } from '../../support/suites.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type GcoreSet, startGcore } from './stand-in.js';
 
@@ -29,33 +29,27 @@ providerContract('Gcore DNS (stand-in)', async () => {
 });
 
 describe('Gcore DNS', () => {
-  let standIn: Awaited<ReturnType<typeof startGcore>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startGcore();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startGcore, connect);
   beforeEach(() => {
-    standIn.state.sets = [];
-    standIn.requests.length = 0;
+    vendor.standIn.state.sets = [];
+    vendor.standIn.requests.length = 0;
   });
   const record = (host: string, type: string, value: string, priority: number | null = null) =>
     dnsRecord({ host, type, value, priority, ttl: 300 }, zone.name);
-  const apply = async (...changes: Change[]) => provider.apply(zone, changes);
+  const apply = async (...changes: Change[]) => vendor.provider.apply(zone, changes);
   const set = (type: string, more: Partial<GcoreSet>): GcoreSet => ({
     ...{ name: 'www.contract.example', type, ttl: 300, resource_records: [{ content: ['192.0.2.1'], enabled: true }] },
     ...more,
   });
   const sent = () => {
-    const { method, path, body } = standIn.requests.at(-1) ?? {};
+    const { method, path, body } = vendor.standIn.requests.at(-1) ?? {};
     return { method, path, body };
   };
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /invalid API token/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /invalid API token/ });
     const missing = { id: 'none.example', name: 'none.example' };
-    await assert.rejects(provider.listRecords(missing), { kind: 'not_found', message: /get zone by name/ });
+    await assert.rejects(vendor.provider.listRecords(missing), { kind: 'not_found', message: /get zone by name/ });
   });
 
   it('sends the parts of values in a list, numbers as such', async () => {
@@ -71,20 +65,20 @@ describe('Gcore DNS', () => {
       const name = host === '@' ? zone.name : `${host}.${zone.name}`;
       const body = { ttl: 300, resource_records: [{ content, enabled: true }] };
       assert.deepEqual(sent(), { method: 'POST', path: `/zones/${zone.name}/${name}/${type}`, body });
-      const held = (await provider.listRecords(zone)).find(({ remoteId }) => remoteId === made.remoteId);
+      const held = (await vendor.provider.listRecords(zone)).find(({ remoteId }) => remoteId === made.remoteId);
       assert.deepEqual([held?.value, held?.priority, held?.readOnly], [value, priority, false]);
     }
   });
 
   it('keeps what it does not know of a set and of its values', async () => {
     const meta = { notes: ['of the office'] };
-    standIn.state.sets = [
+    vendor.standIn.state.sets = [
       set('A', {
         meta: { failover: {} },
         resource_records: [{ content: ['192.0.2.1'], enabled: false, meta }, { content: ['192.0.2.2'] }],
       }),
     ];
-    const [off, on] = await provider.listRecords(zone);
+    const [off, on] = await vendor.provider.listRecords(zone);
     assert.deepEqual([off?.enabled, on?.enabled], [false, true]);
     assert.ok(on);
     assert.ok((await apply({ op: 'update', before: on, after: { ...on, value: '192.0.2.3' } }))[0]?.ok);
@@ -97,18 +91,18 @@ describe('Gcore DNS', () => {
   });
 
   it('leaves sets alone among which filters choose', async () => {
-    standIn.state.sets = [set('A', { filters: [{ type: 'geodns' }] })];
+    vendor.standIn.state.sets = [set('A', { filters: [{ type: 'geodns' }] })];
     assert.deepEqual(
-      (await provider.listRecords(zone)).map(({ value, readOnly }) => [value, readOnly]),
+      (await vendor.provider.listRecords(zone)).map(({ value, readOnly }) => [value, readOnly]),
       [['192.0.2.1', true]],
     );
     const [outcome] = await apply({ op: 'create', after: record('www', 'A', '192.0.2.9') });
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected' && /Filters/.test(outcome.error.message));
-    assert.ok(standIn.requests.every(({ method }) => method === 'GET'));
+    assert.ok(vendor.standIn.requests.every(({ method }) => method === 'GET'));
   });
 
   it('takes a list that is cut for an error, and one without its length as it came', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     for (const body of [
       undefined,
       {},
@@ -116,37 +110,39 @@ describe('Gcore DNS', () => {
       { rrsets: [], total_amount: 1 },
       { rrsets: [{ name: 'x' }] },
     ]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
-    standIn.handler = handler;
-    standIn.state.told = false;
-    assert.deepEqual((await provider.listZones()).length, 3);
-    assert.deepEqual(await provider.listRecords(zone), []);
-    standIn.state.told = true;
+    vendor.standIn.handler = handler;
+    vendor.standIn.state.told = false;
+    assert.deepEqual((await vendor.provider.listZones()).length, 3);
+    assert.deepEqual(await vendor.provider.listRecords(zone), []);
+    vendor.standIn.state.told = true;
   });
 
   it('deletes a set that is gone already, but not of a zone that is', async () => {
-    standIn.state.sets = [set('A', {})];
-    const [before] = await provider.listRecords(zone);
+    vendor.standIn.state.sets = [set('A', {})];
+    const [before] = await vendor.provider.listRecords(zone);
     assert.ok(before);
-    const { handler } = standIn;
-    standIn.handler = (request) => {
-      if (request.method === 'DELETE') standIn.state.sets = [];
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => {
+      if (request.method === 'DELETE') vendor.standIn.state.sets = [];
       return handler(request);
     };
     assert.deepEqual(await apply({ op: 'delete', before }), [{ ok: true, remoteId: null }]);
-    standIn.handler = () => ({ status: 404, body: { error: 'get zone by name: record not found' } });
+    vendor.standIn.handler = () => ({ status: 404, body: { error: 'get zone by name: record not found' } });
     const [gone] = await apply({ op: 'delete', before });
     assert.equal(gone?.ok === false && gone.error.kind, 'not_found');
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   itUnless(noFixtures)('sends and reads what other clients do', async () => {
-    const { handler } = standIn;
-    standIn.handler = () => ({ body: sampleAnswer('gcore', 'gcore-no-changes') });
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = () => ({ body: sampleAnswer('gcore', 'gcore-no-changes') });
     const unit = { id: 'unit.tests', name: 'unit.tests' };
-    const shown = (await provider.listRecords(unit)).map((r) => `${r.host} ${r.type} ${r.priority ?? '-'} ${r.value}`);
+    const shown = (await vendor.provider.listRecords(unit)).map(
+      (r) => `${r.host} ${r.type} ${r.priority ?? '-'} ${r.value}`,
+    );
     for (const line of [
       '@ A - 1.2.3.5',
       '@ CAA - 0 issue "ca.unit.tests"',
@@ -169,9 +165,9 @@ describe('Gcore DNS', () => {
       const rrsets = held.length
         ? [set('TXT', { name: '_acme-challenge.example.com', ttl, resource_records: held })]
         : [];
-      standIn.handler = (asked) => ({ body: asked.method === 'GET' ? { rrsets } : {} });
+      vendor.standIn.handler = (asked) => ({ body: asked.method === 'GET' ? { rrsets } : {} });
       const after = dnsRecord({ host: '_acme-challenge', type: 'TXT', value: `${values.at(-1)}`, ttl }, 'example.com');
-      const made = await provider.apply({ id: 'example.com', name: 'example.com' }, [{ op: 'create', after }]);
+      const made = await vendor.provider.apply({ id: 'example.com', name: 'example.com' }, [{ op: 'create', after }]);
       assert.ok(made[0]?.ok);
       const { path, body } = sent();
       assert.deepEqual({ method: sent().method, path: `/v2${path}` }, { method: request.method, path: request.path });
@@ -179,6 +175,6 @@ describe('Gcore DNS', () => {
         (one as GcoreSet).resource_records.map(({ content }) => JSON.stringify(content)).sort();
       assert.deepEqual([(body as GcoreSet).ttl, bare(body)], [ttl, bare(request.body)]);
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

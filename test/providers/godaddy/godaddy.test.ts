@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { godaddy } from '../../../src/providers/godaddy/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startGodaddy } from './stand-in.js';
 
@@ -20,33 +20,30 @@ providerContract('GoDaddy (stand-in)', async () => {
 });
 
 describe('GoDaddy', () => {
-  let standIn: Awaited<ReturnType<typeof startGodaddy>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startGodaddy();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startGodaddy, connect);
   const record = (type: string, host: string, value: string, more: Partial<LooseRecord> = {}) =>
     dnsRecord({ type, host, value, ttl: 600, ...more }, zone.name);
   const done = async (...changes: Change[]) => {
-    for (const outcome of await provider.apply(zone, changes)) assert.ok(outcome.ok, JSON.stringify(outcome));
+    for (const outcome of await vendor.provider.apply(zone, changes)) assert.ok(outcome.ok, JSON.stringify(outcome));
   };
   const at = async (host: string): Promise<RemoteRecord[]> =>
-    (await provider.listRecords(zone)).filter((r) => r.host === host);
-  const held = (name: string) => standIn.state.rows.filter((row) => row.name === name);
+    (await vendor.provider.listRecords(zone)).filter((r) => r.host === host);
+  const held = (name: string) => vendor.standIn.state.rows.filter((row) => row.name === name);
 
   it('says what is refused in its words, and whom the API is for', async () => {
-    await assert.rejects(connect(standIn, 'wrong').listZones(), { kind: 'auth', message: /Could not authenticate/ });
-    await assert.rejects(provider.listRecords({ id: 'x.example', name: 'x.example' }), {
+    await assert.rejects(connect(vendor.standIn, 'wrong').listZones(), {
+      kind: 'auth',
+      message: /Could not authenticate/,
+    });
+    await assert.rejects(vendor.provider.listRecords({ id: 'x.example', name: 'x.example' }), {
       kind: 'not_found',
       message: /not registered/,
     });
-    standIn.state.small = true;
+    vendor.standIn.state.small = true;
     const words = /not allowed access.*accounts with ten domains/;
-    await assert.rejects(provider.check(), { kind: 'auth', message: words });
-    standIn.state.small = false;
-    const [outcome] = await provider.apply(zone, [
+    await assert.rejects(vendor.provider.check(), { kind: 'auth', message: words });
+    vendor.standIn.state.small = false;
+    const [outcome] = await vendor.provider.apply(zone, [
       { op: 'create', after: record('A', 'low', '192.0.2.1', { ttl: 1 }) },
     ]);
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
@@ -55,12 +52,12 @@ describe('GoDaddy', () => {
 
   it('lists domains by marker, those that were given up left out, and tells when one expires', async () => {
     const many = Array.from({ length: 1100 }, (_, i) => ({ domain: `d${1000 + i}.example`, status: 'ACTIVE' }));
-    standIn.state.domains.push(...many);
-    const zones = (await provider.listZones()).map((found) => found.name);
+    vendor.standIn.state.domains.push(...many);
+    const zones = (await vendor.provider.listZones()).map((found) => found.name);
     assert.deepEqual(zones.length, 1101);
     assert.ok(!zones.includes('given-up.example'));
-    standIn.state.domains.splice(-1100);
-    assert.equal((await provider.zoneInfo?.(zone))?.expiresAt, '2031-02-03T04:05:06.000Z');
+    vendor.standIn.state.domains.splice(-1100);
+    assert.equal((await vendor.provider.zoneInfo?.(zone))?.expiresAt, '2031-02-03T04:05:06.000Z');
   });
 
   it('keeps other services at the name of a SRV, also when both change at once', async () => {
@@ -93,28 +90,35 @@ describe('GoDaddy', () => {
     const [found] = await at('own');
     assert.equal(found?.value, zone.name);
     await done({ op: 'delete', before: found as RemoteRecord });
-    standIn.state.rows.push({ type: 'CAA', name: 'caa', data: 'ca.example.net', flags: 0, tag: 'issue', ttl: 600 });
+    vendor.standIn.state.rows.push({
+      type: 'CAA',
+      name: 'caa',
+      data: 'ca.example.net',
+      flags: 0,
+      tag: 'issue',
+      ttl: 600,
+    });
     const [caa] = await at('caa');
     assert.deepEqual([caa?.value, caa?.readOnly], ['0 issue "ca.example.net"', true]);
-    standIn.state.rows.pop();
+    vendor.standIn.state.rows.pop();
   });
 
   it('reads all of a zone that is longer than a page', async () => {
     const rows = Array.from({ length: 1234 }, (_, i) => ({ type: 'A', name: `h${i}`, data: '192.0.2.1', ttl: 600 }));
-    standIn.state.rows.push(...rows);
-    const listed = await provider.listRecords(zone);
+    vendor.standIn.state.rows.push(...rows);
+    const listed = await vendor.provider.listRecords(zone);
     assert.equal(listed.filter((r) => /^h\d/.test(r.host)).length, 1234);
-    const { handler } = standIn;
-    standIn.handler = (request) => (request.query.offset === '2' ? { status: 500 } : handler(request));
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = () => ({ body: {} });
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
-    standIn.state.rows.splice(-1234);
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => (request.query.offset === '2' ? { status: 500 } : handler(request));
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = () => ({ body: {} });
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+    vendor.standIn.state.rows.splice(-1234);
   });
 
   it('replaces a set by its type and name alone', () => {
-    const writes = standIn.requests.filter(({ method }) => method !== 'GET');
+    const writes = vendor.standIn.requests.filter(({ method }) => method !== 'GET');
     assert.ok(writes.length > 0);
     assert.ok(writes.every(({ path }) => /^\/v1\/domains\/[^/]+\/records\/[A-Z]+\/[^/]+$/.test(path)));
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { hetzner } from '../../../src/providers/hetzner/declaration.js';
 import { type Change, type DnsProvider, ProviderError, type RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type StoredSet, startHetzner, ZONE_ID } from './stand-in.js';
 
@@ -28,57 +28,57 @@ providerContract('Hetzner (stand-in)', async () => {
 });
 
 describe('Hetzner', () => {
-  let standIn: Awaited<ReturnType<typeof startHetzner>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startHetzner();
-    provider = connect(standIn);
-  });
+  const vendor = standInFor(startHetzner, connect);
   beforeEach(() => {
-    standIn.sets.clear();
-    standIn.sets.set('@/NS', nameServers());
-    standIn.requests.length = 0;
-    standIn.looks.next = () => 0;
+    vendor.standIn.sets.clear();
+    vendor.standIn.sets.set('@/NS', nameServers());
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.looks.next = () => 0;
   });
-  afterAll(() => standIn.stop());
 
   const record = (type: string, value: string, more: Partial<LooseRecord> = {}) =>
     dnsRecord({ host: 'www', type, value, ttl: 300, ...more }, zone.name);
   const found = async (host: string, type: string) =>
-    (await provider.listRecords(zone)).filter((r) => r.host === host && r.type === type);
+    (await vendor.provider.listRecords(zone)).filter((r) => r.host === host && r.type === type);
   const one = async (change: Change) => {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome);
     return outcome;
   };
   const writes = () =>
-    standIn.requests
+    vendor.standIn.requests
       .filter((r) => r.method !== 'GET')
       .map((r) => [decodeURIComponent(r.path.slice('/zones/53091/rrsets/'.length)), r.body]);
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').listZones(), { kind: 'auth', message: /unable to authenticate/ });
-    await assert.rejects(provider.listRecords({ id: '7', name: 'x.example' }), { kind: 'not_found' });
+    await assert.rejects(connect(vendor.standIn, 'wrong').listZones(), {
+      kind: 'auth',
+      message: /unable to authenticate/,
+    });
+    await assert.rejects(vendor.provider.listRecords({ id: '7', name: 'x.example' }), { kind: 'not_found' });
     for (const [status, code, kind] of [
       [403, 'token_readonly', 'auth'],
       [403, 'protected', 'rejected'],
       [503, 'unavailable', 'unavailable'],
       [422, 'incorrect_zone_mode', 'rejected'],
     ] as const) {
-      const { handler } = standIn;
-      standIn.handler = () => ({ status, body: { error: { code, message: 'its own words', details: null } } });
-      await assert.rejects(connect(standIn).check(), { kind, message: new RegExp(`its own words \\(code ${code}\\)`) });
-      standIn.handler = handler;
+      const { handler } = vendor.standIn;
+      vendor.standIn.handler = () => ({ status, body: { error: { code, message: 'its own words', details: null } } });
+      await assert.rejects(connect(vendor.standIn).check(), {
+        kind,
+        message: new RegExp(`its own words \\(code ${code}\\)`),
+      });
+      vendor.standIn.handler = handler;
     }
   });
 
   it('finds a zone by its exact name, and shows none that is kept elsewhere', async () => {
-    standIn.zones.push({ id: 2, name: 'second.example', mode: 'secondary', ttl: 3600 });
-    assert.deepEqual(await provider.listZones(), [zone]);
-    assert.deepEqual(await provider.findZone?.(zone.name), zone);
-    assert.equal(await provider.findZone?.('second.example'), null);
-    assert.equal(await provider.findZone?.('tract.example'), null);
-    standIn.zones.pop();
+    vendor.standIn.zones.push({ id: 2, name: 'second.example', mode: 'secondary', ttl: 3600 });
+    assert.deepEqual(await vendor.provider.listZones(), [zone]);
+    assert.deepEqual(await vendor.provider.findZone?.(zone.name), zone);
+    assert.equal(await vendor.provider.findZone?.('second.example'), null);
+    assert.equal(await vendor.provider.findZone?.('tract.example'), null);
+    vendor.standIn.zones.pop();
   });
 
   it('shows sets without a TTL with that of the zone, and leaves it to the zone', async () => {
@@ -87,17 +87,22 @@ describe('Hetzner', () => {
     const more = record('NS', 'ns8.example.net', { host: '@', ttl: 86400 });
     assert.ok((await one({ op: 'create', after: more })).ok);
     assert.deepEqual(writes(), [['@/NS/actions/add_records', { records: [{ value: 'ns8.example.net.' }] }]]);
-    assert.equal(standIn.sets.get('@/NS')?.ttl, null);
+    assert.equal(vendor.standIn.sets.get('@/NS')?.ttl, null);
     assert.ok(
       (await one({ op: 'update', before: ns as RemoteRecord, after: { ...(ns as RemoteRecord), ttl: 60 } })).ok,
     );
     assert.deepEqual(writes()[1], ['@/NS/actions/change_ttl', { ttl: 60 }]);
-    assert.equal(standIn.sets.get('@/NS')?.records.length, 2);
+    assert.equal(vendor.standIn.sets.get('@/NS')?.records.length, 2);
   });
 
   it('reads a name without final dot as relative to the zone', async () => {
-    standIn.sets.set('a/CNAME', { name: 'a', type: 'CNAME', ttl: 60, records: [{ value: 'docs.example.com' }] });
-    standIn.sets.set('b/MX', { name: 'b', type: 'MX', ttl: 60, records: [{ value: '10 mail' }, { value: '20 m.x.' }] });
+    vendor.standIn.sets.set('a/CNAME', { name: 'a', type: 'CNAME', ttl: 60, records: [{ value: 'docs.example.com' }] });
+    vendor.standIn.sets.set('b/MX', {
+      name: 'b',
+      type: 'MX',
+      ttl: 60,
+      records: [{ value: '10 mail' }, { value: '20 m.x.' }],
+    });
     assert.equal((await found('a', 'CNAME'))[0]?.value, `docs.example.com.${zone.name}`);
     const [mail, other] = await found('b', 'MX');
     assert.deepEqual([mail?.value, other?.value], [`mail.${zone.name}`, 'm.x']);
@@ -109,22 +114,22 @@ describe('Hetzner', () => {
 
   it('keeps comments, of siblings and of a value that changes', async () => {
     const records = ['192.0.2.1', '192.0.2.2'].map((value) => ({ value, comment: `it is ${value}` }));
-    standIn.sets.set('www/A', { name: 'www', type: 'A', ttl: 300, records });
+    vendor.standIn.sets.set('www/A', { name: 'www', type: 'A', ttl: 300, records });
     const [before] = await found('www', 'A');
     assert.ok((await one({ op: 'update', before: before as RemoteRecord, after: record('A', '192.0.2.9') })).ok);
-    assert.deepEqual(standIn.sets.get('www/A')?.records, [
+    assert.deepEqual(vendor.standIn.sets.get('www/A')?.records, [
       { value: '192.0.2.9', comment: 'it is 192.0.2.1' },
       { value: '192.0.2.2', comment: 'it is 192.0.2.2' },
     ]);
   });
 
   it('leaves what others add between its reading and its writing', async () => {
-    const { handler } = standIn;
-    standIn.sets.set('www/A', { name: 'www', type: 'A', ttl: 300, records: [{ value: '192.0.2.1' }] });
+    const { handler } = vendor.standIn;
+    vendor.standIn.sets.set('www/A', { name: 'www', type: 'A', ttl: 300, records: [{ value: '192.0.2.1' }] });
     const [before] = await found('www', 'A');
-    const values = () => standIn.sets.get('www/A')?.records.map((r) => r.value);
-    standIn.handler = (request) => {
-      if (request.method === 'POST') standIn.sets.get('www/A')?.records.push({ value: '192.0.2.8' });
+    const values = () => vendor.standIn.sets.get('www/A')?.records.map((r) => r.value);
+    vendor.standIn.handler = (request) => {
+      if (request.method === 'POST') vendor.standIn.sets.get('www/A')?.records.push({ value: '192.0.2.8' });
       return handler(request);
     };
     await one({ op: 'create', after: record('A', '192.0.2.2') });
@@ -133,44 +138,44 @@ describe('Hetzner', () => {
     assert.ok(values()?.includes('192.0.2.8'));
     // all of it went meanwhile: it is read once more, and nothing is left to do
     let times = 0;
-    standIn.handler = (request) => {
-      if (request.method === 'POST' && times++ === 0) standIn.sets.delete('www/A');
+    vendor.standIn.handler = (request) => {
+      if (request.method === 'POST' && times++ === 0) vendor.standIn.sets.delete('www/A');
       return handler(request);
     };
     const gone = (await found('www', 'A'))[0] as RemoteRecord;
     assert.deepEqual(await one({ op: 'delete', before: gone }), { ok: true, remoteId: null });
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('waits for an action, and says when it failed', async () => {
-    standIn.looks.next = () => 3;
+    vendor.standIn.looks.next = () => 3;
     assert.ok((await one({ op: 'create', after: record('A', '192.0.2.1') })).ok);
     assert.deepEqual(
       (await found('www', 'A')).map((r) => r.value),
       ['192.0.2.1'],
     );
-    assert.equal(standIn.requests.filter((r) => r.path.startsWith('/zones/actions/')).length, 3);
-    const { handler } = standIn;
+    assert.equal(vendor.standIn.requests.filter((r) => r.path.startsWith('/zones/actions/')).length, 3);
+    const { handler } = vendor.standIn;
     const action = { id: 604989101982372, status: 'error', error: { code: 'action_failed', message: 'Action failed' } };
-    standIn.handler = (request) =>
+    vendor.standIn.handler = (request) =>
       request.path.startsWith('/zones/actions/') ? { body: { action } } : handler(request);
     const outcome = await one({ op: 'create', after: record('A', '192.0.2.2') });
     assert.ok(!outcome.ok && outcome.error.kind === 'rejected' && outcome.error.mayHaveApplied);
     assert.match(outcome.error.message, /Action failed \(code action_failed\)/);
     // one that cannot be looked at any more may be carried out
-    standIn.handler = (request) =>
+    vendor.standIn.handler = (request) =>
       request.path.startsWith('/zones/actions/') ? { status: 404, body: {} } : handler(request);
     const unknown = await one({ op: 'create', after: record('A', '192.0.2.3') });
     assert.ok(!unknown.ok && unknown.error.mayHaveApplied && unknown.error.late === 'once');
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('says of a change of TTL and value, of which the second part is refused, that something is written', async () => {
-    standIn.sets.set('www/A', { name: 'www', type: 'A', ttl: 300, records: [{ value: '192.0.2.1' }] });
+    vendor.standIn.sets.set('www/A', { name: 'www', type: 'A', ttl: 300, records: [{ value: '192.0.2.1' }] });
     const [before] = await found('www', 'A');
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const error = { code: 'invalid_input', message: 'no' };
-    standIn.handler = (request) =>
+    vendor.standIn.handler = (request) =>
       request.path.endsWith('set_records') ? { status: 422, body: { error } } : handler(request);
     const change: Change = {
       op: 'update',
@@ -179,23 +184,23 @@ describe('Hetzner', () => {
     };
     const outcome = await one(change);
     assert.ok(!outcome.ok && outcome.error.kind === 'rejected' && outcome.error.mayHaveApplied);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('tries again while another action is at the zone', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     let times = 0;
-    standIn.handler = (request) =>
+    vendor.standIn.handler = (request) =>
       request.method === 'POST' && times++ === 0
         ? { status: 423, body: { error: { code: 'locked', message: 'zone is locked' } } }
         : handler(request);
     assert.ok((await one({ op: 'create', after: record('A', '192.0.2.1') })).ok);
     assert.equal(times, 2);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('takes a list that is cut for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const set = { ...nameServers(), ttl: 60, id: '@/NS' };
     const pagination = { next_page: null, total_entries: 1 };
     const cuts: [string, unknown][] = [
@@ -208,24 +213,24 @@ describe('Hetzner', () => {
       ['without entries', { meta: { pagination } }],
     ];
     for (const [what, body] of cuts) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, what);
-      await assert.rejects(provider.listZones(), { kind: 'unavailable' }, what);
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, what);
+      await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' }, what);
     }
     for (const broken of [
       { ...set, ttl: '60' },
       { ...set, records: undefined },
       { ...set, ttl: null },
     ]) {
-      standIn.handler = ({ path }) =>
+      vendor.standIn.handler = ({ path }) =>
         path.endsWith('/rrsets') ? { body: { rrsets: [broken], meta: { pagination } } } : { body: {} };
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
     // a second page that is refused takes the first with it
-    standIn.most.page = 1;
-    standIn.handler = (request) => (request.query.page === '2' ? { status: 500 } : handler(request));
-    await assert.rejects(connect(standIn).listRecords(zone), ProviderError);
-    standIn.most.page = 100;
-    standIn.handler = handler;
+    vendor.standIn.most.page = 1;
+    vendor.standIn.handler = (request) => (request.query.page === '2' ? { status: 500 } : handler(request));
+    await assert.rejects(connect(vendor.standIn).listRecords(zone), ProviderError);
+    vendor.standIn.most.page = 100;
+    vendor.standIn.handler = handler;
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { huaweicloud } from '../../../src/providers/huaweicloud/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { HUAWEI_ZONE, startHuaweicloud } from './stand-in.js';
 
@@ -33,28 +33,22 @@ providerContract('Huawei Cloud (stand-in)', async () => {
 });
 
 describe('Huawei Cloud: edges', () => {
-  let standIn: Awaited<ReturnType<typeof startHuaweicloud>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startHuaweicloud();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startHuaweicloud, connect);
   beforeEach(() => {
-    standIn.requests.length = 0;
-    standIn.sets.splice(2);
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.sets.splice(2);
   });
   const a = (value: string, more: Partial<LooseRecord> = {}) =>
     dnsRecord({ host: 'www', type: 'A', value, ttl: 600, ...more }, zone.name);
   const apply = async (...changes: Change[]) =>
-    (await provider.apply(zone, changes)).map((o) => (o.ok ? 'ok' : `${o.error.kind}: ${o.error.message}`));
-  const listed = async () => (await provider.listRecords(zone)).filter((r) => r.host === 'www');
+    (await vendor.provider.apply(zone, changes)).map((o) => (o.ok ? 'ok' : `${o.error.kind}: ${o.error.message}`));
+  const listed = async () => (await vendor.provider.listRecords(zone)).filter((r) => r.host === 'www');
 
   it('finds zones by their exact names, Unicode ones too', async () => {
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    assert.equal(await provider.findZone?.('act.example'), null);
-    assert.equal((await provider.listZones()).at(-1)?.name, 'xn--fsqu00a.example');
-    await assert.rejects(provider.listRecords({ id: 'x', name: 'x.example' }), {
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    assert.equal(await vendor.provider.findZone?.('act.example'), null);
+    assert.equal((await vendor.provider.listZones()).at(-1)?.name, 'xn--fsqu00a.example');
+    await assert.rejects(vendor.provider.listRecords({ id: 'x', name: 'x.example' }), {
       ...{ kind: 'not_found', message: /This zone does not exist\. \(code DNS\.0302\)/ },
     });
   });
@@ -68,7 +62,7 @@ describe('Huawei Cloud: edges', () => {
       ['ok', 'ok'],
     );
     assert.deepEqual(
-      standIn.sets.slice(2).map((s) => s.line),
+      vendor.standIn.sets.slice(2).map((s) => s.line),
       ['default_view', 'Dianxin'],
     );
     const both = await listed();
@@ -79,26 +73,26 @@ describe('Huawei Cloud: edges', () => {
     assert.notEqual(both[0]?.remoteId, both[1]?.remoteId);
     assert.deepEqual(await apply({ op: 'delete', before: both[1] as RemoteRecord }), ['ok']);
     assert.deepEqual(
-      standIn.sets.slice(2).map((s) => s.line),
+      vendor.standIn.sets.slice(2).map((s) => s.line),
       ['default_view'],
     );
     assert.deepEqual(
-      (await provider.zoneInfo?.(zone))?.lines.map((l) => l.id),
+      (await vendor.provider.zoneInfo?.(zone))?.lines.map((l) => l.id),
       ['default', 'Dianxin', 'Dianxin_Huabei'],
     );
   });
 
   it('leaves the weight and the description of a set as they are', async () => {
     await apply({ op: 'create', after: a('192.0.2.1') });
-    Object.assign(standIn.sets[2] as object, { weight: 7, description: 'ours' });
+    Object.assign(vendor.standIn.sets[2] as object, { weight: 7, description: 'ours' });
     assert.deepEqual(await apply({ op: 'create', after: a('192.0.2.2') }), ['ok']);
-    const { weight, description, records } = standIn.sets[2] ?? {};
+    const { weight, description, records } = vendor.standIn.sets[2] ?? {};
     assert.deepEqual([weight, description, records], [7, 'ours', ['192.0.2.1', '192.0.2.2']]);
   });
 
   it('shows aliases, weighted and paused sets, and writes none of them', async () => {
     await apply({ op: 'create', after: a('192.0.2.1') });
-    const [, , set] = standIn.sets;
+    const [, , set] = vendor.standIn.sets;
     assert.ok(set);
     const shown = async () => (await listed()).map((r) => [r.value, r.readOnly, r.enabled]);
     const tried = async () => (await apply({ op: 'create', after: a('192.0.2.9') }))[0];
@@ -106,13 +100,13 @@ describe('Huawei Cloud: edges', () => {
     assert.deepEqual(await shown(), [['192.0.2.1', true, false]]);
     assert.match(`${await tried()}`, /^rejected: A www is paused there/);
     set.status = 'ACTIVE';
-    standIn.sets.push({ ...set, id: 'other', weight: 3, records: ['192.0.2.2'] });
+    vendor.standIn.sets.push({ ...set, id: 'other', weight: 3, records: ['192.0.2.2'] });
     assert.deepEqual(await shown(), [
       ['192.0.2.1 of weight 1', true, true],
       ['192.0.2.2 of weight 3', true, true],
     ]);
     assert.match(`${await tried()}`, /^rejected: A www is several sets with weights/);
-    standIn.sets.splice(3);
+    vendor.standIn.sets.splice(3);
     set.alias_target = { resource_type: 'waf', resource_domain_name: 'x.example.net' };
     set.records = null;
     assert.deepEqual(await shown(), [['ALIAS x.example.net', true, true]]);
@@ -122,19 +116,19 @@ describe('Huawei Cloud: edges', () => {
 
   it('takes what is on its way out for gone', async () => {
     await apply({ op: 'create', after: a('192.0.2.1') });
-    (standIn.sets[2] as { status: string }).status = 'PENDING_DELETE';
+    (vendor.standIn.sets[2] as { status: string }).status = 'PENDING_DELETE';
     assert.deepEqual(await listed(), []);
   });
 
   it('reads once more when a set has gone meanwhile', async () => {
     await apply({ op: 'create', after: a('192.0.2.1') });
-    const { handler } = standIn;
-    standIn.handler = (request) => {
-      if (request.method === 'PUT') standIn.sets.splice(2);
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => {
+      if (request.method === 'PUT') vendor.standIn.sets.splice(2);
       return handler(request);
     };
     assert.deepEqual(await apply({ op: 'create', after: a('192.0.2.2') }), ['ok']);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
     assert.deepEqual(
       (await listed()).map((r) => r.value),
       ['192.0.2.2'],
@@ -146,7 +140,7 @@ describe('Huawei Cloud: edges', () => {
     assert.deepEqual(await apply({ op: 'create', after: text('a, b') }, { op: 'create', after: text('a\\b') }), [
       ...['ok', 'rejected: Huawei Cloud takes no TXT value with quotes, backslashes, or what is not ASCII'],
     ]);
-    assert.deepEqual(standIn.sets[2]?.records, ['"a, b"']);
+    assert.deepEqual(vendor.standIn.sets[2]?.records, ['"a, b"']);
     assert.match(`${await apply({ op: 'create', after: text('x'.repeat(4049)) })}`, /more than 4048 bytes/);
     assert.deepEqual(await apply({ op: 'create', after: { ...text('x'.repeat(4048)), host: 'long' } }), ['ok']);
     const mx = dnsRecord({ host: 'www', type: 'MX', value: '.', priority: 0 }, zone.name);
@@ -155,9 +149,9 @@ describe('Huawei Cloud: edges', () => {
 
   it('tells a region by its host, and takes no other host for one', async () => {
     await assert.rejects(connectTo(huaweicloud, { ...stranger, region: 'evil.example/' }).check(), { kind: 'auth' });
-    await connect(standIn, { region: 'ap-southeast-1', project_id: 'p1' }).check();
-    assert.equal(standIn.requests[0]?.headers['x-project-id'], 'p1');
-    assert.match(String(standIn.requests[0]?.headers.authorization), /x-project-id/);
+    await connect(vendor.standIn, { region: 'ap-southeast-1', project_id: 'p1' }).check();
+    assert.equal(vendor.standIn.requests[0]?.headers['x-project-id'], 'p1');
+    assert.match(String(vendor.standIn.requests[0]?.headers.authorization), /x-project-id/);
   });
 
   for (const [status, body, kind] of [
@@ -168,23 +162,24 @@ describe('Huawei Cloud: edges', () => {
     [500, { code: 'DNS.0001', message: 'Internal error.' }, 'unavailable'],
   ] as const) {
     it(`takes ${JSON.stringify(body)} for ${kind}`, async () => {
-      const { handler } = standIn;
-      standIn.handler = () => ({ status, body, headers: { 'retry-after': '60' } });
-      await assert.rejects(connect(standIn).listRecords(zone), { kind });
-      standIn.handler = handler;
+      const { handler } = vendor.standIn;
+      vendor.standIn.handler = () => ({ status, body, headers: { 'retry-after': '60' } });
+      await assert.rejects(connect(vendor.standIn).listRecords(zone), { kind });
+      vendor.standIn.handler = handler;
     });
   }
 
   it('takes a list that is cut, or a page that is missing, for an error', async () => {
-    const { handler } = standIn;
-    const whole = { links: {}, recordsets: standIn.sets, metadata: { total_count: 2 } };
+    const { handler } = vendor.standIn;
+    const whole = { links: {}, recordsets: vendor.standIn.sets, metadata: { total_count: 2 } };
     for (const body of [undefined, {}, { ...whole, metadata: undefined }, { ...whole, metadata: { total_count: 3 } }]) {
-      standIn.handler = ({ query }) => (query.offset === '0' ? { body } : { body: { ...whole, recordsets: [] } });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      vendor.standIn.handler = ({ query }) =>
+        query.offset === '0' ? { body } : { body: { ...whole, recordsets: [] } };
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
-    standIn.handler = () => ({ body: { ...whole, recordsets: [{ id: 'x', name: 'x' }, { id: 'y' }] } });
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
-    assert.equal((await provider.listRecords(zone)).length, 2);
+    vendor.standIn.handler = () => ({ body: { ...whole, recordsets: [{ id: 'x', name: 'x' }, { id: 'y' }] } });
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 2);
   });
 });

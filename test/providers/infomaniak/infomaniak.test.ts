@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import type { Connected } from '../../../src/providers/connect.js';
 import { infomaniak } from '../../../src/providers/infomaniak/declaration.js';
 import type { Change, RemoteRecord } from '../../../src/providers/provider.js';
-import { type Answer, connectTo } from '../../support/vendor.js';
+import { type Answer, connectTo, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type Stored, startInfomaniak } from './stand-in.js';
 
@@ -26,48 +26,45 @@ providerContract('Infomaniak (stand-in)', async () => {
 });
 
 describe('Infomaniak', () => {
-  let standIn: Awaited<ReturnType<typeof startInfomaniak>>;
-  let provider: Connected;
-  beforeAll(async () => {
-    standIn = await startInfomaniak();
-    provider = connect(standIn.url);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startInfomaniak, (standIn) => connect(standIn.url));
   beforeEach(() => {
-    standIn.requests.length = 0;
-    standIn.most.page = 100;
-    standIn.records.splice(0, standIn.records.length, { ...ns });
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.most.page = 100;
+    vendor.standIn.records.splice(0, vendor.standIn.records.length, { ...ns });
   });
   const www = (type: string, value: string, more: object = {}) =>
     dnsRecord({ host: 'www', type, value, ttl: 300, ...more }, zone.name);
   const one = async (change: Change) => {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome);
     return outcome;
   };
   const find = async (host: string): Promise<RemoteRecord> => {
-    const found = (await provider.listRecords(zone)).find((record) => record.host === host);
+    const found = (await vendor.provider.listRecords(zone)).find((record) => record.host === host);
     assert.ok(found, host);
     return found;
   };
   const answering = async (what: RegExp, answer: Answer, body: () => Promise<unknown>) => {
-    const { handler } = standIn;
-    standIn.handler = (request) => (what.test(`${request.method} ${request.path}`) ? answer : handler(request));
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => (what.test(`${request.method} ${request.path}`) ? answer : handler(request));
     await body().finally(() => {
-      standIn.handler = handler;
+      vendor.standIn.handler = handler;
     });
   };
-  const sent = () => standIn.requests.at(-1)?.body;
+  const sent = () => vendor.standIn.requests.at(-1)?.body;
 
   it('says in its words what is refused, also with a status of success', async () => {
-    await assert.rejects(connect(standIn.url, 'wrong').check(), { kind: 'auth', message: /Authorization required/ });
+    await assert.rejects(connect(vendor.standIn.url, 'wrong').check(), {
+      kind: 'auth',
+      message: /Authorization required/,
+    });
     const missing = { id: 'x.example', name: 'x.example' };
-    await assert.rejects(provider.listRecords(missing), { kind: 'not_found', message: /Object not found/ });
+    await assert.rejects(vendor.provider.listRecords(missing), { kind: 'not_found', message: /Object not found/ });
     const refused = await one({ op: 'create', after: www('A', '192.0.2.1', { ttl: 30 }) });
     assert.ok(!refused.ok && /Validation failed .*The ttl is invalid/.test(refused.error.message));
     const error = { code: 'object_not_found', description: 'Object not found' };
     await answering(/./, { body: { result: 'error', error } }, async () => {
-      await assert.rejects(provider.listRecords(zone), { kind: 'not_found' });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'not_found' });
       const before = { ...www('A', '192.0.2.1'), remoteId: '9', readOnly: false };
       assert.deepEqual(await one({ op: 'delete', before }), { ok: true, remoteId: null });
     });
@@ -96,12 +93,12 @@ describe('Infomaniak', () => {
   it('does not make again what is there', async () => {
     const first = await one({ op: 'create', after: www('A', '192.0.2.1') });
     assert.deepEqual(await one({ op: 'create', after: www('A', '192.0.2.1') }), first);
-    assert.equal(standIn.requests.filter(({ method }) => method === 'POST').length, 1);
+    assert.equal(vendor.standIn.requests.filter(({ method }) => method === 'POST').length, 1);
   });
 
   it('tells when the registration ends', async () => {
-    assert.equal((await provider.zoneInfo(zone))?.expiresAt, '2021-10-19T22:00:00.000Z');
-    assert.equal((await provider.zoneInfo({ id: 'x.example', name: 'x.example' }))?.expiresAt, null);
+    assert.equal((await vendor.provider.zoneInfo(zone))?.expiresAt, '2021-10-19T22:00:00.000Z');
+    assert.equal((await vendor.provider.zoneInfo({ id: 'x.example', name: 'x.example' }))?.expiresAt, null);
   });
 
   it('takes a list that is cut for an error', async () => {
@@ -114,7 +111,7 @@ describe('Infomaniak', () => {
       { result: 'success', data: [ns], total: 3 },
     ])
       await answering(/./, { body }, () =>
-        assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body)),
+        assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body)),
       );
     await answering(/POST/, { body: { result: 'success' } }, async () => {
       const outcome = await one({ op: 'create', after: www('A', '192.0.2.1') });
@@ -124,16 +121,16 @@ describe('Infomaniak', () => {
 
   it('reads all pages, also where no total is told', async () => {
     for (let i = 2; i < 260; i++)
-      standIn.records.push({ ...ns, id: i, source: `n${i}`, type: 'A', target: '192.0.2.1' });
-    const { handler } = standIn;
-    standIn.handler = async (request) => {
+      vendor.standIn.records.push({ ...ns, id: i, source: `n${i}`, type: 'A', target: '192.0.2.1' });
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = async (request) => {
       const { body, ...answer } = await handler(request);
       const { total: _, ...rest } = body as { total: number };
       return { ...answer, body: rest };
     };
-    assert.equal((await provider.listRecords(zone)).length, 259);
-    standIn.handler = handler;
-    standIn.most.page = 7;
-    assert.equal((await provider.listRecords(zone)).length, 259);
+    assert.equal((await vendor.provider.listRecords(zone)).length, 259);
+    vendor.standIn.handler = handler;
+    vendor.standIn.most.page = 7;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 259);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { inwx } from '../../../src/providers/inwx/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startInwx } from './stand-in.js';
 
@@ -30,51 +30,48 @@ providerContract('INWX (stand-in)', async () => {
 });
 
 describe('INWX', () => {
-  let standIn: Awaited<ReturnType<typeof startInwx>>;
+  const vendor = standInFor(startInwx);
   let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startInwx();
-  });
   beforeEach(() => {
-    provider = connect(standIn);
-    Object.assign(standIn.world, { records: [], logins: 0, sessions: [], tfa: '0', tan: null });
-    standIn.requests.length = 0;
+    provider = connect(vendor.standIn);
+    Object.assign(vendor.standIn.world, { records: [], logins: 0, sessions: [], tfa: '0', tan: null });
+    vendor.standIn.requests.length = 0;
   });
-  afterAll(() => standIn.stop());
   const create = (type: string, value: string, more = {}): Change => ({
     op: 'create',
     after: dnsRecord({ host: '@', type, value, ttl: 300, ...more }, zone.name),
   });
-  const sent = () => (standIn.requests.at(-1)?.body as { params?: object } | undefined)?.params;
+  const sent = () => (vendor.standIn.requests.at(-1)?.body as { params?: object } | undefined)?.params;
 
   it('says in its words what is refused, all with a status of 200', async () => {
-    await assert.rejects(connect(standIn, { password: 'wrong' }).check(), {
+    await assert.rejects(connect(vendor.standIn, { password: 'wrong' }).check(), {
       ...{ kind: 'auth', message: /Authentication error \(code 2200\)/ },
     });
     await assert.rejects(provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const cut = { code: 1000, resData: { domain: zone.name, count: 2, record: [] } };
     for (const body of ['', '{}', '<html>', '{"code":1000}', JSON.stringify(cut), '{"code":2500,"msg":"closing"}']) {
-      standIn.handler = (request) => (JSON.stringify(request.body).includes('login') ? handler(request) : { body });
+      vendor.standIn.handler = (request) =>
+        JSON.stringify(request.body).includes('login') ? handler(request) : { body };
       await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, body);
       await assert.rejects(provider.listZones(), { kind: 'unavailable' }, body);
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('logs in once, also when many calls need it at once, and anew when the session has ended', async () => {
     await Promise.all([provider.listRecords(zone), provider.listZones(), provider.listRecords(zone)]);
-    assert.equal(standIn.world.logins, 1);
-    standIn.world.sessions = [];
+    assert.equal(vendor.standIn.world.logins, 1);
+    vendor.standIn.world.sessions = [];
     assert.equal((await provider.listZones()).length, 1);
-    assert.equal(standIn.world.logins, 2);
+    assert.equal(vendor.standIn.world.logins, 2);
   });
 
   it('gives the code of a second factor, or says that its secret is missing', async () => {
-    standIn.world.tfa = 'GOOGLE-AUTH';
+    vendor.standIn.world.tfa = 'GOOGLE-AUTH';
     await assert.rejects(provider.check(), { kind: 'auth', message: /second factor/ });
-    await connect(standIn, { shared_secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' }).check();
-    assert.match(String(standIn.world.tan), /^\d{6}$/);
+    await connect(vendor.standIn, { shared_secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' }).check();
+    assert.match(String(vendor.standIn.world.tan), /^\d{6}$/);
   });
 
   it('sends names in full, targets without dot, and of an update what changes', async () => {
@@ -97,7 +94,7 @@ describe('INWX', () => {
   it('sends no empty target, and says until when the domain is registered', async () => {
     const [outcome] = await provider.apply(zone, [create('MX', '.', { priority: 0 })]);
     assert.ok(outcome && !outcome.ok && !outcome.tried);
-    assert.equal(standIn.requests.length, 0);
+    assert.equal(vendor.standIn.requests.length, 0);
     assert.equal((await provider.zoneInfo?.(zone))?.expiresAt, '2027-09-18T15:45:59.000Z');
     assert.equal((await provider.zoneInfo?.({ id: 'x.example', name: 'x.example' }))?.expiresAt, null);
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { ionos } from '../../../src/providers/ionos/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { type Answer, connectTo } from '../../support/vendor.js';
+import { type Answer, connectTo, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type Stored, startIonos } from './stand-in.js';
 
@@ -37,41 +37,35 @@ providerContract('IONOS (stand-in)', async () => {
 });
 
 describe('IONOS', () => {
-  let standIn: Awaited<ReturnType<typeof startIonos>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startIonos();
-    provider = connect(standIn.url);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startIonos, (standIn) => connect(standIn.url));
   beforeEach(() => {
-    standIn.requests.length = 0;
-    standIn.records.splice(0, standIn.records.length, { ...ns });
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.records.splice(0, vendor.standIn.records.length, { ...ns });
   });
   const www = (type: string, value: string, more: object = {}) =>
     dnsRecord({ host: 'www', type, value, ttl: 300, ...more }, zone.name);
   const one = async (change: Change) => {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome);
     return outcome;
   };
   const find = async (host: string): Promise<RemoteRecord> => {
-    const found = (await provider.listRecords(zone)).find((record) => record.host === host);
+    const found = (await vendor.provider.listRecords(zone)).find((record) => record.host === host);
     assert.ok(found, host);
     return found;
   };
   const answering = async (answer: Answer, body: () => Promise<unknown>) => {
-    const { handler } = standIn;
-    standIn.handler = () => answer;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = () => answer;
     await body().finally(() => {
-      standIn.handler = handler;
+      vendor.standIn.handler = handler;
     });
   };
-  const sent = () => standIn.requests.at(-1)?.body;
+  const sent = () => vendor.standIn.requests.at(-1)?.body;
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn.url, 'wrong').check(), { kind: 'auth', message: /not authorized/ });
-    await assert.rejects(provider.listRecords({ id: 'x', name: 'x.example' }), {
+    await assert.rejects(connect(vendor.standIn.url, 'wrong').check(), { kind: 'auth', message: /not authorized/ });
+    await assert.rejects(vendor.provider.listRecords({ id: 'x', name: 'x.example' }), {
       kind: 'not_found',
       message: /Zone does not exist/,
     });
@@ -119,7 +113,7 @@ describe('IONOS', () => {
     const after = www('A', '192.0.2.1');
     const [first, second] = [await one({ op: 'create', after }), await one({ op: 'create', after })];
     assert.deepEqual(second, first);
-    assert.equal(standIn.requests.filter((r) => r.method === 'POST').length, 1);
+    assert.equal(vendor.standIn.requests.filter((r) => r.method === 'POST').length, 1);
     const again = await one({ op: 'create', after: { ...after, ttl: 600 } });
     assert.deepEqual(again, first);
     assert.equal((await find('www')).ttl, 600);
@@ -127,8 +121,8 @@ describe('IONOS', () => {
 
   it('takes a list that is cut for an error', async () => {
     for (const body of [undefined, {}, { records: {} }, { records: [{}] }, { records: [{ ...ns, content: null }] }]) {
-      await answering({ body }, () => assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }));
+      await answering({ body }, () => assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }));
     }
-    await answering({ body: {} }, () => assert.rejects(provider.listZones(), { kind: 'unavailable' }));
+    await answering({ body: {} }, () => assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' }));
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { jdcloud } from '../../../src/providers/jdcloud/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startJdcloud } from './stand-in.js';
 
@@ -21,32 +21,31 @@ providerContract('JD Cloud (stand-in)', async () => {
 });
 
 describe('JD Cloud: edges', () => {
-  let standIn: Awaited<ReturnType<typeof startJdcloud>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startJdcloud();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startJdcloud, connect);
   beforeEach(() => {
-    standIn.requests.length = 0;
-    standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
   });
   const a = (more: Partial<LooseRecord> = {}): DnsRecord =>
     dnsRecord({ host: 'www', type: 'A', value: '192.0.2.1', ttl: 600, ...more }, zone.name);
   const apply = async (...changes: Change[]) =>
-    (await provider.apply(zone, changes)).map((o) => (o.ok ? o.remoteId : `${o.error.kind}: ${o.error.message}`));
-  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
+    (await vendor.provider.apply(zone, changes)).map((o) =>
+      o.ok ? o.remoteId : `${o.error.kind}: ${o.error.message}`,
+    );
+  const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
   const bare = ({ remoteId: _id, readOnly: _ro, ...rest }: RemoteRecord): DnsRecord => rest;
-  const sent = () => standIn.requests.filter((r) => r.method !== 'GET').map((r) => [r.method, r.body]);
+  const sent = () => vendor.standIn.requests.filter((r) => r.method !== 'GET').map((r) => [r.method, r.body]);
 
   it('finds zones by their exact names, and says what is refused', async () => {
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    assert.equal(await provider.findZone?.('act.example'), null);
-    assert.equal((await provider.listZones()).at(-1)?.name, 'xn--fsqu00a.example');
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    assert.equal(await vendor.provider.findZone?.('act.example'), null);
+    assert.equal((await vendor.provider.listZones()).at(-1)?.name, 'xn--fsqu00a.example');
     const gone = { kind: 'not_found', message: /domain not found \(code 404\)/ };
-    await assert.rejects(provider.listRecords({ id: '99', name: 'x.example' }), gone);
-    await assert.rejects(connect(standIn, 'AKOTHER').check(), { kind: 'auth', message: /access key is not valid/ });
+    await assert.rejects(vendor.provider.listRecords({ id: '99', name: 'x.example' }), gone);
+    await assert.rejects(connect(vendor.standIn, 'AKOTHER').check(), {
+      kind: 'auth',
+      message: /access key is not valid/,
+    });
   });
 
   it('sends the record of the sample exchange', async () => {
@@ -59,27 +58,29 @@ describe('JD Cloud: edges', () => {
     const srv = a({ type: 'SRV', host: '_sip._tcp', value: '5 5060 sip.example.net', priority: 1 });
     const weighted = a({ line: '7', weight: 20 });
     await apply({ op: 'create', after: srv }, { op: 'create', after: weighted }, { op: 'create', after: a() });
-    const { mxPriority, weight, port, hostValue } = standIn.records[0] ?? {};
+    const { mxPriority, weight, port, hostValue } = vendor.standIn.records[0] ?? {};
     assert.deepEqual([mxPriority, weight, port, hostValue], [1, 5, 5060, 'sip.example.net']);
-    assert.deepEqual((await provider.listRecords(zone)).map(bare), [srv, weighted, a()]);
+    assert.deepEqual((await vendor.provider.listRecords(zone)).map(bare), [srv, weighted, a()]);
   });
 
   it('turns records on and off with their own call, and says when only that failed', async () => {
     await apply({ op: 'create', after: a({ weight: 20 }) });
     const before = await only();
-    standIn.requests.length = 0;
+    vendor.standIn.requests.length = 0;
     await apply({ op: 'update', before, after: { ...bare(before), enabled: false } });
     assert.deepEqual(sent(), [['PUT', { action: 'disable' }]]);
     assert.deepEqual(await only(), { ...before, enabled: false });
-    const { handler } = standIn;
-    standIn.handler = (request) => (request.path.endsWith('/status') ? { status: 400 } : handler(request));
-    const [outcome] = await provider.apply(zone, [{ op: 'create', after: a({ host: 'other', enabled: false }) }]);
-    standIn.handler = handler;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => (request.path.endsWith('/status') ? { status: 400 } : handler(request));
+    const [outcome] = await vendor.provider.apply(zone, [
+      { op: 'create', after: a({ host: 'other', enabled: false }) },
+    ]);
+    vendor.standIn.handler = handler;
     assert.ok(outcome && !outcome.ok && outcome.error.mayHaveApplied);
   });
 
   it('tells the lines of the plan, without those that it does not have', async () => {
-    assert.deepEqual(await provider.zoneInfo?.(zone), {
+    assert.deepEqual(await vendor.provider.zoneInfo?.(zone), {
       lines: [
         { id: 'default', name: 'Default' },
         { id: '1', name: 'Telecom' },
@@ -90,33 +91,33 @@ describe('JD Cloud: edges', () => {
   });
 
   it('takes an error in an answer of success for one', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     for (const [code, kind] of [
       [429, 'rate_limit'],
       [404, 'not_found'],
       [400, 'rejected'],
     ] as const) {
       const error = { code, status: 'X', message: 'words' };
-      standIn.handler = () => ({ body: { error }, headers: { 'retry-after': '60' } });
-      await assert.rejects(connect(standIn).listRecords(zone), { kind, message: /words/ });
+      vendor.standIn.handler = () => ({ body: { error }, headers: { 'retry-after': '60' } });
+      await assert.rejects(connect(vendor.standIn).listRecords(zone), { kind, message: /words/ });
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('takes a list that is cut, or a page that is missing, for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     await apply({ op: 'create', after: a() });
-    const dataList = [...standIn.records];
+    const dataList = [...vendor.standIn.records];
     for (const result of [undefined, {}, { dataList }, { dataList: null, totalCount: 1 }, { totalCount: 2 }]) {
-      standIn.handler = () => ({ body: { result } });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      vendor.standIn.handler = () => ({ body: { result } });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
-    standIn.handler = ({ query }) => ({
+    vendor.standIn.handler = ({ query }) => ({
       body: { result: { dataList: query.pageNumber === '1' ? dataList : [], totalCount: 2 } },
     });
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = () => ({ body: { result: { totalCount: 0 } } });
-    assert.deepEqual(await provider.listRecords(zone), []);
-    standIn.handler = handler;
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = () => ({ body: { result: { totalCount: 0 } } });
+    assert.deepEqual(await vendor.provider.listRecords(zone), []);
+    vendor.standIn.handler = handler;
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { linode } from '../../../src/providers/linode/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type StoredRecord, startLinode, ZONE_ID } from './stand-in.js';
 
@@ -38,33 +38,27 @@ providerContract('Linode (stand-in)', async () => {
 });
 
 describe('Linode', () => {
-  let standIn: Awaited<ReturnType<typeof startLinode>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startLinode();
-    provider = connect(standIn);
-  });
+  const vendor = standInFor(startLinode, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
-    standIn.forgets.ttl = false;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.forgets.ttl = false;
   });
-  afterAll(() => standIn.stop());
 
   const record = (type: string, value: string, more: Partial<LooseRecord> = {}) =>
     dnsRecord({ host: 'www', type, value, ttl: 300, ...more }, zone.name);
   const one = async (change: Change) => {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome);
     return outcome;
   };
-  const listed = async () => (await provider.listRecords(zone)) as [RemoteRecord, ...RemoteRecord[]];
-  const writes = () => standIn.requests.filter((r) => r.method !== 'GET');
+  const listed = async () => (await vendor.provider.listRecords(zone)) as [RemoteRecord, ...RemoteRecord[]];
+  const writes = () => vendor.standIn.requests.filter((r) => r.method !== 'GET');
   const base = { priority: 0, weight: 0, port: 0, service: null, protocol: null, tag: null };
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').listZones(), { kind: 'auth', message: /Invalid Token/ });
-    await assert.rejects(provider.listRecords({ id: '7', name: 'x.example' }), { kind: 'not_found' });
+    await assert.rejects(connect(vendor.standIn, 'wrong').listZones(), { kind: 'auth', message: /Invalid Token/ });
+    await assert.rejects(vendor.provider.listRecords({ id: '7', name: 'x.example' }), { kind: 'not_found' });
     const outcome = await one({ op: 'create', after: record('MX', 'mx.example.net', { priority: 256 }) });
     assert.ok(
       !outcome.ok && outcome.error.kind === 'rejected' && /priority: Must be 0-255/.test(outcome.error.message),
@@ -72,12 +66,12 @@ describe('Linode', () => {
   });
 
   it('finds a zone by its exact name, and leaves out those that are kept elsewhere', async () => {
-    standIn.zones.push({ id: 3, domain: 'second.example', type: 'slave', ttl_sec: 0 });
-    assert.deepEqual(await provider.listZones(), [zone]);
-    assert.deepEqual(await provider.findZone?.(zone.name), zone);
-    assert.equal(await provider.findZone?.('second.example'), null);
-    assert.equal(standIn.requests.at(-1)?.headers['x-filter'], '{"domain":"second.example"}');
-    standIn.zones.pop();
+    vendor.standIn.zones.push({ id: 3, domain: 'second.example', type: 'slave', ttl_sec: 0 });
+    assert.deepEqual(await vendor.provider.listZones(), [zone]);
+    assert.deepEqual(await vendor.provider.findZone?.(zone.name), zone);
+    assert.equal(await vendor.provider.findZone?.('second.example'), null);
+    assert.equal(vendor.standIn.requests.at(-1)?.headers['x-filter'], '{"domain":"second.example"}');
+    vendor.standIn.zones.pop();
   });
 
   it('sends the parts of a record by their names', async () => {
@@ -99,13 +93,13 @@ describe('Linode', () => {
       assert.deepEqual(writes().at(-1)?.body, { type, ttl_sec: 300, ...expected });
       const held = (await listed()).find((r) => r.remoteId === outcome.remoteId);
       assert.deepEqual([held?.host, held?.value, held?.priority], [host, value, priority]);
-      standIn.records.length = 0; // no other MX beside the one of no mail
+      vendor.standIn.records.length = 0; // no other MX beside the one of no mail
     }
   });
 
   it('reads services of SRV with and without their underscore', async () => {
     const srv = { ...base, type: 'SRV', target: 'sip.example.net', ttl_sec: 300, priority: 1, weight: 2, port: 3 };
-    standIn.records.push(
+    vendor.standIn.records.push(
       { ...srv, id: 1, name: '_sip._tcp', service: '_sip', protocol: '_tcp' },
       { ...srv, id: 2, name: '', service: 'sips', protocol: 'tcp' },
     );
@@ -130,7 +124,7 @@ describe('Linode', () => {
       const outcome = await one({ op: 'create', after });
       assert.ok(!outcome.ok && !outcome.tried && outcome.error.kind === 'rejected');
     }
-    assert.equal(standIn.requests.length, 0);
+    assert.equal(vendor.standIn.requests.length, 0);
   });
 
   it('tells to what a TTL is rounded', async () => {
@@ -144,22 +138,22 @@ describe('Linode', () => {
   });
 
   it('gives a new record the TTL that was lost, and says that it is there when that fails', async () => {
-    standIn.forgets.ttl = true;
+    vendor.standIn.forgets.ttl = true;
     const made = await one({ op: 'create', after: record('A', '192.0.2.1') });
-    assert.deepEqual(made, { ok: true, remoteId: String(standIn.records[0]?.id) });
-    assert.equal(standIn.records[0]?.ttl_sec, 300);
-    const { handler } = standIn;
-    standIn.handler = (request) =>
+    assert.deepEqual(made, { ok: true, remoteId: String(vendor.standIn.records[0]?.id) });
+    assert.equal(vendor.standIn.records[0]?.ttl_sec, 300);
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
       request.method === 'PUT' ? { status: 400, body: { errors: [{ reason: 'no' }] } } : handler(request);
     const outcome = await one({ op: 'create', after: record('A', '192.0.2.2') });
     assert.ok(!outcome.ok && outcome.error.mayHaveApplied);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('shows a record without a TTL with that of its zone, or a day', async () => {
-    standIn.records.push({ ...base, id: 1, type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 });
+    vendor.standIn.records.push({ ...base, id: 1, type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 0 });
     assert.equal((await listed())[0].ttl, 86400);
-    const [own] = standIn.zones;
+    const [own] = vendor.standIn.zones;
     if (own) own.ttl_sec = 7200;
     assert.equal((await listed())[0].ttl, 7200);
     if (own) own.ttl_sec = 0;
@@ -177,7 +171,7 @@ describe('Linode', () => {
   });
 
   it('takes a list or a record that is cut for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const kept: StoredRecord = { ...base, id: 1, type: 'A', name: 'www', target: '192.0.2.1', ttl_sec: 300 };
     const zones = { id: 1, domain: 'x.example', type: 'master' };
     for (const body of [
@@ -186,13 +180,13 @@ describe('Linode', () => {
       { data: [{ ...kept, ...zones }] },
       { data: [{ ...kept, ...zones }], results: 2 },
     ]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-      await assert.rejects(provider.listZones(), { kind: 'unavailable' });
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+      await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' });
     }
-    standIn.handler = () => ({ body: {} });
+    vendor.standIn.handler = () => ({ body: {} });
     const outcome = await one({ op: 'create', after: record('A', '192.0.2.1') });
     assert.ok(!outcome.ok && outcome.error.kind === 'unavailable' && outcome.error.mayHaveApplied);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

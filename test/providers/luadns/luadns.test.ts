@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { luadns } from '../../../src/providers/luadns/declaration.js';
 import { noFixtures, sample } from '../../support/fixtures.js';
 import { itUnless } from '../../support/suites.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type Stored, startLuadns } from './stand-in.js';
 
@@ -26,20 +26,22 @@ providerContract('LuaDNS (stand-in)', async () => {
 });
 
 describe('LuaDNS', () => {
-  let standIn: Awaited<ReturnType<typeof startLuadns>>;
-  beforeAll(async () => {
-    standIn = await startLuadns();
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startLuadns);
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /Invalid email or API key/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), {
+      kind: 'auth',
+      message: /Invalid email or API key/,
+    });
     const missing = { id: '7', name: 'none.example' };
-    await assert.rejects(connect(standIn).listRecords(missing), { kind: 'not_found', message: /Zone not found/ });
+    await assert.rejects(connect(vendor.standIn).listRecords(missing), {
+      kind: 'not_found',
+      message: /Zone not found/,
+    });
   });
 
   it('sends names and targets absolute, texts as they are, and of an update the whole record', async () => {
-    const provider = connect(standIn);
+    const provider = connect(vendor.standIn);
     for (const [host, type, value, priority, content] of [
       ['@', 'MX', 'mx.example.net', 10, '10 mx.example.net.'],
       ['_sip._tcp', 'SRV', '5 5060 sip.example.net', 1, '1 5 5060 sip.example.net.'],
@@ -50,22 +52,22 @@ describe('LuaDNS', () => {
       const record = dnsRecord({ host, type, value, priority, ttl: 600 }, zone.name);
       const [made] = await provider.apply(zone, [{ op: 'create', after: record }]);
       const name = host === '@' ? 'contract.example.' : `${host}.contract.example.`;
-      assert.deepEqual(standIn.requests.at(-1)?.body, { name, type, content, ttl: 600 });
+      assert.deepEqual(vendor.standIn.requests.at(-1)?.body, { name, type, content, ttl: 600 });
       const before = (await provider.listRecords(zone)).find((r) => made?.ok && r.remoteId === made.remoteId);
       assert.ok(before && before.value === value && before.priority === priority);
       await provider.apply(zone, [{ op: 'update', before, after: { ...before, ttl: 300 } }]);
-      const { method, body } = standIn.requests.at(-1) ?? {};
+      const { method, body } = vendor.standIn.requests.at(-1) ?? {};
       assert.deepEqual([method, body], ['PUT', { name, type, content, ttl: 300 }]);
     }
   });
 
   it('shows read-only what is generated, and redirects', async () => {
     const name = 'go.contract.example.';
-    standIn.records.push(
+    vendor.standIn.records.push(
       { id: 7, name, type: 'A', content: '192.0.2.1', ttl: 300, generated: true },
       { id: 8, name, type: 'REDIRECT', content: 'https://example.net/', ttl: 300, generated: false },
     );
-    const all = (await connect(standIn).listRecords(zone)).filter(({ host }) => host === 'go');
+    const all = (await connect(vendor.standIn).listRecords(zone)).filter(({ host }) => host === 'go');
     assert.deepEqual(
       all.map(({ type, readOnly }) => [type, readOnly]),
       [
@@ -89,30 +91,30 @@ describe('LuaDNS', () => {
   });
 
   it('takes an answer to a write without its record for one that may have been carried out', async () => {
-    const { handler } = standIn;
-    standIn.handler = () => ({ body: {} });
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = () => ({ body: {} });
     const after = dnsRecord({ host: 'cut', type: 'A', value: '192.0.2.1' }, zone.name);
-    const [outcome] = await connect(standIn).apply(zone, [{ op: 'create', after }]);
+    const [outcome] = await connect(vendor.standIn).apply(zone, [{ op: 'create', after }]);
     assert.ok(outcome && !outcome.ok && outcome.error.mayHaveApplied);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   itUnless(noFixtures)('sends and reads what other clients do', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const zones = sample('luadns', 'TestClient_ListZones');
-    standIn.handler = () => ({ body: zones.response.body });
-    const [first] = await connect(standIn).listZones();
+    vendor.standIn.handler = () => ({ body: zones.response.body });
+    const [first] = await connect(vendor.standIn).listZones();
     assert.deepEqual(first, { id: '1', name: 'example.com' });
     const { request, response } = sample('luadns', 'TestClient_CreateRecord');
-    standIn.handler = () => ({ body: response.body });
+    vendor.standIn.handler = () => ({ body: response.body });
     const after = dnsRecord(
       { host: '@', type: 'MX', value: 'mail.example.com', priority: 10, ttl: 300 },
       'example.com',
     );
-    const made = await connect(standIn).apply(first ?? zone, [{ op: 'create', after }]);
+    const made = await connect(vendor.standIn).apply(first ?? zone, [{ op: 'create', after }]);
     assert.deepEqual(made, [{ ok: true, remoteId: '100' }]);
-    const { method, path, body } = standIn.requests.at(-1) ?? {};
+    const { method, path, body } = vendor.standIn.requests.at(-1) ?? {};
     assert.deepEqual({ method, path: `/v1${path}`, body }, request);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { namecom } from '../../../src/providers/namecom/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type StoredNamecom, startNamecom } from './stand-in.js';
 
@@ -39,26 +39,23 @@ providerContract('Name.com (stand-in)', async () => {
 });
 
 describe('Name.com', () => {
-  let standIn: Awaited<ReturnType<typeof startNamecom>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startNamecom();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startNamecom, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
-    standIn.most.page = 1000;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.most.page = 1000;
   });
   const record = (host: string, type: string, value: string, more = {}) =>
     dnsRecord({ host, type, value, ttl: 300, ...more }, zone.name);
-  const one = async (change: Change) => (await provider.apply(zone, [change]))[0];
+  const one = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /Unauthenticated/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /Unauthenticated/ });
     const other = { id: 'other.example', name: 'other.example' };
-    await assert.rejects(provider.listRecords(other), { kind: 'not_found', message: /Not Found: Domain not found/ });
+    await assert.rejects(vendor.provider.listRecords(other), {
+      kind: 'not_found',
+      message: /Not Found: Domain not found/,
+    });
     const low = await one({ op: 'create', after: record('www', 'A', '192.0.2.1', { ttl: 60 }) });
     assert.ok(low && !low.ok && low.error.kind === 'rejected' && /Invalid TTL/.test(low.error.message));
   });
@@ -80,12 +77,12 @@ describe('Name.com', () => {
     ] as const) {
       const outcome = await one({ op: 'create', after: record(host, type, value, { priority }) });
       assert.ok(outcome?.ok && !outcome.held, JSON.stringify(outcome));
-      assert.deepEqual(standIn.requests.at(-1)?.body, { ttl: 300, ...expected });
+      assert.deepEqual(vendor.standIn.requests.at(-1)?.body, { ttl: 300, ...expected });
     }
   });
 
   it('shows the NS of the apex, and what it does not know, read-only', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       stored(1, 'NS', '', 'ns1abc.name.com'),
       stored(2, 'NS', 'sub', 'ns.example.net'),
       stored(3, 'CAA', '', '0 issue "ca.example.net"'),
@@ -93,7 +90,7 @@ describe('Name.com', () => {
       stored(5, 'MX', '', 'mx.example.net', { priority: undefined }),
     );
     assert.deepEqual(
-      (await provider.listRecords(zone)).map((r) => [r.remoteId, r.host, r.priority, r.readOnly]),
+      (await vendor.provider.listRecords(zone)).map((r) => [r.remoteId, r.host, r.priority, r.readOnly]),
       [
         ['1', '@', null, true],
         ['2', 'sub', null, false],
@@ -106,34 +103,34 @@ describe('Name.com', () => {
 
   it('writes a guarded change only while it is what was seen', async () => {
     await one({ op: 'create', after: record('www', 'A', '192.0.2.1') });
-    const before = (await provider.listRecords(zone))[0] as RemoteRecord;
-    (standIn.records[0] as StoredNamecom).answer = '192.0.2.7';
+    const before = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
+    (vendor.standIn.records[0] as StoredNamecom).answer = '192.0.2.7';
     const outcome = await one({ op: 'delete', before, guarded: true });
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'changed');
     assert.equal(outcome.error.found?.value, '192.0.2.7');
-    assert.equal(standIn.records.length, 1);
+    assert.equal(vendor.standIn.records.length, 1);
   });
 
   it('knows the end of a registration', async () => {
-    assert.equal((await provider.zoneInfo?.(zone))?.expiresAt, '2027-02-13T00:36:30Z');
+    assert.equal((await vendor.provider.zoneInfo?.(zone))?.expiresAt, '2027-02-13T00:36:30Z');
   });
 
   it('takes a list without its entries, or without a page, for an error', async () => {
-    const { handler } = standIn;
-    standIn.records.push(
+    const { handler } = vendor.standIn;
+    vendor.standIn.records.push(
       stored(1, 'A', 'a', '192.0.2.1'),
       stored(2, 'A', 'b', '192.0.2.1'),
       stored(3, 'A', 'c', '192.0.2.1'),
     );
-    standIn.most.page = 2;
-    assert.equal((await provider.listRecords(zone)).length, 3);
-    standIn.handler = (request) =>
+    vendor.standIn.most.page = 2;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 3);
+    vendor.standIn.handler = (request) =>
       request.query.page === '2' ? { status: 400, body: { message: 'no' } } : handler(request);
-    await assert.rejects(provider.listRecords(zone), { kind: 'rejected' });
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'rejected' });
     for (const body of [{}, '', { records: [], nextPage: 2 }, { records: {} }]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

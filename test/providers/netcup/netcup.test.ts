@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { netcup } from '../../../src/providers/netcup/declaration.js';
 import type { Change, DnsProvider } from '../../../src/providers/provider.js';
-import { connectTo } from '../../support/vendor.js';
+import { connectTo, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type NetcupRecord, startNetcup } from './stand-in.js';
 
@@ -30,64 +30,61 @@ providerContract('netcup (stand-in)', async () => {
 });
 
 describe('netcup', () => {
-  let standIn: Awaited<ReturnType<typeof startNetcup>>;
+  const vendor = standInFor(startNetcup);
   let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startNetcup();
-  });
   beforeEach(() => {
-    provider = connect(standIn.endpoint);
-    Object.assign(standIn.world, { records: [], logins: 0, keeps: (records: NetcupRecord[]) => records });
-    standIn.requests.length = 0;
+    provider = connect(vendor.standIn.endpoint);
+    Object.assign(vendor.standIn.world, { records: [], logins: 0, keeps: (records: NetcupRecord[]) => records });
+    vendor.standIn.requests.length = 0;
   });
-  afterAll(() => standIn.stop());
   const create = (type: string, value: string, more = {}): Change => ({
     op: 'create',
     after: dnsRecord({ host: 'www', type, value, ttl: 86400, ...more }, zone.name),
   });
   const sent = () =>
-    standIn.requests
+    vendor.standIn.requests
       .map(({ body }) => body as { action: string; param: { dnsrecordset?: { dnsrecords: object[] } } })
       .filter(({ action }) => action === 'updateDnsRecords')
       .map(({ param }) => param.dnsrecordset?.dnsrecords);
 
   it('says in its words what is refused, all with a status of 200', async () => {
-    await assert.rejects(connect(standIn.endpoint, { api_password: 'wrong' }).check(), {
+    await assert.rejects(connect(vendor.standIn.endpoint, { api_password: 'wrong' }).check(), {
       ...{ kind: 'auth', message: /Login failed.*\(code 5020\)/ },
     });
-    await assert.rejects(connect(standIn.endpoint, { api_key: 'other' }).listRecords(zone), { kind: 'auth' });
-    assert.equal(standIn.requests.length, 2, 'a password that is refused is not tried again');
+    await assert.rejects(connect(vendor.standIn.endpoint, { api_key: 'other' }).listRecords(zone), { kind: 'auth' });
+    assert.equal(vendor.standIn.requests.length, 2, 'a password that is refused is not tried again');
     await assert.rejects(provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     for (const body of ['', '{}', '<html>', '{"status":"success","statuscode":2000,"responsedata":{}}']) {
-      standIn.handler = (request) => (JSON.stringify(request.body).includes('login') ? handler(request) : { body });
+      vendor.standIn.handler = (request) =>
+        JSON.stringify(request.body).includes('login') ? handler(request) : { body };
       await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, body);
       await assert.rejects(provider.listZones(), { kind: 'unavailable' }, body);
     }
     const words = 'More than 180 requests per minute. Please wait and retry later.';
     const limited = { status: 'error', statuscode: 4013, shortmessage: 'Limit', longmessage: words, responsedata: '' };
     let refused = 0;
-    standIn.handler = (request) => (refused++ ? handler(request) : { body: limited });
-    await connect(standIn.endpoint).check();
-    standIn.handler = handler;
+    vendor.standIn.handler = (request) => (refused++ ? handler(request) : { body: limited });
+    await connect(vendor.standIn.endpoint).check();
+    vendor.standIn.handler = handler;
   });
 
   it('logs in once, also when many calls need it at once, and anew when the session has ended', async () => {
     await Promise.all([provider.listRecords(zone), provider.listZones(), provider.listRecords(zone)]);
-    assert.equal(standIn.world.logins, 1);
-    standIn.world.sessions = [];
+    assert.equal(vendor.standIn.world.logins, 1);
+    vendor.standIn.world.sessions = [];
     const [outcome] = await provider.apply(zone, [create('A', '192.0.2.1')]);
     assert.ok(outcome?.ok);
-    assert.equal(standIn.world.logins, 2);
+    assert.equal(vendor.standIn.world.logins, 2);
   });
 
   it('has the zones that the account names, or that a reseller may list', async () => {
     assert.deepEqual(await provider.findZone?.(zone.name), zone);
     assert.equal(await provider.findZone?.('x.example'), null);
-    await assert.rejects(connect(standIn.endpoint, { domains: `${zone.name} x.example` }).listZones(), {
+    await assert.rejects(connect(vendor.standIn.endpoint, { domains: `${zone.name} x.example` }).listZones(), {
       kind: 'not_found',
     });
-    await assert.rejects(connect(standIn.endpoint, { domains: '' }).listZones(), { message: /Only resellers/ });
+    await assert.rejects(connect(vendor.standIn.endpoint, { domains: '' }).listZones(), { message: /Only resellers/ });
   });
 
   it('tells that the TTL is that of the zone', async () => {
@@ -102,7 +99,7 @@ describe('netcup', () => {
     const record = (id: string, type: string, destination: string, priority = '0'): NetcupRecord => ({
       ...{ id, hostname: '@', type, priority, destination },
     });
-    standIn.world.records = [
+    vendor.standIn.world.records = [
       record('1', 'SRV', '10 5 5060 sip.example.net'),
       record('2', 'SRV', '5 5061 sip.example.net', '20'),
       { ...record('3', 'CNAME', '@'), hostname: 'www' },
@@ -130,8 +127,8 @@ describe('netcup', () => {
       [3],
     );
     const ids = new Set(made.map((o) => o.ok && o.remoteId));
-    assert.deepEqual(ids, new Set(standIn.world.records.map(({ id }) => id)));
-    standIn.world.keeps = (records) => records.filter(({ type }) => type !== 'CAA');
+    assert.deepEqual(ids, new Set(vendor.standIn.world.records.map(({ id }) => id)));
+    vendor.standIn.world.keeps = (records) => records.filter(({ type }) => type !== 'CAA');
     const [lost] = await provider.apply(zone, [create('CAA', '0 issue "ca.example.net"')]);
     assert.ok(lost && !lost.ok && lost.error.kind === 'rejected' && lost.error.mayHaveApplied);
   });
@@ -139,6 +136,6 @@ describe('netcup', () => {
   it('refuses an empty text before anything is written', async () => {
     const [outcome] = await provider.apply(zone, [create('TXT', '')]);
     assert.ok(outcome && !outcome.ok && !outcome.tried);
-    assert.equal(standIn.requests.length, 0);
+    assert.equal(vendor.standIn.requests.length, 0);
   });
 });

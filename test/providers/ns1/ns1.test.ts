@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { ns1 } from '../../../src/providers/ns1/declaration.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
-import { type Answer, connectTo } from '../../support/vendor.js';
+import { type Answer, connectTo, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type StoredSet, startNs1 } from './stand-in.js';
 
@@ -27,42 +27,36 @@ providerContract('NS1 (stand-in)', async () => {
 });
 
 describe('NS1', () => {
-  let standIn: Awaited<ReturnType<typeof startNs1>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startNs1();
-    provider = connect(standIn.url);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startNs1, (standIn) => connect(standIn.url));
   beforeEach(() => {
-    standIn.requests.length = 0;
-    standIn.sets.splice(0, standIn.sets.length, ns());
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.sets.splice(0, vendor.standIn.sets.length, ns());
   });
   const www = (type: string, value: string, more: object = {}) =>
     dnsRecord({ host: 'www', type, value, ttl: 300, ...more }, zone.name);
   const one = async (change: Change) => {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome);
     return outcome;
   };
   const at = async (host: string): Promise<RemoteRecord[]> =>
-    (await provider.listRecords(zone)).filter((record) => record.host === host);
-  const sent = () => standIn.requests.at(-1)?.body as StoredSet;
+    (await vendor.provider.listRecords(zone)).filter((record) => record.host === host);
+  const sent = () => vendor.standIn.requests.at(-1)?.body as StoredSet;
   const answering = async (what: RegExp, answer: Answer, body: () => Promise<unknown>) => {
-    const { handler } = standIn;
-    standIn.handler = (request) => (what.test(`${request.method} ${request.path}`) ? answer : handler(request));
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => (what.test(`${request.method} ${request.path}`) ? answer : handler(request));
     await body().finally(() => {
-      standIn.handler = handler;
+      vendor.standIn.handler = handler;
     });
   };
 
   it('says in its words what is refused, and no zone is not an empty one', async () => {
-    await assert.rejects(connect(standIn.url, 'wrong').check(), { kind: 'auth', message: /Unauthorized/ });
+    await assert.rejects(connect(vendor.standIn.url, 'wrong').check(), { kind: 'auth', message: /Unauthorized/ });
     const missing = { id: 'x.example', name: 'x.example' };
-    await assert.rejects(provider.listRecords(missing), { kind: 'not_found', message: /zone not found/ });
-    const [outcome] = await provider.apply(missing, [{ op: 'create', after: www('A', '192.0.2.1') }]);
+    await assert.rejects(vendor.provider.listRecords(missing), { kind: 'not_found', message: /zone not found/ });
+    const [outcome] = await vendor.provider.apply(missing, [{ op: 'create', after: www('A', '192.0.2.1') }]);
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'not_found');
-    assert.ok(standIn.requests.every(({ method }) => method === 'GET'));
+    assert.ok(vendor.standIn.requests.every(({ method }) => method === 'GET'));
   });
 
   it('sends each part of an answer by itself', async () => {
@@ -80,7 +74,7 @@ describe('NS1', () => {
       ],
     ] as const) {
       await one({ op: 'create', after: www(type, value, { priority }) });
-      assert.equal(standIn.requests.at(-1)?.method, 'PUT');
+      assert.equal(vendor.standIn.requests.at(-1)?.method, 'PUT');
       assert.deepEqual(sent().answers, [{ answer }]);
       const [before] = await at('www');
       assert.ok(before);
@@ -92,7 +86,11 @@ describe('NS1', () => {
 
   it('reads the values of CAA with and without quotes', async () => {
     for (const value of ['ca.example.net', '"ca.example.net"']) {
-      standIn.sets.splice(0, standIn.sets.length, set('CAA', zone.name, [{ answer: [0, 'issue', value] }]));
+      vendor.standIn.sets.splice(
+        0,
+        vendor.standIn.sets.length,
+        set('CAA', zone.name, [{ answer: [0, 'issue', value] }]),
+      );
       assert.equal((await at('@'))[0]?.value, '0 issue "ca.example.net"');
     }
   });
@@ -102,19 +100,21 @@ describe('NS1', () => {
       { answer: ['192.0.2.1'], id: 'a1', meta: { up: { feed: 'f1' } } },
       { answer: ['192.0.2.2'], id: 'a2', meta: { georegion: ['EUROPE'] } },
     ];
-    standIn.sets.push(set('A', `www.${zone.name}`, [near, far], { filters: [{ filter: 'up', config: {} }], ttl: 300 }));
+    vendor.standIn.sets.push(
+      set('A', `www.${zone.name}`, [near, far], { filters: [{ filter: 'up', config: {} }], ttl: 300 }),
+    );
     const before = (await at('www')).find((record) => record.value === '192.0.2.1') as RemoteRecord;
     assert.ok((await one({ op: 'update', before, after: www('A', '192.0.2.9') })).ok);
-    assert.deepEqual(standIn.sets.at(-1)?.answers, [{ ...near, answer: ['192.0.2.9'] }, far]);
-    assert.deepEqual(standIn.sets.at(-1)?.filters, [{ filter: 'up', config: {} }]);
+    assert.deepEqual(vendor.standIn.sets.at(-1)?.answers, [{ ...near, answer: ['192.0.2.9'] }, far]);
+    assert.deepEqual(vendor.standIn.sets.at(-1)?.filters, [{ filter: 'up', config: {} }]);
     assert.equal('filters' in sent(), false);
     await one({ op: 'create', after: www('A', '192.0.2.3') });
-    assert.deepEqual(standIn.sets.at(-1)?.answers.slice(2), [{ answer: ['192.0.2.3'] }]);
+    assert.deepEqual(vendor.standIn.sets.at(-1)?.answers.slice(2), [{ answer: ['192.0.2.3'] }]);
   });
 
   it('shows linked sets read-only, and leaves them alone', async () => {
     for (const type of ['A', 'TXT']) {
-      standIn.sets.splice(1, 9, set(type, `www.${zone.name}`, [], { link: 'other.example' }));
+      vendor.standIn.sets.splice(1, 9, set(type, `www.${zone.name}`, [], { link: 'other.example' }));
       const [record] = await at('www');
       assert.deepEqual([record?.readOnly, record?.value], [true, 'linked to other.example']);
       const outcome = await one({ op: 'create', after: www(type, '192.0.2.1') });
@@ -123,19 +123,19 @@ describe('NS1', () => {
   });
 
   it('reads again when a set came or went meanwhile', async () => {
-    const { handler } = standIn;
-    let meanwhile: (() => unknown) | null = () => standIn.sets.splice(1, 1);
-    standIn.handler = (request) => {
+    const { handler } = vendor.standIn;
+    let meanwhile: (() => unknown) | null = () => vendor.standIn.sets.splice(1, 1);
+    vendor.standIn.handler = (request) => {
       if (request.method === 'POST') {
         meanwhile?.();
         meanwhile = null;
       }
       return handler(request);
     };
-    standIn.sets.push(set('A', `www.${zone.name}`, [{ answer: ['192.0.2.1'] }]));
+    vendor.standIn.sets.push(set('A', `www.${zone.name}`, [{ answer: ['192.0.2.1'] }]));
     assert.ok((await one({ op: 'create', after: www('A', '192.0.2.2') })).ok);
-    assert.deepEqual(standIn.sets.at(-1)?.answers, [{ answer: ['192.0.2.2'] }]);
-    standIn.handler = handler;
+    assert.deepEqual(vendor.standIn.sets.at(-1)?.answers, [{ answer: ['192.0.2.2'] }]);
+    vendor.standIn.handler = handler;
   });
 
   it('takes a list that is cut for an error', async () => {
@@ -146,13 +146,13 @@ describe('NS1', () => {
       { records: [{}] },
       { records: [{ ...ns(), answers: undefined }] },
     ])
-      await answering(/./, { body }, () => assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }));
-    await answering(/./, { body: {} }, () => assert.rejects(provider.listZones(), { kind: 'unavailable' }));
+      await answering(/./, { body }, () => assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }));
+    await answering(/./, { body: {} }, () => assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' }));
     // the same page for ever
     const link = '<https://api.nsone.net/v1/zones/x?after=1>; rel="next"';
     const page = { records: [{ ...ns(), short_answers: ['dns1.p01.nsone.net'] }] };
     await answering(/./, { body: page, headers: { link } }, () =>
-      assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }),
+      assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }),
     );
     // a set whose answer is cut is not written over
     await answering(/GET .*\/A$/, { body: {} }, async () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider } from '../../../src/providers/provider.js';
 import { rainyun } from '../../../src/providers/rainyun/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startRainyun } from './stand-in.js';
 
@@ -21,30 +21,26 @@ providerContract('Rainyun (stand-in)', async () => {
 });
 
 describe('Rainyun: edges', () => {
-  let standIn: Awaited<ReturnType<typeof startRainyun>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startRainyun();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startRainyun, connect);
   beforeEach(() => {
-    standIn.requests.length = 0;
-    standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
   });
   const a = (more: Partial<LooseRecord> = {}): DnsRecord =>
     dnsRecord({ host: 'www', type: 'A', value: '192.0.2.1', ttl: 600, ...more }, zone.name);
   const apply = async (...changes: Change[]) =>
-    (await provider.apply(zone, changes)).map((o) => (o.ok ? o.remoteId : `${o.error.kind}: ${o.error.message}`));
+    (await vendor.provider.apply(zone, changes)).map((o) =>
+      o.ok ? o.remoteId : `${o.error.kind}: ${o.error.message}`,
+    );
 
   it('asks as the sample exchanges do, and says what is refused', async () => {
-    assert.equal((await provider.listZones()).at(-1)?.name, 'xn--fsqu00a.example');
+    assert.equal((await vendor.provider.listZones()).at(-1)?.name, 'xn--fsqu00a.example');
     const options = '{"columnFilters":{"domains.Domain":""},"sort":[],"page":1,"perPage":100}';
-    assert.deepEqual(standIn.requests[0]?.query, { options });
-    await provider.listRecords(zone);
-    assert.deepEqual(standIn.requests[1]?.query, { limit: '100', page_no: '1' });
-    await assert.rejects(connect(standIn, 'another').check(), { kind: 'auth', message: /密钥认证错误或已失效/ });
-    await assert.rejects(provider.listRecords({ id: '9', name: 'x.example' }), { kind: 'not_found' });
+    assert.deepEqual(vendor.standIn.requests[0]?.query, { options });
+    await vendor.provider.listRecords(zone);
+    assert.deepEqual(vendor.standIn.requests[1]?.query, { limit: '100', page_no: '1' });
+    await assert.rejects(connect(vendor.standIn, 'another').check(), { kind: 'auth', message: /密钥认证错误或已失效/ });
+    await assert.rejects(vendor.provider.listRecords({ id: '9', name: 'x.example' }), { kind: 'not_found' });
   });
 
   it('reads full and relative names, and the TTL in both ways', async () => {
@@ -55,10 +51,10 @@ describe('Rainyun: edges', () => {
       { ...one, record_id: 3, host: '@', TTL: 600 },
       { ...one, record_id: 4, host: 'contract.example', TTL: 600 },
     ];
-    const { handler } = standIn;
-    standIn.handler = () => ({ body: { code: 0, data: { TotalRecords: 4, Records } } });
-    const found = (await provider.listRecords(zone)).map((r) => [r.host, r.ttl, r.line]);
-    standIn.handler = handler;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = () => ({ body: { code: 0, data: { TotalRecords: 4, Records } } });
+    const found = (await vendor.provider.listRecords(zone)).map((r) => [r.host, r.ttl, r.line]);
+    vendor.standIn.handler = handler;
     const apex = ['@', 600, 'default'];
     assert.deepEqual(found, [['_acme-challenge.foo', 120, 'default'], ['bar', 300, 'default'], apex, apex]);
   });
@@ -66,13 +62,13 @@ describe('Rainyun: edges', () => {
   it('keeps lines apart, and makes a record anew where its line changes', async () => {
     await apply({ op: 'create', after: a() }, { op: 'create', after: a({ line: 'LTEL' }) });
     assert.deepEqual(
-      standIn.records.map((r) => r.line),
+      vendor.standIn.records.map((r) => r.line),
       ['DEFAULT', 'LTEL'],
     );
-    const before = (await provider.listRecords(zone)).find((r) => r.line === 'LTEL');
+    const before = (await vendor.provider.listRecords(zone)).find((r) => r.line === 'LTEL');
     assert.ok(before);
     const [id] = await apply({ op: 'update', before, after: a({ line: 'LMOB' }) });
-    const now = (await provider.listRecords(zone)).map((r) => [r.remoteId, r.line]);
+    const now = (await vendor.provider.listRecords(zone)).map((r) => [r.remoteId, r.line]);
     assert.deepEqual(now, [
       ['1', 'default'],
       [id, 'LMOB'],
@@ -84,31 +80,31 @@ describe('Rainyun: edges', () => {
     const ids = await apply(...hosts.map((host): Change => ({ op: 'create', after: a({ host }) })));
     assert.deepEqual(
       ids,
-      standIn.records.map((r) => String(r.record_id)),
+      vendor.standIn.records.map((r) => String(r.record_id)),
     );
     assert.deepEqual(
-      standIn.requests.map((r) => r.method),
+      vendor.standIn.requests.map((r) => r.method),
       [...hosts.map(() => 'POST'), 'GET'],
     );
   });
 
   it('says that something may be there when what was made is not found', async () => {
-    const { handler } = standIn;
-    standIn.handler = (request) => (request.method === 'GET' ? { status: 400 } : handler(request));
-    const [outcome] = await provider.apply(zone, [{ op: 'create', after: a() }]);
-    standIn.handler = handler;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => (request.method === 'GET' ? { status: 400 } : handler(request));
+    const [outcome] = await vendor.provider.apply(zone, [{ op: 'create', after: a() }]);
+    vendor.standIn.handler = handler;
     assert.ok(outcome && !outcome.ok && outcome.error.mayHaveApplied);
   });
 
   it('takes an error in an answer of success, and a list that is cut, for errors', async () => {
-    const { handler } = standIn;
-    standIn.handler = () => ({ body: { code: 30039, message: 'no' } });
-    await assert.rejects(provider.listRecords(zone), { kind: 'auth' });
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = () => ({ body: { code: 30039, message: 'no' } });
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'auth' });
     await apply({ op: 'create', after: a() });
     for (const data of [undefined, {}, { Records: [] }, { TotalRecords: 2 }, { TotalRecords: 2, Records: [] }]) {
-      standIn.handler = () => ({ body: { code: 0, data } });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      vendor.standIn.handler = () => ({ body: { code: 0, data } });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

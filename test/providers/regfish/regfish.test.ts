@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
-import type { DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
+import type { RemoteRecord } from '../../../src/providers/provider.js';
 import { regfish } from '../../../src/providers/regfish/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type Stored, startRegfish } from './stand-in.js';
 
@@ -22,31 +22,26 @@ providerContract('regfish (stand-in)', async () => {
 });
 
 describe('regfish', () => {
-  let standIn: Awaited<ReturnType<typeof startRegfish>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startRegfish();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startRegfish, connect);
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /Invalid API key/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /Invalid API key/ });
     const missing = { id: 'none.example', name: 'none.example' };
-    await assert.rejects(provider.listRecords(missing), {
+    await assert.rejects(vendor.provider.listRecords(missing), {
       kind: 'not_found',
       message: /Record not found \(code 15001\)/,
     });
   });
 
   it('lists the domains of the account that are there, in A-labels, and no list where one is not', async () => {
-    const { handler } = standIn;
-    standIn.handler = (request) => handler({ ...request, path: request.path.replace('xn--bcher-kva', 'contract') });
-    const names = (domains: string) => connect(standIn, 'a-key', regfish, domains).listZones();
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
+      handler({ ...request, path: request.path.replace('xn--bcher-kva', 'contract') });
+    const names = (domains: string) => connect(vendor.standIn, 'a-key', regfish, domains).listZones();
     const books = { id: 'xn--bcher-kva.example', name: 'xn--bcher-kva.example' };
     assert.deepEqual(await names('contract.example, Bücher.example'), [zone, books]);
     await assert.rejects(names('contract.example,none.example'), { kind: 'not_found' });
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('sends and reads the parts of MX and CAA', async () => {
@@ -57,10 +52,10 @@ describe('regfish', () => {
       ['ALIAS', 'lb.example.net', null, { data: 'lb.example.net.' }],
     ] as const) {
       const after = dnsRecord({ host: 'parts', type, value, priority, ttl: 300 }, zone.name);
-      assert.ok((await provider.apply(zone, [{ op: 'create', after }]))[0]?.ok);
+      assert.ok((await vendor.provider.apply(zone, [{ op: 'create', after }]))[0]?.ok);
       const name = 'parts.contract.example.';
-      assert.deepEqual(standIn.requests.at(-1)?.body, { type, name, ttl: 300, ...expected });
-      const [shown] = (await provider.listRecords(zone)).filter((r) => r.host === 'parts' && r.type === type);
+      assert.deepEqual(vendor.standIn.requests.at(-1)?.body, { type, name, ttl: 300, ...expected });
+      const [shown] = (await vendor.provider.listRecords(zone)).filter((r) => r.host === 'parts' && r.type === type);
       assert.deepEqual([shown?.value, shown?.priority, shown?.readOnly], [value, priority, false]);
     }
   });
@@ -71,8 +66,8 @@ describe('regfish', () => {
       ...more,
     });
     const srv = { type: 'SRV', data: '1 5060 sip.example.net.', priority: 5 };
-    standIn.records.push(own(1, { auto: true }), own(2, { active: false, data: '192.0.2.2' }), own(3, srv));
-    const shown = (await provider.listRecords(zone)).filter((r: RemoteRecord) => r.host === 'own');
+    vendor.standIn.records.push(own(1, { auto: true }), own(2, { active: false, data: '192.0.2.2' }), own(3, srv));
+    const shown = (await vendor.provider.listRecords(zone)).filter((r: RemoteRecord) => r.host === 'own');
     assert.deepEqual(
       shown.map((r) => [r.remoteId, r.readOnly, r.enabled]),
       [
@@ -81,16 +76,16 @@ describe('regfish', () => {
         ['3', true, true],
       ],
     );
-    standIn.records.splice(-3);
+    vendor.standIn.records.splice(-3);
   });
 
   it('takes an answer without the record for one that may be carried out', async () => {
-    const { handler } = standIn;
-    standIn.handler = () => ({ body: { success: true, code: 0 } });
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = () => ({ body: { success: true, code: 0 } });
     const after = dnsRecord({ host: 'lost', type: 'A', value: '192.0.2.1' }, zone.name);
-    const [outcome] = await provider.apply(zone, [{ op: 'create', after }]);
+    const [outcome] = await vendor.provider.apply(zone, [{ op: 'create', after }]);
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'unavailable' && outcome.error.mayHaveApplied);
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import type { DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { route53 } from '../../../src/providers/route53/declaration.js';
-import { type Answer, connectTo, type StandIn } from '../../support/vendor.js';
+import { type Answer, connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startRoute53 } from './stand-in.js';
 
@@ -31,17 +31,11 @@ providerContract('Route 53 (stand-in)', async () => {
 });
 
 describe('Route 53', () => {
-  let standIn: Awaited<ReturnType<typeof startRoute53>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startRoute53();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startRoute53, connect);
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'WRONG').check(), { kind: 'auth', message: /security token/ });
-    await assert.rejects(provider.listRecords({ id: 'Z9', name: 'x.example' }), { kind: 'not_found' });
+    await assert.rejects(connect(vendor.standIn, 'WRONG').check(), { kind: 'auth', message: /security token/ });
+    await assert.rejects(vendor.provider.listRecords({ id: 'Z9', name: 'x.example' }), { kind: 'not_found' });
   });
 
   it('shows aliases and routed sets read-only, and leaves them alone', async () => {
@@ -56,8 +50,8 @@ describe('Route 53', () => {
       ['A', null, alias, 'ALIAS lb.example.net.'],
       ['A', null, routed + alias, 'ALIAS lb.example.net. of set "eu"'],
     ] as const) {
-      standIn.sets.set(`${name} ${type}`, { name, type, ttl: '60', values: value ? [value] : [], more });
-      const found = (await provider.listRecords(zone)).filter((r) => r.host === 'special');
+      vendor.standIn.sets.set(`${name} ${type}`, { name, type, ttl: '60', values: value ? [value] : [], more });
+      const found = (await vendor.provider.listRecords(zone)).filter((r) => r.host === 'special');
       assert.deepEqual(
         found.map((r) => [r.type, r.readOnly, r.value]),
         [[type, true, shown]],
@@ -69,33 +63,33 @@ describe('Route 53', () => {
         { op: 'update', before, after },
         { op: 'delete', before },
       ] as const) {
-        const [outcome] = await provider.apply(zone, [change]);
+        const [outcome] = await vendor.provider.apply(zone, [change]);
         assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected', change.op);
       }
-      assert.ok(standIn.sets.delete(`${name} ${type}`));
+      assert.ok(vendor.standIn.sets.delete(`${name} ${type}`));
     }
   });
 
   it('waits when it asks too often, which is a status of 400', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     let refused = 0;
-    standIn.handler = (request) => (refused++ === 0 ? throttled : handler(request));
-    assert.ok((await provider.listRecords(zone)).length > 0);
+    vendor.standIn.handler = (request) => (refused++ === 0 ? throttled : handler(request));
+    assert.ok((await vendor.provider.listRecords(zone)).length > 0);
     assert.equal(refused, 2);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('takes a list that is cut for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const open = '<ListResourceRecordSetsResponse>';
     for (const body of [
       open,
       `${open}</ListResourceRecordSetsResponse>`,
       `${open}<ResourceRecordSets/></ListResourceRecordSetsResponse>`,
     ]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, body);
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, body);
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { spaceship } from '../../../src/providers/spaceship/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type StoredSpaceship, startSpaceship } from './stand-in.js';
 
@@ -38,27 +38,21 @@ providerContract('Spaceship (stand-in)', async () => {
 });
 
 describe('Spaceship', () => {
-  let standIn: Awaited<ReturnType<typeof startSpaceship>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startSpaceship();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startSpaceship, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
-    standIn.most.page = 500;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.most.page = 500;
   });
   const record = (host: string, type: string, value: string, more = {}) =>
     dnsRecord({ host, type, value, ttl: 600, ...more }, zone.name);
-  const one = async (change: Change) => (await provider.apply(zone, [change]))[0];
-  const methods = () => standIn.requests.map(({ method }) => method);
+  const one = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
+  const methods = () => vendor.standIn.requests.map(({ method }) => method);
 
   it('says in its words what is refused, with the field', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /The API key or/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /The API key or/ });
     const other = { id: 'other.example', name: 'other.example' };
-    await assert.rejects(provider.listRecords(other), { kind: 'not_found' });
+    await assert.rejects(vendor.provider.listRecords(other), { kind: 'not_found' });
     const outcome = await one({ op: 'create', after: record('www', 'A', '192.0.2.1', { ttl: 7200 }) });
     assert.ok(outcome && !outcome.ok && /Validation failed; ttl: 60 to 3600/.test(outcome.error.message));
   });
@@ -80,12 +74,12 @@ describe('Spaceship', () => {
     ] as const) {
       await one({ op: 'create', after: record(host, type, value, { priority }) });
       const body = { force: false, items: [{ type, ttl: 600, ...expected }] };
-      assert.deepEqual(standIn.requests.at(-1)?.body, body);
-      const before = (await provider.listRecords(zone))[0] as RemoteRecord;
+      assert.deepEqual(vendor.standIn.requests.at(-1)?.body, body);
+      const before = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
       assert.deepEqual([before.host, before.value, before.priority], [host, value, priority]);
       await one({ op: 'delete', before });
-      assert.deepEqual(standIn.requests.at(-1)?.body, [{ type, ...expected }]);
-      assert.equal(standIn.records.length, 0);
+      assert.deepEqual(vendor.standIn.requests.at(-1)?.body, [{ type, ...expected }]);
+      assert.equal(vendor.standIn.records.length, 0);
     }
   });
 
@@ -105,13 +99,13 @@ describe('Spaceship', () => {
         ['GET', 'DELETE', 'PUT'],
       ],
     ] as const) {
-      standIn.records.length = 0;
+      vendor.standIn.records.length = 0;
       await one({ op: 'create', after: before });
-      const [held] = await provider.listRecords(zone);
-      standIn.requests.length = 0;
+      const [held] = await vendor.provider.listRecords(zone);
+      vendor.standIn.requests.length = 0;
       const outcome = await one({ op: 'update', before: held as RemoteRecord, after });
       assert.deepEqual(methods(), expected, after.type);
-      const now = await provider.listRecords(zone);
+      const now = await vendor.provider.listRecords(zone);
       assert.deepEqual(now, [{ ...after, remoteId: outcome?.ok && outcome.remoteId, readOnly: false }]);
     }
   });
@@ -127,30 +121,30 @@ describe('Spaceship', () => {
       const outcome = await one({ op: 'create', after });
       assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected' && !outcome.error.mayHaveApplied, value);
     }
-    assert.deepEqual(standIn.requests, []);
-    standIn.records.push(stored('MX', 'nomail', { exchange: '.', preference: 0 }));
-    const [before] = await provider.listRecords(zone);
+    assert.deepEqual(vendor.standIn.requests, []);
+    vendor.standIn.records.push(stored('MX', 'nomail', { exchange: '.', preference: 0 }));
+    const [before] = await vendor.provider.listRecords(zone);
     assert.deepEqual([before?.value, before?.readOnly], ['.', false]);
     await one({ op: 'delete', before: before as RemoteRecord });
-    assert.equal(standIn.records.length, 0);
+    assert.equal(vendor.standIn.records.length, 0);
   });
 
   it('makes a record again when what takes its place is refused', async () => {
     await one({ op: 'create', after: record('www', 'CNAME', 'a.example.net') });
-    const [before] = await provider.listRecords(zone);
+    const [before] = await vendor.provider.listRecords(zone);
     const after = record('www', 'CNAME', 'b.example.net', { ttl: 7200 });
     const outcome = await one({ op: 'update', before: before as RemoteRecord, after });
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected');
-    assert.deepEqual(await provider.listRecords(zone), [before]);
+    assert.deepEqual(await vendor.provider.listRecords(zone), [before]);
   });
 
   it('shows what its products keep, and what it cannot write, read-only', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       stored('A', '@', { address: '192.0.2.1' }, 'product'),
       stored('HTTPS', '@', { svcPriority: 1, targetName: '@', svcParams: 'alpn=h2' }),
       stored('A', 'www', { address: '192.0.2.1' }),
     );
-    const list = await provider.listRecords(zone);
+    const list = await vendor.provider.listRecords(zone);
     assert.deepEqual(
       list.map((r) => [r.type, r.host, r.readOnly]),
       [
@@ -163,21 +157,22 @@ describe('Spaceship', () => {
   });
 
   it('knows the end of a registration', async () => {
-    assert.equal((await provider.zoneInfo?.(zone))?.expiresAt, '2027-02-13T00:36:30.000Z');
+    assert.equal((await vendor.provider.zoneInfo?.(zone))?.expiresAt, '2027-02-13T00:36:30.000Z');
   });
 
   it('takes a list that is cut, or lacks a page, for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     for (const body of [{}, '', { items: [] }, { items: [], total: 1 }, { items: [{ ttl: 1 }], total: 1 }]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
     }
-    standIn.handler = handler;
-    for (const name of ['a', 'b', 'c']) standIn.records.push(stored('A', name, { address: '192.0.2.1' }));
-    standIn.most.page = 2;
-    assert.equal((await provider.listRecords(zone)).length, 3);
-    standIn.handler = (request) => (request.query.skip === '2' ? { body: { items: [], total: 3 } } : handler(request));
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
+    for (const name of ['a', 'b', 'c']) vendor.standIn.records.push(stored('A', name, { address: '192.0.2.1' }));
+    vendor.standIn.most.page = 2;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 3);
+    vendor.standIn.handler = (request) =>
+      request.query.skip === '2' ? { body: { items: [], total: 3 } } : handler(request);
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
   });
 });

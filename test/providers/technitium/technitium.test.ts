@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { technitium } from '../../../src/providers/technitium/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startTechnitium, type TechnitiumRecord } from './stand-in.js';
 
@@ -23,17 +23,11 @@ providerContract('Technitium (stand-in)', async () => {
 });
 
 describe('Technitium', () => {
-  let standIn: Awaited<ReturnType<typeof startTechnitium>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startTechnitium();
-    provider = connect(standIn);
-  });
+  const vendor = standInFor(startTechnitium, connect);
   beforeEach(() => {
-    standIn.records.splice(1);
-    standIn.requests.length = 0;
+    vendor.standIn.records.splice(1);
+    vendor.standIn.requests.length = 0;
   });
-  afterAll(() => standIn.stop());
 
   const stored = (value: string, more: Partial<TechnitiumRecord> = {}): TechnitiumRecord => ({
     ...{ name: 'www.contract.example', type: 'A', ttl: 300, rData: { ipAddress: value } },
@@ -41,49 +35,52 @@ describe('Technitium', () => {
   });
   const record = (value: string, more = {}) =>
     dnsRecord({ host: 'www', type: 'A', value, ttl: 300, ...more }, zone.name);
-  const at = async (value: string) => (await provider.listRecords(zone)).find((r) => r.value === value) as RemoteRecord;
+  const at = async (value: string) =>
+    (await vendor.provider.listRecords(zone)).find((r) => r.value === value) as RemoteRecord;
   const held = () =>
-    standIn.records
+    vendor.standIn.records
       .slice(1)
       .map(({ rData, ttl, disabled = false, comments }) => [Object.values(rData)[0], ttl, disabled, comments ?? '']);
   async function outcomes(...changes: Change[]) {
-    return (await provider.apply(zone, changes)).map((o) => (o.ok ? 'ok' : `${o.error.kind}: ${o.error.message}`));
+    return (await vendor.provider.apply(zone, changes)).map((o) =>
+      o.ok ? 'ok' : `${o.error.kind}: ${o.error.message}`,
+    );
   }
   const writes = () =>
-    standIn.requests
+    vendor.standIn.requests
       .map(({ path, body }) => [path.split('/').at(-1), new URLSearchParams(String(body))] as const)
       .filter(([verb]) => verb !== 'get');
 
   it('says in its words what is refused, all with a status of 200', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /session expired/ });
-    await assert.rejects(connect(standIn, 'wrong').listZones(), { kind: 'auth' });
-    await assert.rejects(provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
-    const { handler } = standIn;
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /session expired/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').listZones(), { kind: 'auth' });
+    await assert.rejects(vendor.provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
+    const { handler } = vendor.standIn;
     for (const body of ['', '{}', '{"status":"ok"}', '{"status":"ok","response":{"records":[]}}', '<html>']) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, body);
-      if (!body.includes('records')) await assert.rejects(provider.check(), { kind: 'unavailable' }, body);
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, body);
+      if (!body.includes('records')) await assert.rejects(vendor.provider.check(), { kind: 'unavailable' }, body);
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('lists the zones that are written here, page by page or at once, whatever the end of the address', async () => {
-    Object.assign(standIn.world, { zones: ['contract.example', 'b.example'], page: 1 });
+    Object.assign(vendor.standIn.world, { zones: ['contract.example', 'b.example'], page: 1 });
     for (const [old, url] of [
-      [false, `${standIn.url}/`],
-      [true, `${standIn.url}/api/`],
+      [false, `${vendor.standIn.url}/`],
+      [true, `${vendor.standIn.url}/api/`],
     ] as const) {
-      Object.assign(standIn.world, { old });
-      const names = (await connect(standIn, 'a-token', url).listZones()).map(({ name }) => name);
+      Object.assign(vendor.standIn.world, { old });
+      const names = (await connect(vendor.standIn, 'a-token', url).listZones()).map(({ name }) => name);
       assert.deepEqual(names, ['contract.example', 'b.example']);
     }
-    assert.deepEqual(await provider.createZone?.('new.example'), { id: 'new.example', name: 'new.example' });
-    assert.ok(standIn.world.zones.includes('new.example'));
-    Object.assign(standIn.world, { zones: ['contract.example'], page: 100, old: false });
+    assert.deepEqual(await vendor.provider.createZone?.('new.example'), { id: 'new.example', name: 'new.example' });
+    assert.ok(vendor.standIn.world.zones.includes('new.example'));
+    Object.assign(vendor.standIn.world, { zones: ['contract.example'], page: 100, old: false });
   });
 
   it('changes one value and leaves its siblings and their notes alone', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       stored('192.0.2.1', { comments: 'mine' }),
       stored('192.0.2.2', { disabled: true, comments: 'x' }),
     );
@@ -100,52 +97,54 @@ describe('Technitium', () => {
   });
 
   it('keeps what is disabled so when the TTL of its set changes, and never lets it go live', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       stored('192.0.2.1', { comments: 'one' }),
       stored('192.0.2.2', { disabled: true, comments: 'off' }),
       stored('192.0.2.3'),
     );
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const live: unknown[] = [];
-    standIn.handler = async (request) => {
+    vendor.standIn.handler = async (request) => {
       const answer = await handler(request);
-      live.push(standIn.records.some((r) => r.rData.ipAddress === '192.0.2.2' && !r.disabled));
+      live.push(vendor.standIn.records.some((r) => r.rData.ipAddress === '192.0.2.2' && !r.disabled));
       return answer;
     };
     const before = await at('192.0.2.1');
     assert.deepEqual(await outcomes({ op: 'update', before, after: { ...before, ttl: 60 } }), ['ok']);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
     assert.ok(!live.includes(true));
     assert.deepEqual(held().sort(), [
       ['192.0.2.1', 60, false, 'one'],
       ['192.0.2.2', 60, true, 'off'],
       ['192.0.2.3', 60, false, ''],
     ]);
-    standIn.records.push(stored('192.0.2.4', { ttl: 60, disabled: true }));
+    vendor.standIn.records.push(stored('192.0.2.4', { ttl: 60, disabled: true }));
     const [refused] = await outcomes({ op: 'create', after: record('192.0.2.5', { ttl: 90 }) });
     assert.match(refused ?? '', /^rejected: .*switch on disabled values/);
-    assert.equal(standIn.records.length, 5);
+    assert.equal(vendor.standIn.records.length, 5);
   });
 
   it('takes what was changed meanwhile for what it is, and says when a part is done', async () => {
-    standIn.records.push(stored('192.0.2.1'));
+    vendor.standIn.records.push(stored('192.0.2.1'));
     const before = await at('192.0.2.1');
-    const { handler } = standIn;
-    standIn.handler = (request) => {
-      if (request.path.endsWith('/update')) standIn.records.splice(1, 1);
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => {
+      if (request.path.endsWith('/update')) vendor.standIn.records.splice(1, 1);
       return handler(request);
     };
     const [gone] = await outcomes({ op: 'update', before, after: { ...before, value: '192.0.2.9' } });
     assert.match(gone ?? '', /^not_found/);
-    standIn.handler = (request) =>
+    vendor.standIn.handler = (request) =>
       request.path.endsWith('/update') ? { body: { status: 'error', errorMessage: 'no' } } : handler(request);
-    const [half] = await provider.apply(zone, [{ op: 'create', after: record('192.0.2.7', { enabled: false }) }]);
+    const [half] = await vendor.provider.apply(zone, [
+      { op: 'create', after: record('192.0.2.7', { enabled: false }) },
+    ]);
     assert.ok(half && !half.ok && half.error.kind === 'rejected' && half.error.mayHaveApplied);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('means a text that was split otherwise, and shows other types read-only', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       stored('', { type: 'TXT', rData: { text: 'onetwo', characterStrings: ['one', 'two'] } }),
       stored('', {
         type: 'DS',
@@ -155,12 +154,12 @@ describe('Technitium', () => {
     );
     const before = await at('onetwo');
     assert.deepEqual(await outcomes({ op: 'update', before, after: { ...before, ttl: 60 } }), ['ok']);
-    const made = standIn.records.find((r) => r.type === 'TXT');
+    const made = vendor.standIn.records.find((r) => r.type === 'TXT');
     assert.deepEqual([made?.ttl, made?.rData.characterStrings], [60, ['one', 'two']]);
     const now = await at('onetwo');
     assert.deepEqual(await outcomes({ op: 'update', before: now, after: { ...now, value: 'three' } }), ['ok']);
     assert.deepEqual(
-      (await provider.listRecords(zone)).map(({ type, value, readOnly }) => [type, value, readOnly]).sort(),
+      (await vendor.provider.listRecords(zone)).map(({ type, value, readOnly }) => [type, value, readOnly]).sort(),
       [
         ['ALIAS', 'lb.example.net', false],
         ['DS', '46125 ECDSAP384SHA384 SHA1 AB', true],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { tencentcloud } from '../../../src/providers/tencentcloud/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import type { Kept } from '../dnspod/zone-stand-in.js';
 import { KEY, startTencentcloud } from './stand-in.js';
@@ -33,67 +33,64 @@ providerContract('Tencent Cloud DNSPod (stand-in)', async () => {
 });
 
 describe('Tencent Cloud DNSPod', () => {
-  let standIn: Awaited<ReturnType<typeof startTencentcloud>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startTencentcloud();
-    provider = open(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startTencentcloud, open);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
   });
   const record = (type: string, value: string, more = {}) =>
     ({ ...dnsRecord({ host: 'www', type, value, ttl: 600 }, zone.name), remark: '', ...more }) as const;
-  const apply = async (change: Change) => (await provider.apply(zone, [change]))[0];
-  const sent = () => standIn.requests.map(({ headers }) => headers['x-tc-action']);
-  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
+  const apply = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
+  const sent = () => vendor.standIn.requests.map(({ headers }) => headers['x-tc-action']);
+  const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
 
   it('says in its words what is refused, though the status is 200', async () => {
-    await assert.rejects(open(standIn, 'wrong').listZones(), { kind: 'auth', message: /SignatureFailure/ });
-    await assert.rejects(open(standIn, KEY.secret, 'other').check(), { kind: 'auth', message: /SecretIdNotFound/ });
+    await assert.rejects(open(vendor.standIn, 'wrong').listZones(), { kind: 'auth', message: /SignatureFailure/ });
+    await assert.rejects(open(vendor.standIn, KEY.secret, 'other').check(), {
+      kind: 'auth',
+      message: /SecretIdNotFound/,
+    });
     const missing = { id: 'none.example', name: 'none.example' };
-    await assert.rejects(provider.listRecords(missing), {
+    await assert.rejects(vendor.provider.listRecords(missing), {
       kind: 'not_found',
       message: /当前域名有误.*DomainNotExists/,
     });
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     for (const [Code, kind] of [
       ['UnauthorizedOperation.CamUnauthorized', 'auth'],
       ['InternalError', 'unavailable'],
       ['FailedOperation.DomainIsLocked', 'rejected'],
       ['ResourceNotFound.NoDataOfDomainAlias', 'rejected'],
     ] as const) {
-      standIn.handler = () => ({
+      vendor.standIn.handler = () => ({
         body: { Response: { Error: { Code, Message: `no, ${KEY.secret}` }, RequestId: 'r' } },
       });
-      await assert.rejects(provider.listRecords(zone), (error: Error & { kind: string }) => {
+      await assert.rejects(vendor.provider.listRecords(zone), (error: Error & { kind: string }) => {
         assert.deepEqual([error.kind, error.message.includes(KEY.secret)], [kind, false]);
         return true;
       });
     }
-    standIn.handler = () => ({ body: { RequestId: 'r' } });
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
+    vendor.standIn.handler = () => ({ body: { RequestId: 'r' } });
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
   });
 
   it('finds a zone by its exact name; an account or a zone may be empty', async () => {
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    assert.equal(await provider.findZone?.('tract.example'), null);
-    assert.deepEqual(await provider.findZone?.('xn--fsqu00a.example'), {
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    assert.equal(await vendor.provider.findZone?.('tract.example'), null);
+    assert.deepEqual(await vendor.provider.findZone?.('xn--fsqu00a.example'), {
       id: '例子.example',
       name: 'xn--fsqu00a.example',
     });
-    assert.deepEqual(await provider.listRecords({ id: '例子.example', name: 'xn--fsqu00a.example' }), []);
-    const all = standIn.domains.splice(0);
-    assert.deepEqual(await provider.listZones(), []);
-    await provider.check();
-    standIn.domains.push(...all);
+    assert.deepEqual(await vendor.provider.listRecords({ id: '例子.example', name: 'xn--fsqu00a.example' }), []);
+    const all = vendor.standIn.domains.splice(0);
+    assert.deepEqual(await vendor.provider.listZones(), []);
+    await vendor.provider.check();
+    vendor.standIn.domains.push(...all);
   });
 
   it('tells lines and plan of a zone: the default line by its own word, groups as far as they have ids', async () => {
-    assert.deepEqual(await provider.zoneInfo?.(zone), {
+    assert.deepEqual(await vendor.provider.zoneInfo?.(zone), {
       lines: [
         { id: 'default', name: '默认' },
         { id: '10=0', name: '电信' },
@@ -107,27 +104,27 @@ describe('Tencent Cloud DNSPod', () => {
   it('keeps line, weight, remark and state through an update of the value', async () => {
     const one = record('A', '192.0.2.1', { line: '10=0', weight: 30, remark: '官网', enabled: false });
     for (const after of [one, record('A', '192.0.2.1')]) assert.ok((await apply({ op: 'create', after }))?.ok);
-    const before = (await provider.listRecords(zone)).find((r) => r.line === '10=0') as RemoteRecord;
+    const before = (await vendor.provider.listRecords(zone)).find((r) => r.line === '10=0') as RemoteRecord;
     assert.deepEqual([before.weight, before.remark, before.enabled], [30, '官网', false]);
     assert.ok((await apply({ op: 'update', before, after: { ...one, value: '192.0.2.2' } }))?.ok);
     const expected = { value: '192.0.2.2', lineId: '10=0', line: '电信', weight: 30, remark: '官网', enabled: false };
     assert.deepEqual(
-      standIn.records[0],
+      vendor.standIn.records[0],
       kept(before.remoteId as unknown as number, { ...expected, id: Number(before.remoteId) }),
     );
-    assert.deepEqual(standIn.records[1], kept(0, { id: standIn.records[1]?.id as number }));
+    assert.deepEqual(vendor.standIn.records[1], kept(0, { id: vendor.standIn.records[1]?.id as number }));
     await apply({
       op: 'update',
       before: { ...before, value: '192.0.2.2' },
       after: { ...one, value: '192.0.2.2', weight: null },
     });
-    assert.equal(standIn.records[0]?.weight, null);
+    assert.equal(vendor.standIn.records[0]?.weight, null);
   });
 
   it('writes the state alone, and the remark alone, by calls of their own', async () => {
     await apply({ op: 'create', after: record('A', '192.0.2.1') });
     let before = await only();
-    standIn.requests.length = 0;
+    vendor.standIn.requests.length = 0;
     await apply({ op: 'update', before, after: record('A', '192.0.2.1', { enabled: false }) });
     before = { ...before, enabled: false };
     await apply({ op: 'update', before, after: record('A', '192.0.2.1', { enabled: false, remark: 'x' }) });
@@ -137,10 +134,10 @@ describe('Tencent Cloud DNSPod', () => {
 
   it('writes a line that has a name alone by its name', async () => {
     await apply({ op: 'create', after: record('A', '192.0.2.1', { line: '百度' }) });
-    assert.deepEqual([(await only()).line, standIn.records[0]?.lineId], ['90=0', '90=0']);
+    assert.deepEqual([(await only()).line, vendor.standIn.records[0]?.lineId], ['90=0', '90=0']);
     const unknown = await apply({ op: 'create', after: record('A', '192.0.2.1', { line: '10=77' }) });
     assert.equal(unknown?.ok === false && unknown.error.kind, 'rejected');
-    standIn.records.splice(0, 1, kept(1, { lineId: '', line: '自定义' }));
+    vendor.standIn.records.splice(0, 1, kept(1, { lineId: '', line: '自定义' }));
     assert.equal((await only()).line, '自定义');
   });
 
@@ -156,17 +153,17 @@ describe('Tencent Cloud DNSPod', () => {
         value,
       };
       assert.ok((await apply({ op: 'create', after }))?.ok);
-      const body = standIn.requests.at(-1)?.body;
+      const body = vendor.standIn.requests.at(-1)?.body;
       const { Value, MX, SubDomain, RecordLineId } = body as Record<string, unknown>;
       assert.deepEqual([{ Value, ...(MX ? { MX } : {}) }, SubDomain, RecordLineId], [expected, '@', '0']);
     }
   });
 
   it('shows the NS of the vendor itself, and types of its own, read-only', async () => {
-    standIn.records.push(kept(1, { name: '@', type: 'NS', value: 'f1g1ns1.dnspod.net.', system: true }));
-    standIn.records.push(kept(2, { type: '显性URL', value: 'http://a.example/' }));
+    vendor.standIn.records.push(kept(1, { name: '@', type: 'NS', value: 'f1g1ns1.dnspod.net.', system: true }));
+    vendor.standIn.records.push(kept(2, { type: '显性URL', value: 'http://a.example/' }));
     assert.deepEqual(
-      (await provider.listRecords(zone)).map((r) => [r.type, r.value, r.readOnly]),
+      (await vendor.provider.listRecords(zone)).map((r) => [r.type, r.value, r.readOnly]),
       [
         ['NS', 'f1g1ns1.dnspod.net', true],
         ['显性URL', 'http://a.example/', true],
@@ -187,18 +184,18 @@ describe('Tencent Cloud DNSPod', () => {
   });
 
   it('takes a page that is missing for an error', async () => {
-    standIn.records.push(...Array.from({ length: 5 }, (_, i) => kept(i + 1, { value: `192.0.2.${i}` })));
-    standIn.most.page = 2;
-    const { handler } = standIn;
+    vendor.standIn.records.push(...Array.from({ length: 5 }, (_, i) => kept(i + 1, { value: `192.0.2.${i}` })));
+    vendor.standIn.most.page = 2;
+    const { handler } = vendor.standIn;
     for (const RecordList of [[], null]) {
-      standIn.handler = (request) =>
+      vendor.standIn.handler = (request) =>
         (request.body as { Offset: number }).Offset === 4
           ? { body: { Response: { RecordCountInfo: { TotalCount: 5 }, RecordList } } }
           : handler(request);
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
-    standIn.handler = handler;
-    assert.equal((await provider.listRecords(zone)).length, 5);
-    standIn.most.page = 3000;
+    vendor.standIn.handler = handler;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 5);
+    vendor.standIn.most.page = 3000;
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider } from '../../../src/providers/provider.js';
 import { transip } from '../../../src/providers/transip/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { pem, startTransip, type TransipEntry } from './stand-in.js';
 
@@ -29,17 +29,13 @@ providerContract('TransIP (stand-in)', async () => {
 });
 
 describe('TransIP', () => {
-  let standIn: Awaited<ReturnType<typeof startTransip>>;
+  const vendor = standInFor(startTransip);
   let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startTransip();
-  });
   beforeEach(() => {
-    provider = connect(standIn);
-    Object.assign(standIn.world, { entries: [], asked: 0, keeps: (entries: TransipEntry[]) => entries });
-    standIn.requests.length = 0;
+    provider = connect(vendor.standIn);
+    Object.assign(vendor.standIn.world, { entries: [], asked: 0, keeps: (entries: TransipEntry[]) => entries });
+    vendor.standIn.requests.length = 0;
   });
-  afterAll(() => standIn.stop());
   const entry = (type: string, content: string, more: Partial<TransipEntry> = {}): TransipEntry => ({
     ...{ name: 'www', expire: 300, type, content },
     ...more,
@@ -50,27 +46,27 @@ describe('TransIP', () => {
   });
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'eve').check(), { kind: 'auth', message: /signature is invalid/ });
-    await assert.rejects(connect(standIn, 'ada', 'no key').check(), { kind: 'auth', message: /PEM/ });
+    await assert.rejects(connect(vendor.standIn, 'eve').check(), { kind: 'auth', message: /signature is invalid/ });
+    await assert.rejects(connect(vendor.standIn, 'ada', 'no key').check(), { kind: 'auth', message: /PEM/ });
     await assert.rejects(provider.listRecords({ id: 'x.example', name: 'x.example' }), {
       ...{ kind: 'not_found', message: /'x.example' not found/ },
     });
-    const { handler } = standIn;
-    standIn.handler = (request) => (request.path.endsWith('/dns') ? { body: { _links: [] } } : handler(request));
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => (request.path.endsWith('/dns') ? { body: { _links: [] } } : handler(request));
     await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
     const [outcome] = await provider.apply(zone, [create('A', '192.0.2.1')]);
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'unavailable' && !outcome.error.mayHaveApplied);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 
   it('asks for one token, also when many calls need it at once, and for another when that is refused', async () => {
     await Promise.all([provider.check(), provider.listZones(), provider.listRecords(zone)]);
-    assert.equal(standIn.world.asked, 1);
+    assert.equal(vendor.standIn.world.asked, 1);
     await provider.check();
-    assert.equal(standIn.world.asked, 1);
-    standIn.world.tokens = [];
+    assert.equal(vendor.standIn.world.asked, 1);
+    vendor.standIn.world.tokens = [];
     await provider.check();
-    assert.equal(standIn.world.asked, 2);
+    assert.equal(vendor.standIn.world.asked, 2);
   });
 
   it('finds a zone by its name, and says until when the domain is registered', async () => {
@@ -81,7 +77,7 @@ describe('TransIP', () => {
   });
 
   it('reads names that are relative and texts that are escaped, and sends the rest back', async () => {
-    standIn.world.entries = [
+    vendor.standIn.world.entries = [
       entry('CNAME', '@', { name: 'a' }),
       entry('MX', '10 mail', { name: '@' }),
       entry('TXT', 'say \\"hi\\"'),
@@ -96,10 +92,10 @@ describe('TransIP', () => {
         ['_sip._tcp', 'SRV', '2 3 sip.example.net', 1],
       ],
     );
-    standIn.world.entries.splice(0, 2);
+    vendor.standIn.world.entries.splice(0, 2);
     const [outcome] = await provider.apply(zone, [create('A', '192.0.2.1')]);
     assert.ok(outcome?.ok);
-    assert.deepEqual(standIn.world.entries, [
+    assert.deepEqual(vendor.standIn.world.entries, [
       entry('TXT', 'say "hi"'),
       entry('SRV', '1 2 3 sip.example.net.', { name: '_sip._tcp' }),
       entry('A', '192.0.2.1'),
@@ -109,8 +105,8 @@ describe('TransIP', () => {
   it('sends nothing that it cannot hold, and does not believe a yes', async () => {
     const [mx, text] = await provider.apply(zone, [create('MX', '.', { priority: 0 }), create('TXT', 'a`b')]);
     assert.ok(mx && !mx.ok && !mx.tried && text && !text.ok && !text.tried);
-    assert.equal(standIn.requests.length, 0);
-    standIn.world.keeps = (entries) => entries.filter(({ type }) => type !== 'A');
+    assert.equal(vendor.standIn.requests.length, 0);
+    vendor.standIn.world.keeps = (entries) => entries.filter(({ type }) => type !== 'A');
     const [outcome] = await provider.apply(zone, [create('A', '192.0.2.1')]);
     assert.ok(
       outcome && !outcome.ok && outcome.error.mayHaveApplied && /holds A www otherwise/.test(outcome.error.message),

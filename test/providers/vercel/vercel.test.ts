@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
-import type { DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
+import type { RemoteRecord } from '../../../src/providers/provider.js';
 import { vercel } from '../../../src/providers/vercel/declaration.js';
 import { describeUnless } from '../../support/suites.js';
-import { connectTo, noRecordings, type StandIn, sharedFile, startStandIn } from '../../support/vendor.js';
+import { connectTo, noRecordings, type StandIn, sharedFile, standInFor, startStandIn } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type Stored, startVercel } from './stand-in.js';
 
@@ -36,29 +36,26 @@ providerContract('Vercel (stand-in)', async () => {
 });
 
 describe('Vercel', () => {
-  let standIn: Awaited<ReturnType<typeof startVercel>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startVercel();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
-  const sent = () => standIn.requests.at(-1);
-  const at = async (host: string) => (await provider.listRecords(zone)).filter((r) => r.host === host);
+  const vendor = standInFor(startVercel, connect);
+  const sent = () => vendor.standIn.requests.at(-1);
+  const at = async (host: string) => (await vendor.provider.listRecords(zone)).filter((r) => r.host === host);
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').check(), { kind: 'auth', message: /Not authorized/ });
+    await assert.rejects(connect(vendor.standIn, 'wrong').check(), { kind: 'auth', message: /Not authorized/ });
     const missing = { id: 'none.example', name: 'none.example' };
-    await assert.rejects(provider.listRecords(missing), { kind: 'not_found', message: /`none.example` not found/ });
+    await assert.rejects(vendor.provider.listRecords(missing), {
+      kind: 'not_found',
+      message: /`none.example` not found/,
+    });
   });
 
   it('asks in the name of the team where one is named, and else of nobody', async () => {
-    const team = connectTo(fast, { api_token: 'a-token', team_id: 'team_1', endpoint: standIn.url });
+    const team = connectTo(fast, { api_token: 'a-token', team_id: 'team_1', endpoint: vendor.standIn.url });
     await team.listRecords(zone);
     assert.equal(sent()?.query.teamId, 'team_1');
     await team.apply(zone, [{ op: 'create', after: record('team', 'A', '192.0.2.1') }]);
     assert.equal(sent()?.query.teamId, 'team_1');
-    await provider.listRecords(zone);
+    await vendor.provider.listRecords(zone);
     assert.ok(!('teamId' in (sent()?.query ?? {})));
   });
 
@@ -70,52 +67,58 @@ describe('Vercel', () => {
       ['TXT', 'a "b" c', null, { value: 'a "b" c' }],
     ] as const) {
       const after = record('', type, value, priority);
-      const [outcome] = await provider.apply(zone, [{ op: 'create', after }]);
+      const [outcome] = await vendor.provider.apply(zone, [{ op: 'create', after }]);
       assert.ok(outcome?.ok);
       assert.deepEqual(sent()?.body, { name: '', type, ttl: 300, ...expected });
       const before = (await at('@')).find((r) => r.remoteId === outcome.remoteId) as RemoteRecord;
       assert.deepEqual([before.type, before.value, before.priority], [type, value, priority]);
-      await provider.apply(zone, [{ op: 'update', before, after: { ...after, ttl: 60 } }]);
+      await vendor.provider.apply(zone, [{ op: 'update', before, after: { ...after, ttl: 60 } }]);
       assert.deepEqual([sent()?.path, sent()?.body], [`/v1/domains/records/${outcome.remoteId}`, { ttl: 60 }]);
     }
   });
 
   it('shows read-only what Vercel made itself, and does not take it for a record that is to be made', async () => {
     const system = { id: 'rec_0', name: '', type: 'A', value: '76.76.21.21', ttl: 60, creator: 'system', createdAt: 5 };
-    standIn.records.push(system as Stored);
+    vendor.standIn.records.push(system as Stored);
     const [shown] = (await at('@')).filter((r) => r.remoteId === 'rec_0');
     assert.deepEqual([shown?.value, shown?.readOnly], ['76.76.21.21', true]);
     const after = record('@', 'A', '76.76.21.21');
-    const [outcome] = await provider.apply(zone, [{ op: 'create', after }]);
+    const [outcome] = await vendor.provider.apply(zone, [{ op: 'create', after }]);
     assert.ok(outcome?.ok && outcome.remoteId !== 'rec_0');
     assert.equal((await at('@')).filter((r) => r.value === '76.76.21.21').length, 2);
   });
 
   it('lists whole what was made in the same millisecond, also where a page ends between', async () => {
-    standIn.most.page = 3;
-    standIn.clock.push(...Array.from({ length: 5 }, (_, i) => 1_700_000_000_000 + Math.floor(i / 2)));
+    vendor.standIn.most.page = 3;
+    vendor.standIn.clock.push(...Array.from({ length: 5 }, (_, i) => 1_700_000_000_000 + Math.floor(i / 2)));
     for (let i = 0; i < 5; i++)
-      await provider.apply(zone, [{ op: 'create', after: record('tie', 'A', `192.0.2.${i + 1}`) }]);
+      await vendor.provider.apply(zone, [{ op: 'create', after: record('tie', 'A', `192.0.2.${i + 1}`) }]);
     assert.equal((await at('tie')).length, 5);
-    standIn.most.page = 100;
+    vendor.standIn.most.page = 100;
   });
 
   it('takes a list for cut that has more of one millisecond than a page holds', async () => {
-    const { handler } = standIn;
-    const many = Array.from({ length: 150 }, (_, i) => ({ ...standIn.records[0], id: `rec_x${i}`, createdAt: 7 }));
-    standIn.handler = () => ({ body: { records: many.slice(0, 100), pagination: { count: 100, next: 7, prev: 7 } } });
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
+    const { handler } = vendor.standIn;
+    const many = Array.from({ length: 150 }, (_, i) => ({
+      ...vendor.standIn.records[0],
+      id: `rec_x${i}`,
+      createdAt: 7,
+    }));
+    vendor.standIn.handler = () => ({
+      body: { records: many.slice(0, 100), pagination: { count: 100, next: 7, prev: 7 } },
+    });
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
   });
 
   it('makes a record of another type in the place of the old one', async () => {
     const [old] = await at('tie');
     const after = record('retyped', 'TXT', 'was an address');
-    const from = standIn.requests.length;
-    const [outcome] = await provider.apply(zone, [{ op: 'update', before: old as RemoteRecord, after }]);
+    const from = vendor.standIn.requests.length;
+    const [outcome] = await vendor.provider.apply(zone, [{ op: 'update', before: old as RemoteRecord, after }]);
     assert.ok(outcome?.ok);
     assert.deepEqual(
-      standIn.requests.slice(from).map((r) => r.method),
+      vendor.standIn.requests.slice(from).map((r) => r.method),
       ['POST', 'DELETE'],
     );
   });

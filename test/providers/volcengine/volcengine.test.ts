@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { volcengine } from '../../../src/providers/volcengine/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type HeldRecord, startVolcengine } from './stand-in.js';
 
@@ -22,31 +22,27 @@ providerContract('Volcengine (stand-in)', async () => {
 });
 
 describe('Volcengine: edges', () => {
-  let standIn: Awaited<ReturnType<typeof startVolcengine>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startVolcengine();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startVolcengine, connect);
   beforeEach(() => {
-    standIn.requests.length = 0;
-    standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
   });
   const a = (more: Partial<LooseRecord> = {}): DnsRecord =>
     dnsRecord({ host: 'www', type: 'A', value: '192.0.2.1', ttl: 600, ...more }, zone.name);
   const apply = async (...changes: Change[]) =>
-    (await provider.apply(zone, changes)).map((o) => (o.ok ? o.remoteId : `${o.error.kind}: ${o.error.message}`));
-  const only = async () => (await provider.listRecords(zone))[0] as RemoteRecord;
-  const sent = () => standIn.requests.filter((r) => r.method === 'POST').map((r) => [r.query.Action, r.body]);
+    (await vendor.provider.apply(zone, changes)).map((o) =>
+      o.ok ? o.remoteId : `${o.error.kind}: ${o.error.message}`,
+    );
+  const only = async () => (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
+  const sent = () => vendor.standIn.requests.filter((r) => r.method === 'POST').map((r) => [r.query.Action, r.body]);
 
   it('finds zones by their exact names', async () => {
-    assert.deepEqual(await provider.findZone?.('contract.example'), zone);
-    assert.equal(await provider.findZone?.('act.example'), null);
-    assert.equal((await provider.listZones()).at(-1)?.name, 'xn--fsqu00a.example');
+    assert.deepEqual(await vendor.provider.findZone?.('contract.example'), zone);
+    assert.equal(await vendor.provider.findZone?.('act.example'), null);
+    assert.equal((await vendor.provider.listZones()).at(-1)?.name, 'xn--fsqu00a.example');
     const message = /zone not found \(code ErrZoneNotFound\)/;
-    await assert.rejects(provider.listRecords({ id: '1', name: 'x.example' }), { kind: 'not_found', message });
-    await assert.rejects(connect(standIn, 'AKOTHER').check(), { kind: 'auth', message: /InvalidAccessKey/ });
+    await assert.rejects(vendor.provider.listRecords({ id: '1', name: 'x.example' }), { kind: 'not_found', message });
+    await assert.rejects(connect(vendor.standIn, 'AKOTHER').check(), { kind: 'auth', message: /InvalidAccessKey/ });
   });
 
   it('keeps ids that are no numbers, line, weight and remark', async () => {
@@ -55,7 +51,7 @@ describe('Volcengine: edges', () => {
     assert.match(`${id}`, /^\d{19}$/);
     const { remoteId, readOnly: _ro, ...held } = await only();
     assert.deepEqual(held, after);
-    assert.equal(remoteId, standIn.records[0]?.RecordID);
+    assert.equal(remoteId, vendor.standIn.records[0]?.RecordID);
     assert.deepEqual(sent()[0]?.[1], {
       ...{ ZID: 304092, Host: 'www', Type: 'A', Value: '192.0.2.1', TTL: 600 },
       ...{ Line: 'telecom', Weight: 5, Remark: 'ours' },
@@ -64,10 +60,10 @@ describe('Volcengine: edges', () => {
 
   it('sends of an update what changes, with host and line, and turns records on and off', async () => {
     await apply({ op: 'create', after: a() });
-    Object.assign(standIn.records[0] as HeldRecord, { Remark: 'theirs', Weight: 9 });
+    Object.assign(vendor.standIn.records[0] as HeldRecord, { Remark: 'theirs', Weight: 9 });
     const before = await only();
     const { remoteId, readOnly: _ro, ...same } = before;
-    standIn.requests.length = 0;
+    vendor.standIn.requests.length = 0;
     await apply({ op: 'update', before, after: { ...same, ttl: 900, enabled: false } });
     assert.deepEqual(sent(), [
       ['UpdateRecordStatus', { RecordID: remoteId, Enable: false }],
@@ -98,15 +94,16 @@ describe('Volcengine: edges', () => {
     assert.deepEqual(await apply({ op: 'create', after: long }), [
       'rejected: Volcengine keeps 16 characters of a remark',
     ]);
-    const { handler } = standIn;
-    standIn.handler = (request) => (request.query.Action === 'UpdateRecordStatus' ? { status: 400 } : handler(request));
-    const [outcome] = await provider.apply(zone, [{ op: 'create', after: a({ enabled: false }) }]);
-    standIn.handler = handler;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) =>
+      request.query.Action === 'UpdateRecordStatus' ? { status: 400 } : handler(request);
+    const [outcome] = await vendor.provider.apply(zone, [{ op: 'create', after: a({ enabled: false }) }]);
+    vendor.standIn.handler = handler;
     assert.ok(outcome && !outcome.ok && outcome.error.mayHaveApplied);
   });
 
   it('tells the plan, its least TTL and its lines', async () => {
-    assert.deepEqual(await provider.zoneInfo?.(zone), {
+    assert.deepEqual(await vendor.provider.zoneInfo?.(zone), {
       lines: [
         { id: 'default', name: '默认' },
         { id: 'telecom', name: '电信' },
@@ -117,28 +114,28 @@ describe('Volcengine: edges', () => {
   });
 
   it('takes an error in an answer of success for one', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const failure = { Error: { Code: 'FlowLimitExceeded', Message: 'too many' } };
-    standIn.handler = () => ({ body: { ResponseMetadata: failure }, headers: { 'retry-after': '60' } });
-    await assert.rejects(connect(standIn).listRecords(zone), { kind: 'rate_limit' });
-    standIn.handler = handler;
+    vendor.standIn.handler = () => ({ body: { ResponseMetadata: failure }, headers: { 'retry-after': '60' } });
+    await assert.rejects(connect(vendor.standIn).listRecords(zone), { kind: 'rate_limit' });
+    vendor.standIn.handler = handler;
   });
 
   it('takes a list that is cut, or a page that is missing, for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     await apply({ op: 'create', after: a() });
-    const Records = [...standIn.records];
+    const Records = [...vendor.standIn.records];
     for (const Result of [undefined, {}, { Records }, { Records: null, TotalCount: 1 }]) {
-      standIn.handler = () => ({ body: { ResponseMetadata: {}, Result } });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
+      vendor.standIn.handler = () => ({ body: { ResponseMetadata: {}, Result } });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
     }
-    standIn.handler = ({ query }) =>
+    vendor.standIn.handler = ({ query }) =>
       query.PageNumber === '1'
         ? { body: { Result: { Records, TotalCount: 2 } } }
         : { body: { Result: { TotalCount: 2 } } };
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
-    standIn.records.length = 0;
-    assert.deepEqual(await provider.listRecords(zone), []);
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+    vendor.standIn.records.length = 0;
+    assert.deepEqual(await vendor.provider.listRecords(zone), []);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { vultr } from '../../../src/providers/vultr/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { type StoredRecord, startVultr } from './stand-in.js';
 
@@ -32,31 +32,25 @@ providerContract('Vultr (stand-in)', async () => {
 });
 
 describe('Vultr', () => {
-  let standIn: Awaited<ReturnType<typeof startVultr>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startVultr();
-    provider = connect(standIn);
-  });
+  const vendor = standInFor(startVultr, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
   });
-  afterAll(() => standIn.stop());
 
   const record = (type: string, value: string, more: Partial<LooseRecord> = {}) =>
     dnsRecord({ host: 'www', type, value, ttl: 300, ...more }, zone.name);
   const one = async (change: Change) => {
-    const [outcome] = await provider.apply(zone, [change]);
+    const [outcome] = await vendor.provider.apply(zone, [change]);
     assert.ok(outcome);
     return outcome;
   };
-  const listed = async () => (await provider.listRecords(zone)) as [RemoteRecord, ...RemoteRecord[]];
-  const writes = () => standIn.requests.filter((r) => r.method !== 'GET');
+  const listed = async () => (await vendor.provider.listRecords(zone)) as [RemoteRecord, ...RemoteRecord[]];
+  const writes = () => vendor.standIn.requests.filter((r) => r.method !== 'GET');
 
   it('says in its words what is refused', async () => {
-    await assert.rejects(connect(standIn, 'wrong').listZones(), { kind: 'auth', message: /Invalid API token/ });
-    await assert.rejects(provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
+    await assert.rejects(connect(vendor.standIn, 'wrong').listZones(), { kind: 'auth', message: /Invalid API token/ });
+    await assert.rejects(vendor.provider.listRecords({ id: 'x.example', name: 'x.example' }), { kind: 'not_found' });
     const outcome = await one({ op: 'create', after: record('A', '192.0.2.1', { ttl: 60 }) });
     assert.ok(!outcome.ok && outcome.error.kind === 'rejected' && /at least 120/.test(outcome.error.message));
   });
@@ -110,13 +104,13 @@ describe('Vultr', () => {
   it('writes a guarded change only while Vultr holds what was seen', async () => {
     await one({ op: 'create', after: record('A', '192.0.2.1') });
     const [before] = await listed();
-    (standIn.records[0] as StoredRecord).data = '192.0.2.7';
+    (vendor.standIn.records[0] as StoredRecord).data = '192.0.2.7';
     const outcome = await one({ op: 'update', before, after: record('A', '192.0.2.2'), guarded: true });
     assert.ok(!outcome.ok && outcome.error.kind === 'changed' && outcome.error.found?.value === '192.0.2.7');
   });
 
   it('takes a list or a record that is cut for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const entry = { id: '1', type: 'A', name: '', data: '192.0.2.1', priority: 0, ttl: 300 };
     const lists = { records: [entry], domains: [{ domain: 'x.example' }] };
     const links = { next: '', prev: '' };
@@ -129,13 +123,13 @@ describe('Vultr', () => {
       { ...lists, meta: { links } },
       { meta: { total: 0, links } },
     ]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-      await assert.rejects(provider.listZones(), { kind: 'unavailable' });
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+      await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' });
     }
-    standIn.handler = () => ({ status: 201, body: {} });
+    vendor.standIn.handler = () => ({ status: 201, body: {} });
     const outcome = await one({ op: 'create', after: record('A', '192.0.2.1') });
     assert.ok(!outcome.ok && outcome.error.kind === 'unavailable' && outcome.error.mayHaveApplied);
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
   });
 });

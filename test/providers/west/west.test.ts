@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
+import { beforeEach, describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { west } from '../../../src/providers/west/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { gbk, type StoredWest, startWest } from './stand-in.js';
 
@@ -32,28 +32,22 @@ providerContract('West.cn (stand-in)', async () => {
 });
 
 describe('West.cn', () => {
-  let standIn: Awaited<ReturnType<typeof startWest>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startWest();
-    provider = connect(standIn);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startWest, connect);
   beforeEach(() => {
-    standIn.records.length = 0;
-    standIn.requests.length = 0;
-    standIn.most.page = 100;
+    vendor.standIn.records.length = 0;
+    vendor.standIn.requests.length = 0;
+    vendor.standIn.most.page = 100;
   });
   const record = (host: string, type: string, value: string, more = {}) =>
     dnsRecord({ host, type, value, ttl: 600, ...more }, zone.name);
-  const one = async (change: Change) => (await provider.apply(zone, [change]))[0];
-  const acts = () => standIn.requests.map(({ query }) => query.act);
+  const one = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
+  const acts = () => vendor.standIn.requests.map(({ query }) => query.act);
 
   it('says in its words what is refused, in Chinese, all with a status of 200', async () => {
-    const wrong = connect(standIn, 'wrong');
+    const wrong = connect(vendor.standIn, 'wrong');
     await assert.rejects(wrong.check(), { kind: 'auth', message: /token验证失败 \(code 10001\)/ });
     const other = { id: 'other.example', name: 'other.example' };
-    await assert.rejects(provider.listRecords(other), { kind: 'not_found', message: /域名不存在/ });
+    await assert.rejects(vendor.provider.listRecords(other), { kind: 'not_found', message: /域名不存在/ });
     await one({ op: 'create', after: record('x', 'A', '192.0.2.1') });
     const clash = await one({ op: 'create', after: record('x', 'CNAME', 'a.example.net') });
     assert.ok(clash && !clash.ok && clash.error.kind === 'rejected' && /与其他记录冲突/.test(clash.error.message));
@@ -61,22 +55,24 @@ describe('West.cn', () => {
 
   it('sends a record, and never the password', async () => {
     await one({ op: 'create', after: record('@', 'MX', 'mx.example.net', { priority: 5 }) });
-    const { time, token, ...form } = Object.fromEntries(new URLSearchParams(String(standIn.requests.at(-1)?.body)));
+    const { time, token, ...form } = Object.fromEntries(
+      new URLSearchParams(String(vendor.standIn.requests.at(-1)?.body)),
+    );
     assert.deepEqual(form, {
       ...{ domain: zone.id, host: '@', type: 'MX', value: 'mx.example.net', ttl: '600', level: '5', line: '' },
       username: 'ada',
     });
-    assert.ok(time && token && !JSON.stringify(standIn.requests).includes('a-password'));
+    assert.ok(time && token && !JSON.stringify(vendor.standIn.requests).includes('a-password'));
   });
 
   it('moves a record to another line, and to another host by making it anew', async () => {
     await one({ op: 'create', after: record('www', 'A', '192.0.2.1') });
-    const before = (await provider.listRecords(zone))[0] as RemoteRecord;
+    const before = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
     const lined = await one({ op: 'update', before, after: { ...before, line: 'LTEL' } });
     assert.ok(lined?.ok && lined.remoteId === before.remoteId);
-    const there = (await provider.listRecords(zone))[0] as RemoteRecord;
+    const there = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
     assert.equal(there.line, 'LTEL');
-    standIn.requests.length = 0;
+    vendor.standIn.requests.length = 0;
     const moved = await one({ op: 'update', before: there, after: { ...there, host: 'web', line: 'default' } });
     assert.ok(moved?.ok && moved.remoteId !== before.remoteId);
     assert.deepEqual(acts(), ['getdnsrecord', 'adddnsrecord', 'deldnsrecord']);
@@ -84,8 +80,8 @@ describe('West.cn', () => {
 
   it('leaves a record where it is when what shall take its place cannot be sent', async () => {
     await one({ op: 'create', after: record('www', 'CNAME', 'a.example.net') });
-    const before = (await provider.listRecords(zone))[0] as RemoteRecord;
-    standIn.requests.length = 0;
+    const before = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
+    vendor.standIn.requests.length = 0;
     const outcome = await one({ op: 'update', before, after: record('www', 'TXT', '中文') });
     assert.ok(outcome && !outcome.ok && outcome.error.kind === 'rejected' && !outcome.error.mayHaveApplied);
     assert.deepEqual(acts(), []);
@@ -93,45 +89,45 @@ describe('West.cn', () => {
 
   it('toggles alone, and tells when only a part of a change was carried out', async () => {
     await one({ op: 'create', after: record('www', 'A', '192.0.2.1') });
-    const before = (await provider.listRecords(zone))[0] as RemoteRecord;
-    standIn.requests.length = 0;
+    const before = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
+    vendor.standIn.requests.length = 0;
     await one({ op: 'update', before, after: { ...before, enabled: false } });
     assert.deepEqual(acts(), ['pause']);
-    const off = (await provider.listRecords(zone))[0] as RemoteRecord;
+    const off = (await vendor.provider.listRecords(zone))[0] as RemoteRecord;
     assert.equal(off.enabled, false);
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     const refused = { body: gbk({ result: 500, msg: '操作失败', errcode: 1 }) };
-    standIn.handler = (request) => (request.query.act === 'pause' ? refused : handler(request));
+    vendor.standIn.handler = (request) => (request.query.act === 'pause' ? refused : handler(request));
     const outcome = await one({ op: 'update', before: off, after: { ...off, value: '192.0.2.2', enabled: true } });
     const made = await one({ op: 'create', after: record('new', 'A', '192.0.2.1', { enabled: false }) });
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
     for (const part of [outcome, made])
       assert.ok(part && !part.ok && part.error.kind === 'rejected' && part.error.mayHaveApplied);
   });
 
   it('reads texts in Chinese, types that it cannot write, and the end of the registration', async () => {
-    standIn.records.push(
+    vendor.standIn.records.push(
       stored({ type: 'TXT', item: 'zh', value: '验证 "中文"' }),
       stored({ id: 2, type: 'SRV', item: '_sip._tcp', value: '5 5060 sip.example.net' }),
       stored({ id: 3, type: 'URL', item: 'go', value: 'https://example.net/' }),
     );
     assert.deepEqual(
-      (await provider.listRecords(zone)).map((r) => [r.value, r.readOnly]),
+      (await vendor.provider.listRecords(zone)).map((r) => [r.value, r.readOnly]),
       [
         ['验证 "中文"', false],
         ['5 5060 sip.example.net', true],
         ['https://example.net/', true],
       ],
     );
-    standIn.domains.push('my-contract.example');
-    const info = await provider.zoneInfo?.(zone);
-    standIn.domains.pop();
+    vendor.standIn.domains.push('my-contract.example');
+    const info = await vendor.provider.zoneInfo?.(zone);
+    vendor.standIn.domains.pop();
     assert.equal(info?.expiresAt, '2027-04-30T16:00:00.000Z');
     assert.deepEqual(info?.lines[1], { id: 'LTEL', name: '电信' });
   });
 
   it('takes a list that is cut, or lacks a page, for an error', async () => {
-    const { handler } = standIn;
+    const { handler } = vendor.standIn;
     for (const body of [
       {},
       '',
@@ -139,21 +135,21 @@ describe('West.cn', () => {
       { result: 200, data: {} },
       { result: 200, data: { items: [], total: 2 } },
     ]) {
-      standIn.handler = () => ({ body });
-      await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
-      await assert.rejects(provider.listZones(), { kind: 'unavailable' }, JSON.stringify(body));
+      vendor.standIn.handler = () => ({ body });
+      await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' }, JSON.stringify(body));
+      await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable' }, JSON.stringify(body));
     }
-    standIn.handler = handler;
-    standIn.records.push(stored({ id: 1 }), stored({ id: 2 }), stored({ id: 3 }));
-    standIn.most.page = 2;
-    assert.equal((await provider.listRecords(zone)).length, 3);
-    standIn.handler = (request) =>
+    vendor.standIn.handler = handler;
+    vendor.standIn.records.push(stored({ id: 1 }), stored({ id: 2 }), stored({ id: 3 }));
+    vendor.standIn.most.page = 2;
+    assert.equal((await vendor.provider.listRecords(zone)).length, 3);
+    vendor.standIn.handler = (request) =>
       String(request.body).includes('pageno=2')
         ? { body: { result: 200, data: { items: [], total: 3 } } }
         : handler(request);
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
-    standIn.records.length = 0;
-    assert.deepEqual(await provider.listRecords(zone), []);
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
+    vendor.standIn.records.length = 0;
+    assert.deepEqual(await vendor.provider.listRecords(zone), []);
   });
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import type { Change, DnsProvider, RemoteRecord } from '../../../src/providers/provider.js';
 import { yandexcloud } from '../../../src/providers/yandexcloud/declaration.js';
-import { connectTo, type StandIn } from '../../support/vendor.js';
+import { connectTo, type StandIn, standInFor } from '../../support/vendor.js';
 import { providerContract } from '../contract.js';
 import { startYandexcloud, type YandexSet } from './stand-in.js';
 
@@ -28,68 +28,65 @@ providerContract('Yandex Cloud (stand-in)', async () => {
 });
 
 describe('Yandex Cloud', () => {
-  let standIn: Awaited<ReturnType<typeof startYandexcloud>>;
-  let provider: DnsProvider;
-  beforeAll(async () => {
-    standIn = await startYandexcloud();
-    provider = connect(standIn, standIn.key);
-  });
-  afterAll(() => standIn.stop());
+  const vendor = standInFor(startYandexcloud, (standIn) => connect(standIn, standIn.key));
   const a = (host: string, value: string) => dnsRecord({ type: 'A', host, value, ttl: 300 }, zone.name);
-  const one = async (change: Change) => (await provider.apply(zone, [change]))[0];
+  const one = async (change: Change) => (await vendor.provider.apply(zone, [change]))[0];
   const set = (name: string, type: string, data: string[], ttl = '300'): YandexSet => ({
     ...{ name: `${name}.contract.example.`, type, ttl, data },
   });
-  const at = async (host: string) => (await provider.listRecords(zone)).filter((r) => r.host === host);
-  const held = (name: string) => standIn.state.sets.filter((s) => s.name === `${name}.contract.example.`);
+  const at = async (host: string) => (await vendor.provider.listRecords(zone)).filter((r) => r.host === host);
+  const held = (name: string) => vendor.standIn.state.sets.filter((s) => s.name === `${name}.contract.example.`);
   const drop = (name: string) => {
-    standIn.state.sets = standIn.state.sets.filter((s) => s.name !== `${name}.contract.example.`);
+    vendor.standIn.state.sets = vendor.standIn.state.sets.filter((s) => s.name !== `${name}.contract.example.`);
   };
 
   it('fetches one token for all calls, and another one when it is refused', async () => {
     const asked = async (body: () => Promise<unknown>) => {
-      const before = standIn.state.asked;
+      const before = vendor.standIn.state.asked;
       await body();
-      return standIn.state.asked - before;
+      return vendor.standIn.state.asked - before;
     };
-    const mine = connect(standIn, standIn.key);
+    const mine = connect(vendor.standIn, vendor.standIn.key);
     assert.equal(await asked(() => Promise.all([mine.check(), mine.listZones(), mine.listRecords(zone)])), 1);
     assert.equal(await asked(() => mine.check()), 0);
-    standIn.state.tokens.splice(1);
+    vendor.standIn.state.tokens.splice(1);
     assert.equal(await asked(() => mine.check()), 1);
   });
 
   it('takes an OAuth token, and an IAM token as it is', async () => {
-    const by = (token: string) => connectTo(fast, { token, folder_id: 'b1gfolder', endpoint: standIn.url });
-    const before = standIn.state.asked;
+    const by = (token: string) => connectTo(fast, { token, folder_id: 'b1gfolder', endpoint: vendor.standIn.url });
+    const before = vendor.standIn.state.asked;
     await by('t1.direct').check();
-    assert.equal(standIn.state.asked, before);
+    assert.equal(vendor.standIn.state.asked, before);
     await by('y0_oauth').check();
-    assert.equal(standIn.state.asked, before + 1);
+    assert.equal(vendor.standIn.state.asked, before + 1);
     await assert.rejects(by('y0_other').check(), { kind: 'auth', message: /OAuth token is invalid/ });
     await assert.rejects(by('t1.other').check(), { kind: 'auth', message: /token is invalid/ });
   });
 
   it('says what is refused, and nothing of the key', async () => {
-    await assert.rejects(connect(standIn, foreign(standIn.key)).check(), { kind: 'auth', message: /JWT is invalid/ });
+    await assert.rejects(connect(vendor.standIn, foreign(vendor.standIn.key)).check(), {
+      kind: 'auth',
+      message: /JWT is invalid/,
+    });
     for (const text of ['{"private_key": "abc', '{"private_key": "abc"}', '{"id": "abc"}'])
-      await assert.rejects(connect(standIn, text).check(), (error: Error & { kind: string }) => {
+      await assert.rejects(connect(vendor.standIn, text).check(), (error: Error & { kind: string }) => {
         assert.equal(error.kind, 'auth');
         assert.doesNotMatch(error.message, /abc/);
         return true;
       });
-    await assert.rejects(connect(standIn, standIn.key, 'b1gother').listZones(), { kind: 'auth' });
-    await assert.rejects(provider.listRecords({ id: 'dns0', name: 'x.example' }), { kind: 'not_found' });
+    await assert.rejects(connect(vendor.standIn, vendor.standIn.key, 'b1gother').listZones(), { kind: 'auth' });
+    await assert.rejects(vendor.provider.listRecords({ id: 'dns0', name: 'x.example' }), { kind: 'not_found' });
   });
 
   it('shows the public one of two zones of a name, and a private one that is alone', async () => {
-    assert.deepEqual(await provider.listZones(), [zone]);
-    const all = standIn.state.zones;
-    standIn.state.zones = all.slice(0, 1);
-    assert.deepEqual(await provider.listZones(), [{ ...zone, id: 'dns0privateexample00' }]);
-    standIn.state.zones = [];
-    await assert.rejects(provider.listZones(), { kind: 'unavailable', message: /no zones/ });
-    standIn.state.zones = all;
+    assert.deepEqual(await vendor.provider.listZones(), [zone]);
+    const all = vendor.standIn.state.zones;
+    vendor.standIn.state.zones = all.slice(0, 1);
+    assert.deepEqual(await vendor.provider.listZones(), [{ ...zone, id: 'dns0privateexample00' }]);
+    vendor.standIn.state.zones = [];
+    await assert.rejects(vendor.provider.listZones(), { kind: 'unavailable', message: /no zones/ });
+    vendor.standIn.state.zones = all;
   });
 
   it('changes nothing that was changed meanwhile, but reads it again', async () => {
@@ -98,13 +95,13 @@ describe('Yandex Cloud', () => {
       set('race', 'A', ['192.0.2.1'], '60'),
       null,
     ]) {
-      standIn.state.sets.push(set('race', 'A', ['192.0.2.1']));
-      const { handler } = standIn;
-      standIn.handler = (request) => {
+      vendor.standIn.state.sets.push(set('race', 'A', ['192.0.2.1']));
+      const { handler } = vendor.standIn;
+      vendor.standIn.handler = (request) => {
         if (request.path.endsWith(':updateRecordSets')) {
           drop('race');
-          if (meanwhile) standIn.state.sets.push(meanwhile);
-          standIn.handler = handler;
+          if (meanwhile) vendor.standIn.state.sets.push(meanwhile);
+          vendor.standIn.handler = handler;
         }
         return handler(request);
       };
@@ -117,7 +114,7 @@ describe('Yandex Cloud', () => {
   });
 
   it('reads texts with quotes and without, and leaves those beside a change as they are', async () => {
-    standIn.state.sets.push(set('texts', 'TXT', ['as it is; "so"', '"in" " quotes"'], '0'));
+    vendor.standIn.state.sets.push(set('texts', 'TXT', ['as it is; "so"', '"in" " quotes"'], '0'));
     delete (held('texts')[0] as YandexSet).ttl;
     const [plain, quoted] = (await at('texts')) as [RemoteRecord, RemoteRecord];
     assert.deepEqual([plain.value, quoted.value, plain.ttl], ['as it is; "so"', 'in quotes', 0]);
@@ -127,32 +124,32 @@ describe('Yandex Cloud', () => {
   });
 
   it('waits for an operation that is not done yet, and takes one without an end for an error', async () => {
-    standIn.state.slow = 2;
-    const before = standIn.requests.length;
+    vendor.standIn.state.slow = 2;
+    const before = vendor.standIn.requests.length;
     assert.ok((await one({ op: 'create', after: a('slow', '192.0.2.1') }))?.ok);
-    assert.equal(standIn.requests.slice(before).filter((r) => r.path.startsWith('/operations/')).length, 3);
-    standIn.state.slow = 0;
-    const { handler } = standIn;
+    assert.equal(vendor.standIn.requests.slice(before).filter((r) => r.path.startsWith('/operations/')).length, 3);
+    vendor.standIn.state.slow = 0;
+    const { handler } = vendor.standIn;
     const failed = { id: 'x', done: true, error: { code: 9, message: 'not like this' } };
     for (const [body, kind] of [
       [{}, 'unavailable'],
       [failed, 'rejected'],
       [{ ...failed, error: { code: 14, message: 'busy' } }, 'unavailable'],
     ] as const) {
-      standIn.handler = (request) => (request.path.endsWith(':updateRecordSets') ? { body } : handler(request));
+      vendor.standIn.handler = (request) => (request.path.endsWith(':updateRecordSets') ? { body } : handler(request));
       const outcome = await one({ op: 'create', after: a('slow', '192.0.2.2') });
       assert.equal(outcome && !outcome.ok && outcome.error.kind, kind);
     }
-    standIn.handler = handler;
+    vendor.standIn.handler = handler;
     drop('slow');
   });
 
   it('believes an empty list only where the zone itself answers', async () => {
-    const { handler } = standIn;
-    standIn.handler = (request) => (request.path.endsWith(':listRecordSets') ? { body: {} } : handler(request));
-    assert.deepEqual(await provider.listRecords(zone), []);
-    standIn.handler = (request) => (request.path.startsWith('/zones/') ? { body: {} } : handler(request));
-    await assert.rejects(provider.listRecords(zone), { kind: 'unavailable' });
-    standIn.handler = handler;
+    const { handler } = vendor.standIn;
+    vendor.standIn.handler = (request) => (request.path.endsWith(':listRecordSets') ? { body: {} } : handler(request));
+    assert.deepEqual(await vendor.provider.listRecords(zone), []);
+    vendor.standIn.handler = (request) => (request.path.startsWith('/zones/') ? { body: {} } : handler(request));
+    await assert.rejects(vendor.provider.listRecords(zone), { kind: 'unavailable' });
+    vendor.standIn.handler = handler;
   });
 });
