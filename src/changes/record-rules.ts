@@ -44,7 +44,7 @@ function unsupported(
   const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, proxiedTypes, weight, apexCname } = capabilities;
   const wrong: FieldError[] = [];
   const add = (...error: Parameters<typeof fieldError>) => wrong.push(fieldError(...error));
-  if (!types.includes(record.type)) {
+  if (!types.some((type) => type === record.type)) {
     add('type', `${label} supports ${types.join(', ')}`, 'unsupported', { values: types });
   } else if (record.type === 'CNAME' && record.host === '@' && !apexCname) {
     add('type', 'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS', 'conflict');
@@ -57,7 +57,7 @@ function unsupported(
     add('line', `${label} supports ${lines.join(', ')}`, 'unsupported', { values: lines });
   }
   if (record.proxied && !proxy) add('proxied', `${label} has no proxy mode`, 'unsupported');
-  else if (record.proxied && !proxiedTypes.includes(record.type)) {
+  else if (record.proxied && !proxiedTypes.some((type) => type === record.type)) {
     add('proxied', `only ${proxiedTypes.join(', ')} can be proxied`, 'conflict');
   }
   if (record.weight !== null && !weight) add('weight', `${label} has no weighted records`, 'unsupported');

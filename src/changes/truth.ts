@@ -45,7 +45,7 @@ export class Truth {
   ): Promise<boolean> {
     const { types } = definition.capabilities;
     // what cannot be written is not asked for
-    const keys = this.keys.filter(({ type }) => types.includes(type));
+    const keys = this.keys.filter(({ type }) => types.some((one) => one === type));
     if (!keys.length || this.readings === READINGS) return false;
     const wanted = new Set(keys.map(keyText));
     const ours = rows.filter((row) => wanted.has(keyText(row)));

@@ -63,7 +63,7 @@ export function connectProvider(
   options: ConnectOptions,
 ): Connected {
   const { atomic, replaces, chunk, types } = definition.capabilities;
-  const writable = new Set(types);
+  const writable = new Set<string>(types);
   try {
     assertAddresses(definition, credentials, options);
   } catch (error) {

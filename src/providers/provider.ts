@@ -1,4 +1,4 @@
-import type { DnsRecord, RemoteRecord } from '../dns/record.js';
+import type { DnsRecord, RecordType, RemoteRecord } from '../dns/record.js';
 import type { ProviderError } from './kit/http/errors.js';
 import type { Http } from './kit/http/http-client.js';
 import type { Window } from './kit/http/rate-limiter.js';
@@ -152,7 +152,7 @@ export const secret = (key: string, label: string, more: Partial<CredentialField
 /** What a provider can do. Everything not said is "no". */
 export interface Capabilities {
   /** types that can be written; others are shown read-only */
-  types: readonly string[];
+  types: readonly RecordType[];
   /** `own`: the vendor gives each record an id; `derived`: the kit derives them from the content */
   ids: 'own' | 'derived';
   /** what a TTL belongs to */
@@ -171,7 +171,7 @@ export interface Capabilities {
   /** records can be proxied; follows from `proxiedTypes` */
   proxy: boolean;
   /** types of records that can be proxied */
-  proxiedTypes: readonly string[];
+  proxiedTypes: readonly RecordType[];
   /** routing lines */
   lines: readonly string[];
   /** records have weights */

@@ -11,7 +11,7 @@ export const dnsla = defineProvider({
   api: 'https://api.dns.la',
   credentials: [[text('api_id', 'API ID', { help }), secret('api_secret', 'API secret', { help: SECRET })]],
   // lines beside the default one are those of `zoneInfo`: their ids are not documented
-  capabilities: { types: 'A AAAA CNAME MX TXT NS CAA'.split(' '), toggle: 'record', weight: true, minTtl: 60 },
+  capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'CAA'], toggle: 'record', weight: true, minTtl: 60 },
   // not documented
   limits: { requests: 10, perSeconds: 1, concurrency: 4 },
   load: () => import('./dnsla.provider.js'),

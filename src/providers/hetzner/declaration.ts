@@ -8,7 +8,7 @@ export const hetzner = defineProvider({
   api: 'https://api.hetzner.cloud/v1',
   credentials: [[secret('api_token', 'API token', { help: 'Of the Cloud project with the zones: Read & Write.' })]],
   capabilities: {
-    types: 'A AAAA CAA CNAME DS HTTPS MX NS PTR SRV SVCB TLSA TXT'.split(' '),
+    types: ['A', 'AAAA', 'CAA', 'CNAME', 'DS', 'HTTPS', 'MX', 'NS', 'PTR', 'SRV', 'SVCB', 'TLSA', 'TXT'],
     ...{ ids: 'derived', ttlOf: 'set', replaces: 'set', minTtl: 60 },
   },
   // 3600 an hour and project (header `ratelimit-limit`, recorded 2026); other clients of the project get a share

@@ -16,7 +16,7 @@ export const namecheap = defineProvider({
   ],
   capabilities: {
     // SRV has undocumented commands of its own (dnscontrol 2026), and is left alone; TTL 1799 is called automatic there
-    types: 'A AAAA ALIAS CAA CNAME MX NS TXT'.split(' '),
+    types: ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'TXT'],
     ...{ ids: 'derived', ttlOf: 'set', replaces: 'zone', atomic: true, minTtl: 60, maxTtl: 60000 },
   },
   // by the word of its support; with a status of 405 it says that they are reached (dnscontrol 2017)

@@ -19,7 +19,7 @@ export const netcup = defineProvider({
   ],
   capabilities: {
     // the API ignores NS (dnscontrol 2021); parts of other types are not documented, and they are shown only
-    types: 'A AAAA CNAME MX TXT SRV CAA'.split(' '),
+    types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'CAA'],
   },
   // "More than 180 requests per minute" is an error of its own
   limits: { requests: 150, perSeconds: 60, concurrency: 4 },

@@ -1,7 +1,7 @@
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, secret, window } from '../provider.js';
 
-const TYPES = [...RECORD_TYPES, 'ALIAS', 'PTR', 'NAPTR', 'DS', 'TLSA'];
+const TYPES = [...RECORD_TYPES, 'ALIAS', 'PTR', 'NAPTR', 'DS', 'TLSA'] as const;
 /** NS1 Connect API v1: record sets at their own addresses, each written by itself. */
 export const ns1 = defineProvider({
   kind: 'ns1',

@@ -10,7 +10,11 @@ export const porkbun = defineProvider({
   api: 'https://api.porkbun.com/api/json/v3',
   credentials: [[KEY, secret('secret_api_key', 'Secret API key')]],
   // in what form HTTPS and SVCB are taken is not documented: they are shown only
-  capabilities: { types: 'A AAAA ALIAS CAA CNAME MX NS SRV TLSA TXT'.split(' '), remark: true, minTtl: 600 },
+  capabilities: {
+    types: ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TLSA', 'TXT'],
+    remark: true,
+    minTtl: 600,
+  },
   // 1 a second and key by the word of its support (2023, 2024); more is a status of 503
   limits: { requests: 1, concurrency: 1 },
   load: () => import('./porkbun.provider.js'),

@@ -13,7 +13,7 @@ export const regfish = defineProvider({
     ],
   ],
   // what regfish names for its API (2026); how the parts of SRV are sent is not known, and it is shown only
-  capabilities: { types: 'A AAAA ALIAS CAA CNAME MX TXT'.split(' ') },
+  capabilities: { types: ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'TXT'] },
   // 500 a minute (header `ratelimit-policy`, recorded 2024); other clients of the key get a share
   limits: { requests: 400, perSeconds: 60 },
   load: () => import('./regfish.provider.js'),

@@ -1,7 +1,7 @@
 import { RECORD_TYPES } from '../../dns/record.js';
 import { defineProvider, secret, text } from '../provider.js';
 
-const TYPES = [...RECORD_TYPES, 'PTR', 'NAPTR', 'DS'];
+const TYPES = [...RECORD_TYPES, 'PTR', 'NAPTR', 'DS'] as const;
 /** AWS Route 53: record sets without ids, batches that are carried out whole. */
 export const route53 = defineProvider({
   kind: 'route53',

@@ -14,7 +14,12 @@ export const spaceship = defineProvider({
     ],
   ],
   capabilities: {
-    ...{ types: 'A AAAA ALIAS CAA CNAME MX NS PTR SRV TXT'.split(' '), ids: 'derived', minTtl: 60, maxTtl: 3600 },
+    ...{
+      types: ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SRV', 'TXT'],
+      ids: 'derived',
+      minTtl: 60,
+      maxTtl: 3600,
+    },
   },
   // of 300 in 300 seconds for a user and domain, as a public client has it (not seen documented); a 429 says how long
   limits: { requests: 250, perSeconds: 300, concurrency: 4 },

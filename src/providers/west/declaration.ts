@@ -10,7 +10,7 @@ export const west = defineProvider({
   docs: 'https://www.west.cn/CustomerCenter/doc/apiv2.html',
   api: 'https://api.west.cn/api/v2',
   credentials: [[text('username', 'User name'), secret('api_password', 'API password', { help })]],
-  capabilities: { types: 'A AAAA CNAME MX TXT'.split(' '), toggle: 'record', minTtl: 60, lines: LINES },
+  capabilities: { types: ['A', 'AAAA', 'CNAME', 'MX', 'TXT'], toggle: 'record', minTtl: 60, lines: LINES },
   limits: { requests: 5, perSeconds: 1, concurrency: 2 }, // not documented
   load: () => import('./west.provider.js'),
 });
