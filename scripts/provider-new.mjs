@@ -18,8 +18,8 @@ const names = { __kind__: kind, __name__: kind, __Name__: kind[0].toUpperCase() 
 const files = {
   'declaration.ts.txt': `src/providers/${kind}/declaration.ts`,
   'provider.ts.txt': `src/providers/${kind}/${kind}.provider.ts`,
-  'stand-in.ts.txt': `test/providers/stand-ins/${kind}.ts`,
-  'test.ts.txt': `test/providers/${kind}.test.ts`,
+  'stand-in.ts.txt': `test/providers/${kind}/stand-in.ts`,
+  'test.ts.txt': `test/providers/${kind}/${kind}.test.ts`,
   'page.md': `docs/providers/${kind}.md`,
 };
 const there = Object.values(files).filter((file) => existsSync(join(root, file)));

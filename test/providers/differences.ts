@@ -3,8 +3,9 @@ import type { Asked, Course, Difference } from '../support/recordings.js';
 import type { Answer } from '../support/vendor.js';
 
 /**
- * Differences between recorded traffic and what an adapter sends stand, each with its reason, in `<kind>/differences.ts`.
- * Everything else has to be equal: method, path, query and body of each request, every recorded write, ids, lists.
+ * Accepted differences between recorded traffic and what an adapter sends stand, each with its reason, in
+ * `<kind>/differences.ts`. Everything else has to be equal: method, path, query and body of each request, every
+ * recorded write, ids, lists.
  */
 
 export type Body = Record<string, unknown>;
