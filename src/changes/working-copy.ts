@@ -6,8 +6,7 @@ import { type DnsRecord, type RemoteRecord, sameRecord } from '../dns/record.js'
 import { assertMay, judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import type { Capabilities, Change, ProviderDefinition } from '../providers/provider.js';
-import { keyText } from '../providers/kit/rrsets/record-set.js';
-import { derivedId } from '../providers/kit/rrsets/from-rrsets.js';
+import { derivedId, keyText } from '../providers/kit/rrsets/record-set.js';
 import type { Edit, NewRecord, Upsert } from './edit.js';
 import { type Entry, Names } from './names.js';
 import type { RecordPatch } from './record.dto.js';

@@ -30,7 +30,7 @@ const COALESCED = 100;
 const MAX_REMARK = 255;
 
 /** What is the same for every account of this process. */
-export interface ConnectOptions {
+interface ConnectOptions {
   agent: Dispatcher;
   deny: readonly Cidr[];
   /** ms for one exchange with a provider */

@@ -30,7 +30,7 @@ export interface TunnelConnection {
 export type RemoteRule = { service: string; hostname?: string; path?: string } & Record<string, unknown>;
 
 /** The rules of a tunnel, and all else that its configuration holds. */
-export interface TunnelConfig {
+interface TunnelConfig {
   ingress: RemoteRule[];
   rest: Record<string, unknown>;
 }

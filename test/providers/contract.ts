@@ -9,8 +9,6 @@ import { lists } from './contract/lists.js';
 import { records } from './contract/records.js';
 import type { ContractTarget } from './contract/target.js';
 
-export type { ContractTarget } from './contract/target.js';
-
 const UNLIMITED = { requests: 1_000_000, perSeconds: 1, more: [], concurrency: 8 };
 
 /**

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { XMLParser } from 'fast-xml-parser';
 import { dnsRecord } from '../../src/dns/record.js';
-import { derivedId } from '../../src/providers/kit/rrsets/from-rrsets.js';
+import { derivedId } from '../../src/providers/kit/rrsets/record-set.js';
 import type {
   Change,
   Credentials,

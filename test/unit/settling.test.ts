@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type CacheRow, difference, type RowValues, rowOf } from '../../src/cache/reconcile.js';
 import { expectations, type InDoubtChange, judge } from '../../src/changes/evidence.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
-import { derivedId } from '../../src/providers/kit/rrsets/from-rrsets.js';
+import { derivedId } from '../../src/providers/kit/rrsets/record-set.js';
 
 /** What becomes of a call: it is answered, or the answer is lost and it was applied at once, later, or never. */
 const FATES = ['ok', 'ok', 'now', 'late', 'never'] as const;

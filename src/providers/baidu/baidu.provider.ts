@@ -4,7 +4,8 @@ import { type DnsRecord, type RemoteRecord, sameRecord } from '../../dns/record.
 import { errorHooks, errorIn, needed } from '../kit/http/errors.js';
 import type { OutgoingRequest } from '../kit/http/http-client.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords, inList } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inList } from '../kit/records/in-place.js';
 import { plainRecord } from '../kit/records/plain-record.js';
 import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { signBce } from '../kit/signing/bce.js';

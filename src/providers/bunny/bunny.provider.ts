@@ -3,7 +3,8 @@ import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../
 import { txtPresentation } from '../../dns/text.js';
 import { cutShort, ProviderError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords, inPlace } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inPlace } from '../kit/records/in-place.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';

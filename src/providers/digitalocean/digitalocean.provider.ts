@@ -2,7 +2,8 @@ import { absolute, fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.js';
 import { txtPresentation } from '../../dns/text.js';
 import { allPages } from '../kit/http/pages.js';
-import { changedPart, fromRecords } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { changedPart } from '../kit/records/record-verbs.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

@@ -3,7 +3,9 @@ import { type DnsRecord, fromRdata, type RemoteRecord } from '../../dns/record.j
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
 import { cutShort, NotBegun, ProviderError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inPlace } from '../kit/records/in-place.js';
+import { changedPart, type RecordVerbs } from '../kit/records/record-verbs.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

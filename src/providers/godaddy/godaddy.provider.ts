@@ -3,8 +3,9 @@ import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
 import { reading } from '../kit/http/deadline-context.js';
 import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { allPages, offsetPages } from '../kit/http/pages.js';
-import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
+import { type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

@@ -3,7 +3,9 @@ import { type DnsRecord, fromRdata, type RemoteRecord, sameRecord } from '../../
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { type AllRecordVerbs, fromRecords, inPlace } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inPlace } from '../kit/records/in-place.js';
+import { type AllRecordVerbs } from '../kit/records/record-verbs.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As version 2 has it (lego, Ansible 2026): names relative, `.` at the apex; preferences in the target; TXT quoted. */

@@ -1,7 +1,8 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { needed } from '../kit/http/errors.js';
 import { allPages, counted } from '../kit/http/pages.js';
-import { fromRecords, inList } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inList } from '../kit/records/in-place.js';
 import { plainRecord } from '../kit/records/plain-record.js';
 import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { jdcloudClient } from '../kit/signing/jdcloud2.js';

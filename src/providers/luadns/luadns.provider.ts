@@ -3,7 +3,9 @@ import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns
 import { txtPresentation } from '../../dns/text.js';
 import { cutShort, idText } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromRecords, inPlace, type RecordVerbs } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inPlace } from '../kit/records/in-place.js';
+import { type RecordVerbs } from '../kit/records/record-verbs.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

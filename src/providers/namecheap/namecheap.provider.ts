@@ -3,7 +3,8 @@ import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
 import { attributesOf, listIn, listOf, numbered } from '../kit/http/body.js';
 import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { fromZone, type RecordSet } from '../kit/zone/whole-zone.js';
+import { type RecordSet } from '../kit/rrsets/record-set.js';
+import { fromZone } from '../kit/zone/whole-zone.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** Attributes (recorded 2020), among others that go back as they came: texts not quoted, a preference always. */

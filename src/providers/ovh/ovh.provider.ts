@@ -3,7 +3,10 @@ import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf, sameRecord } fro
 import { txtFromInput, txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, ProviderError } from '../kit/http/errors.js';
 import { eachOf } from '../kit/http/pages.js';
-import { type AllRecordVerbs, changedPart, fromRecords, inPlace, published } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inPlace } from '../kit/records/in-place.js';
+import { published } from '../kit/records/published.js';
+import { type AllRecordVerbs, changedPart } from '../kit/records/record-verbs.js';
 import { ovhSigner } from '../kit/signing/ovh.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

@@ -3,7 +3,7 @@ import { rdataOf } from '../../dns/record.js';
 import { currentDeadline } from '../kit/http/deadline-context.js';
 import { ProviderError } from '../kit/http/errors.js';
 import { RateLimiter } from '../kit/http/rate-limiter.js';
-import { fromRrsets, type RecordSet, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import {
   leastWork,
   type PlainSet,
@@ -13,6 +13,7 @@ import {
   setsAt,
   withSoa,
 } from '../kit/rrsets/plain-sets.js';
+import { type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
 import type { Connect, Credentials, RemoteZone } from '../provider.js';
 
 /** More than a name has records: a search that answers so many may be cut. */

@@ -3,7 +3,7 @@ import { fullName } from '../../dns/names.js';
 import { CLASS, TYPE, type WireRecord } from '../../dns/wire.js';
 import { typeNumber } from '../../dns/wire-rdata.js';
 import { ProviderError } from '../kit/http/errors.js';
-import type { RecordSet } from '../kit/rrsets/from-rrsets.js';
+import type { RecordSet } from '../kit/rrsets/record-set.js';
 
 /** Types that may stand at a name, but for those that DNSSEC makes. */
 const OTHERS = [

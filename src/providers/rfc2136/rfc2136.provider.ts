@@ -7,7 +7,8 @@ import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import { TSIG_ALGORITHMS, type TsigKey } from '../../dns/tsig.js';
 import { RCODE, type ReadRecord, TYPE, textOf } from '../../dns/wire.js';
 import { nameToWire, rdataToWire, typeName, typeNumber } from '../../dns/wire-rdata.js';
-import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { fromRrsets, type RrsetVerbs } from '../kit/rrsets/from-rrsets.js';
+import { derivedId, type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
 import {
   type Connect,
   type Credentials,

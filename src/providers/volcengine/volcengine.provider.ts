@@ -1,8 +1,9 @@
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
 import { NotBegun, needed } from '../kit/http/errors.js';
 import { allPages, counted } from '../kit/http/pages.js';
-import { changedPart, fromRecords } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
 import { plainRecord } from '../kit/records/plain-record.js';
+import { changedPart } from '../kit/records/record-verbs.js';
 import { inSeparateCalls } from '../kit/records/separate-calls.js';
 import { volcengineClient } from '../kit/signing/volcengine.js';
 import { linesIn, zoneInfo, zoneNamed, zoneOf } from '../kit/zone/zones.js';

@@ -2,7 +2,9 @@ import { fullName, toAscii } from '../../dns/names.js';
 import { type DnsRecord, fromRdata, type RemoteRecord, rdataOf } from '../../dns/record.js';
 import { cutShort, NotBegun } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { changedPart, fromRecords, inPlace, type RecordVerbs } from '../kit/records/from-records.js';
+import { fromRecords } from '../kit/records/from-records.js';
+import { inPlace } from '../kit/records/in-place.js';
+import { changedPart, type RecordVerbs } from '../kit/records/record-verbs.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

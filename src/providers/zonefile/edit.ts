@@ -3,7 +3,7 @@ import { fullName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import { DISABLED, type Entry, type EntryRecord, parseEntries } from '../../dns/zonefile-entries.js';
 import { ProviderError } from '../kit/http/errors.js';
-import { derivedId, type RecordSet, type SetKey, type SetMember } from '../kit/rrsets/from-rrsets.js';
+import { derivedId, type RecordSet, type SetKey, type SetMember } from '../kit/rrsets/record-set.js';
 
 /** Changes of a parsed master file, of a large one in turns. Entries are shared and never changed. */
 

@@ -4,7 +4,8 @@ import { due, turn } from '../../common/turns.js';
 import { zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import { atMost } from '../kit/http/deadline-context.js';
-import { derivedId, fromRrsets, type RecordSet, type RrsetVerbs, type SetKey } from '../kit/rrsets/from-rrsets.js';
+import { fromRrsets, type RrsetVerbs } from '../kit/rrsets/from-rrsets.js';
+import { derivedId, type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
 import {
   type Connect,
   type DnsProvider,

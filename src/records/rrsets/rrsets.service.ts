@@ -17,7 +17,7 @@ import { type DnsRecord, sameRecord, shownValue } from '../../dns/record.js';
 import { assertMay, judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
-import { derivedId } from '../../providers/kit/rrsets/from-rrsets.js';
+import { derivedId } from '../../providers/kit/rrsets/record-set.js';
 import type { ReplacedMember, RrsetInput, RrsetResult, RrsetView } from './rrset.dto.js';
 
 /** times that a set is made as it shall be while others write it at the provider */

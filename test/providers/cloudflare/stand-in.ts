@@ -1,7 +1,7 @@
 import { type Answer, type Received, type StandIn, startStandIn } from '../../support/vendor.js';
 
 /** A record as the API answers it (recorded 2025; OpenAPI). */
-export interface CloudflareRecord {
+interface CloudflareRecord {
   id: string;
   name: string;
   type: string;

@@ -5,7 +5,7 @@ import type { Answer, Received } from '../../support/vendor.js';
 export const OWNER = 'a'.repeat(32);
 
 /** A tunnel as Cloudflare keeps it (TypeScript client 7.1, documentation of 2026). */
-export interface KeptTunnel {
+interface KeptTunnel {
   id: string;
   account_tag: string;
   name: string;

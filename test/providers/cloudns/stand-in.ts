@@ -1,6 +1,6 @@
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
-export interface StoredCloudns {
+interface StoredCloudns {
   id: string;
   type: string;
   host: string;

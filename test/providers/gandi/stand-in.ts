@@ -1,6 +1,6 @@
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
-export interface GandiSet {
+interface GandiSet {
   rrset_name: string;
   rrset_type: string;
   rrset_ttl: number;

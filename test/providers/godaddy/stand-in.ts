@@ -1,6 +1,6 @@
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
-export interface GodaddyRow extends Record<string, unknown> {
+interface GodaddyRow extends Record<string, unknown> {
   type: string;
   name: string;
   data: string;

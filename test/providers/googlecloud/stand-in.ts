@@ -1,7 +1,7 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
-export interface GoogleSet {
+interface GoogleSet {
   name: string;
   type: string;
   ttl: number;

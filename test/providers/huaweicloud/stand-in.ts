@@ -1,7 +1,7 @@
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
 /** A record set as the API holds it. */
-export interface HeldSet {
+interface HeldSet {
   id: string;
   name: string;
   type: string;

@@ -1,6 +1,6 @@
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
-export interface InwxRecord {
+interface InwxRecord {
   id: number;
   name: string;
   type: string;

@@ -2,13 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { inChunks } from '../../../src/providers/kit/records/chunks.js';
-import {
-  derivedId,
-  fromRrsets,
-  type RecordSet,
-  type RrsetVerbs,
-  type SetKey,
-} from '../../../src/providers/kit/rrsets/from-rrsets.js';
+import { fromRrsets, type RrsetVerbs } from '../../../src/providers/kit/rrsets/from-rrsets.js';
+import { derivedId, type RecordSet, type SetKey } from '../../../src/providers/kit/rrsets/record-set.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../../src/providers/provider.js';
 
 const zone = { id: 'z', name: 'example.com' };

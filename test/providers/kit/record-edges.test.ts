@@ -4,13 +4,11 @@ import { describe, it } from '@jest/globals';
 import { dnsRecord } from '../../../src/dns/record.js';
 import { timeIsOver, withinDeadline } from '../../../src/providers/kit/http/deadline-context.js';
 import { allPages, eachOf } from '../../../src/providers/kit/http/pages.js';
-import {
-  type AllRecordVerbs,
-  fromRecords,
-  inPlace,
-  published,
-} from '../../../src/providers/kit/records/from-records.js';
+import { fromRecords } from '../../../src/providers/kit/records/from-records.js';
 import { groupedBatch } from '../../../src/providers/kit/records/grouped-batch.js';
+import { inPlace } from '../../../src/providers/kit/records/in-place.js';
+import { published } from '../../../src/providers/kit/records/published.js';
+import { type AllRecordVerbs } from '../../../src/providers/kit/records/record-verbs.js';
 import { typedFields } from '../../../src/providers/kit/values/rdata-fields.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../../src/providers/provider.js';
 

@@ -3,13 +3,8 @@ import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type DnsRecord, dnsRecord, type LooseRecord } from '../../../src/dns/record.js';
 import { capabilitiesView } from '../../../src/providers/capabilities-view.js';
-import {
-  derivedId,
-  fromRrsets,
-  type RecordSet,
-  type RrsetVerbs,
-} from '../../../src/providers/kit/rrsets/from-rrsets.js';
-import { keyText, type SetMember } from '../../../src/providers/kit/rrsets/record-set.js';
+import { fromRrsets, type RrsetVerbs } from '../../../src/providers/kit/rrsets/from-rrsets.js';
+import { derivedId, keyText, type RecordSet, type SetMember } from '../../../src/providers/kit/rrsets/record-set.js';
 import {
   type ApplyOptions,
   type Capabilities,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
-export interface StoredNamesilo {
+interface StoredNamesilo {
   record_id: string;
   type: string;
   host: string;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, type StandIn, startStandIn } from '../../support/vendor.js';
 
-export interface ScalewayRecord extends Record<string, unknown> {
+interface ScalewayRecord extends Record<string, unknown> {
   id: string;
   name: string;
   type: string;

@@ -2,7 +2,7 @@ import { reading } from './deadline-context.js';
 import type { HttpOptions, OutgoingRequest } from './http-client.js';
 
 /** A token as a vendor answers it. */
-export interface FetchedToken {
+interface FetchedToken {
   token: string;
   /** for which it is good from now on */
   seconds: number;

@@ -8,17 +8,6 @@ import { inPlace, orGone } from './in-place.js';
 import { endsList, failed, notTried } from './outcomes.js';
 import { difference, type RecordVerbs, type Written } from './record-verbs.js';
 
-export { inList, inPlace, orGone, orNoZone } from './in-place.js';
-export { published } from './published.js';
-export {
-  type AllRecordVerbs,
-  changedPart,
-  type Difference,
-  difference,
-  type RecordVerbs,
-  type Written,
-} from './record-verbs.js';
-
 /** The verbs with what is declared beside them: `judge`, `fixed` and `vague`. */
 function asDeclared(given: RecordVerbs): RecordVerbs {
   const { judge, fixed = [], vague } = given;

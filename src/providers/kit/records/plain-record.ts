@@ -4,7 +4,7 @@ import { txtPresentation } from '../../../dns/text.js';
 import { idText } from '../http/errors.js';
 
 /** A record as most vendors with ids have it. */
-export interface PlainRecord {
+interface PlainRecord {
   id: string | number;
   /** relative to the zone; the apex is `@`, empty, or left out */
   host?: string | null | undefined;
@@ -23,7 +23,7 @@ export interface PlainRecord {
 const WORDS: Readonly<Record<string, number>> = { MX: 1, SRV: 3 };
 
 /** What a record has besides; `enabled` and the like are those of `fromRdata` unless said otherwise. */
-export type OwnFields = Partial<
+type OwnFields = Partial<
   Pick<RemoteRecord, 'enabled' | 'line' | 'priority' | 'readOnly' | 'remark' | 'value' | 'weight'>
 >;
 

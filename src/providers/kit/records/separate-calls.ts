@@ -1,10 +1,10 @@
 import type { DnsRecord, RemoteRecord } from '../../../dns/record.js';
 import type { RemoteZone } from '../../provider.js';
 import { following } from '../http/deadline-context.js';
-import type { Difference, RecordVerbs } from './from-records.js';
+import type { Difference, RecordVerbs } from './record-verbs.js';
 
 /** The writes of a vendor that turns records on and off, or keeps their remarks, by calls of their own. */
-export interface SeparateCalls {
+interface SeparateCalls {
   /** All other fields of a new record, which is live from then on. @returns its id @throws ProviderError */
   create(zone: RemoteZone, record: DnsRecord): Promise<string>;
   /** All other fields. @returns the id from now on @throws ProviderError */

@@ -9,8 +9,6 @@ import { refusing } from './refusing.js';
 import { keysOf, recordsOf, SetEdit } from './set-edit.js';
 import { partOf, type SetResult, writeEach } from './set-write.js';
 
-export { derivedId, type RecordSet, type SetKey, type SetMember } from './record-set.js';
-
 /** The verbs of a vendor that reads and replaces whole record sets: one of the two that write. */
 export interface RrsetVerbs {
   /**

@@ -5,7 +5,7 @@ import { type AlibabaKey, signAcs3 } from './acs3.js';
 import { signAlibabaRpc } from './alibaba-rpc.js';
 
 /** One of Alibaba Cloud's APIs whose parameters are all in the query. */
-export interface AlibabaApi {
+interface AlibabaApi {
   key: AlibabaKey;
   version: string;
   /** `rpc` is the older signature, version 1; `acs3` is version 3 */

@@ -2,7 +2,7 @@ import { timeMs } from '../../../common/clock.js';
 import type { OutgoingRequest } from '../http/http-client.js';
 import { canonicalHeaders, canonicalPath, canonicalQuery, encoded, hmac } from './canonical.js';
 
-export interface BceKey {
+interface BceKey {
   accessKeyId: string;
   secretAccessKey: string;
 }

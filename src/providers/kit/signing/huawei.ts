@@ -6,7 +6,7 @@ import { canonicalHeaders, canonicalPath, canonicalQuery, compactTime, hash, hma
 /** Added on the way, or changed by it: not signed. */
 const UNSIGNED = new Set(['accept', 'user-agent', 'authorization']);
 
-export interface HuaweiKey {
+interface HuaweiKey {
   accessKeyId: string;
   secretAccessKey: string;
 }

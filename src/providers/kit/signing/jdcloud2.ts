@@ -5,7 +5,7 @@ import type { OutgoingRequest } from '../http/http-client.js';
 import { canonicalHeaders, canonicalPath, canonicalQuery, compactTime, hash, hmac } from './canonical.js';
 
 /** Whose signature, and for what. */
-export interface Jdcloud2Key {
+interface Jdcloud2Key {
   accessKeyId: string;
   secretAccessKey: string;
   region: string;

@@ -4,7 +4,7 @@ import { cutShort } from '../http/errors.js';
 import type { OutgoingRequest } from '../http/http-client.js';
 
 /** Whose signature: an application, and the consumer that it acts for. */
-export type OvhKey = { application_key?: string; application_secret?: string; consumer_key?: string };
+type OvhKey = { application_key?: string; application_secret?: string; consumer_key?: string };
 
 /** ms after which OVH's clock is asked for again */
 const CLOCK_MS = 600_000;

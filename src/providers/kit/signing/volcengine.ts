@@ -4,7 +4,7 @@ import type { OutgoingRequest } from '../http/http-client.js';
 import { canonicalHeaders, canonicalPath, canonicalQuery, compactTime, hash, hmac } from './canonical.js';
 
 /** Whose signature, and for what. */
-export interface VolcengineKey {
+interface VolcengineKey {
   accessKeyId: string;
   secretAccessKey: string;
   region: string;

@@ -19,7 +19,7 @@ const PARTS: Record<string, string> = {
   NAPTR: '#order #preference "flags "service "regexp .replacement',
 };
 
-export interface FieldOptions {
+interface FieldOptions {
   /** the vendor's names of parts, where they are others than in the RFCs: `{target: 'data', value: 'data'}` */
   names?: Record<string, string>;
   /** parts without a name of the vendor's own are written so: `MatchingType` */

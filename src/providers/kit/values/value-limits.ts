@@ -3,7 +3,7 @@ import { tokens, utf8OrNull } from '../../../dns/text.js';
 import { NotBegun } from '../http/errors.js';
 
 /** What the TXT records of a vendor cannot hold. */
-export interface TextLimits {
+interface TextLimits {
   /** more UTF-8 bytes than these */
   bytes?: number;
   /** texts that look so, each with the words for it: `[/"/, 'quotes']` */

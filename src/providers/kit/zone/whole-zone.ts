@@ -3,14 +3,12 @@ import { relativeName } from '../../../dns/names.js';
 import type { DnsRecord } from '../../../dns/record.js';
 import type { DnsProvider, RemoteZone } from '../../provider.js';
 import { asProviderError } from '../http/errors.js';
-import { fromRrsets, type RecordSet, type RrsetVerbs } from '../rrsets/from-rrsets.js';
+import { fromRrsets, type RrsetVerbs } from '../rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../rrsets/plain-sets.js';
-import { keyText, type SetKey, type SetMember } from '../rrsets/record-set.js';
-
-export type { RecordSet } from '../rrsets/from-rrsets.js';
+import { keyText, type RecordSet, type SetKey, type SetMember } from '../rrsets/record-set.js';
 
 /** One record as name servers hold it; the parts are those of `PlainSet`. */
-export interface PlainEntry extends Pick<PlainSet, 'name' | 'type' | 'ttl'> {
+interface PlainEntry extends Pick<PlainSet, 'name' | 'type' | 'ttl'> {
   rdata: string;
 }
 
@@ -19,7 +17,7 @@ export interface PlainEntry extends Pick<PlainSet, 'name' | 'type' | 'ttl'> {
  * @template E one record in the vendor's own form
  * @template Z what one reading gave: all entries, and what else a write has to repeat
  */
-export interface ZoneVerbs<E, Z extends { entries: readonly E[] }> {
+interface ZoneVerbs<E, Z extends { entries: readonly E[] }> {
   /**
    * All of a zone, entries that the service does not know among them: what is not read would be written away.
    * @throws ProviderError for anything less than all
