@@ -21,15 +21,15 @@ import type {
 } from './provider.js';
 import { type TunnelApi, tunnelVerbs } from './tunnels.js';
 
-/** ms that a call waits for its turn, and for a provider that is busy, where nobody has said how long it may take */
+/** ms that a call without a deadline waits for its turn and for a busy provider */
 const WAIT_MS = 30_000;
-/** single changes of several writers that go in one call */
+/** single changes of several requests that are sent in one call */
 const COALESCED = 100;
 
 /** characters of a remark that are kept here */
 const MAX_REMARK = 255;
 
-/** What is the same for every account of this process. */
+/** Options that are the same for every account of this process. */
 interface ConnectOptions {
   agent: Dispatcher;
   deny: readonly Cidr[];
@@ -43,7 +43,7 @@ interface ConnectOptions {
   limiter?: RateLimiter;
 }
 
-/** A provider for one account: what its adapter does not have is made up for. */
+/** A provider for one account, with defaults for the verbs that its adapter does not have. */
 export interface Connected extends Required<DnsProvider> {
   /** see `Apply.recordsAt` */
   recordsAt: NonNullable<Apply['recordsAt']>;

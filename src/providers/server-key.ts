@@ -14,7 +14,7 @@ export function serverKey(
   return sha256(`${kind}|${oneSpelling(address)}`);
 }
 
-/** One way to write an address: the same place is the same server. */
+/** Normalizes an address, so that equal servers have equal keys. */
 function oneSpelling(address: string): string {
   const host = (name: string) => name.replace(/\.(?=:|$)/, '').replace(/^localhost(?=:|$)/, '127.0.0.1');
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return host(address);

@@ -26,7 +26,7 @@ export interface TunnelConnection {
   reconnecting: boolean;
 }
 
-/** A rule as the provider holds it, with fields that nobody here knows. */
+/** A rule as the provider holds it, unknown fields included. */
 export type RemoteRule = { service: string; hostname?: string; path?: string } & Record<string, unknown>;
 
 /** The rules of a tunnel, and all else that its configuration holds. */
@@ -42,13 +42,13 @@ interface TunnelConfig {
 export interface TunnelApi {
   /** The accounts that tunnels can be in. */
   owners(): Promise<{ id: string; name: string }[]>;
-  /** The account that a zone, by its id, is in; null when it is not told. */
+  /** The account that a zone, by its id, is in; null when the provider does not say. */
   ownerOf(zoneId: string): Promise<string | null>;
   /** The live tunnels, or those of one name; all or an error. */
   list(owner: string, name?: string): Promise<RemoteTunnel[]>;
   /** Null when it is gone. */
   find(owner: string, id: string): Promise<RemoteTunnel | null>;
-  /** With the secret that runs it, which nobody keeps. Null: a live tunnel has the name. */
+  /** Returns also the secret that runs it, which is not stored. Null: a live tunnel has the name. */
   create(owner: string, name: string, mark: string): Promise<{ tunnel: RemoteTunnel; token: string } | null>;
   /** False: another live tunnel has the name. */
   rename(owner: string, id: string, name: string): Promise<boolean>;

@@ -29,7 +29,7 @@ export const parameters = (all: object): URLSearchParams =>
     Object.entries(all).flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, `${value}`]])),
   );
 
-// all values stay texts: "007" is no number, and a TTL is read by who knows that it is one
+// all values stay texts: "007" is no number, and a TTL is parsed where it is known to be one
 const parser = new XMLParser({
   ignoreAttributes: false,
   attributeNamePrefix: '@',

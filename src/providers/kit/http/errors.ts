@@ -16,17 +16,17 @@ export const asProviderError = (error: unknown): OutboundError =>
     ? error
     : new OutboundError('unavailable', error instanceof Error ? error.message : String(error));
 
-/** An answer of success without what it has to hold. */
+/** The error for a successful answer that lacks a required part. */
 export const cutShort = (what: string): OutboundError =>
   new OutboundError('unavailable', `The provider's answer is cut short: it has no ${what}`);
 
-/** A part of an answer of success, which has to be there. @throws ProviderError when it is missing */
+/** A required part of a successful answer. @throws ProviderError when it is missing */
 export function needed<T>(part: T | null | undefined | false | '' | 0, what: string): T {
   if (!part) throw cutShort(what);
   return part;
 }
 
-/** A list in an answer of success, which has to be there. @throws ProviderError when it is missing, or no list */
+/** A required list of a successful answer. @throws ProviderError when it is missing, or no list */
 export function neededList<T>(list: readonly T[] | null | undefined, what: string): readonly T[] {
   if (!Array.isArray(list)) throw cutShort(what);
   return list;

@@ -34,8 +34,8 @@ export interface HttpOptions {
   /** further attempts after the first; a 429 that names a time is not counted */
   retries: number;
   /**
-   * a write that was sent and broken off is not made again: what may still come of it would take away what others have
-   * made behind its repetition
+   * a write that was sent and broken off is not repeated: applied late, it would overwrite what others wrote after the
+   * repetition
    */
   neverTwice?: boolean;
   /** ms that a call may wait in all, for its turn and between attempts; a list of changes has its deadline instead */
@@ -94,7 +94,7 @@ const LONG = 1024 * 1024;
 const MOST_TRIES = 10;
 /** ms; who has more time, such as a list that goes on in the background, waits as often as it takes */
 const PATIENT_MS = 3_600_000;
-/** a proxy in between got no answer: the provider may still be at it, or get it yet */
+/** a proxy in between got no answer: the provider may still carry the request out */
 const UNANSWERED = [502, 504, 524];
 const BUSY = [502, 503, 504];
 /** headers that hold nothing secret */
@@ -157,7 +157,7 @@ export class Http {
       unclear = true;
       if (doing && !reads) doing.unclear = true;
     };
-    // in the context of whoever waits for the turn it is another one's work
+    // taken here: the limiter may run the call in the context of another one
     let sent = false;
     const begin = () => {
       assertHeld(doing);

@@ -1,8 +1,8 @@
 import { ProviderError } from './errors.js';
 
 /**
- * One page of a list. What a vendor does not say is left out; but of `total` and `next` it has to say one, unless it is
- * by the length of the page that the end is known.
+ * One page of a list. What a vendor does not give is left out; but `total` or `next` is required, unless the end is
+ * known by the length of the page.
  */
 export interface Page<T> {
   entries: readonly T[] | undefined;
@@ -21,25 +21,25 @@ export interface PageRequest {
   next: string | number | null;
 }
 
-/** A list that changes while it is read is read again from the start, so often at most. */
+/** How often a list that changes while it is read is read from the start. */
 const ATTEMPTS = 3;
-/** No list that anybody keeps has so many pages: the vendor gives another one for ever. */
+/** A list with more pages is taken for one that never ends. */
 const MOST_PAGES = 5000;
-/** So many pages are looked at once more. */
-const LOOKED_AT_AGAIN = 5;
+/** How many pages are read a second time. */
+const READ_AGAIN = 5;
 
 const cut = () =>
   new ProviderError('unavailable', "The provider's list is cut short: a page or a part of it is missing");
 
 /**
- * All entries of a list that comes in pages, each once by its id: pages shift when something is added meanwhile. When
- * something is taken away, one may be missed; so a list whose announced length changes is read again. Where something
- * is taken away and something else added, the length stays: so of a list by numbers or offsets (a cursor holds its
- * place) the pages before the last are looked at once more, the first five at most, and where there is an entry that
- * was not read, all is read again. That costs a list of two pages one call, a list of six or more five, one of one page
- * nothing; behind the sixth page one may still be missed until the next reading.
- * @param perPage entries that were asked for: a vendor that says neither `total` nor `next` has a next page after a
- * full one. Left out: an answer that says neither is cut, since nobody knows where the list ends
+ * All entries of a paged list, each once by its id, since pages shift when an entry is added meanwhile. When one is
+ * removed, another may be missed: a list whose announced length changes is read again. When one is removed and another
+ * added, the length stays: so the pages before the last of a list by number or offset (a cursor does not shift) are
+ * read a second time, the first five at most, and if they show an unknown entry the whole list is read again. That
+ * costs nothing for one page, one call for two pages, and five for six or more; beyond the sixth page an entry may
+ * still be missed until the next synchronisation.
+ * @param perPage page size that was asked for: a vendor that gives neither `total` nor `next` has a next page after a
+ * full one. Left out: an answer that gives neither counts as cut, since the end of the list is unknown
  * @throws ProviderError `unavailable` when a page is missing, the list is shorter than announced, keeps changing, or
  * does not end
  */
@@ -104,7 +104,7 @@ async function missed<T>(
   idOf: (entry: T) => string | number,
   read: (at: PageRequest) => Promise<Page<T>>,
 ): Promise<boolean> {
-  for (const at of pages.slice(0, LOOKED_AT_AGAIN)) {
+  for (const at of pages.slice(0, READ_AGAIN)) {
     const { entries } = await read({ ...at });
     if (!Array.isArray(entries)) throw cut();
     if (entries.some((entry) => !all.has(idOf(entry)))) return true;
@@ -124,7 +124,7 @@ export const counted = <T>(entries: readonly T[] | null | undefined, total: numb
 const numberOf = (total: unknown): number =>
   typeof total === 'number' || (typeof total === 'string' && /^\d+$/.test(total)) ? Number(total) : Number.NaN;
 
-/** entries that are read at once: they wait for their turn no longer than one call may */
+/** entries that are read at once: so few that none waits for the rate limiter longer than one call may */
 const AT_ONCE = 6;
 
 /**
@@ -140,7 +140,7 @@ export async function eachOf<I extends string | number, T>(
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const some = ids.slice(at, at + AT_ONCE).map((id: I) => read(id));
     const entries = await Promise.all(some).catch((error: unknown) => {
-      // what went after it was listed says nothing of the list
+      // an entry that was deleted after it was listed does not make the list `not_found`
       throw error instanceof ProviderError && error.kind === 'not_found' ? cut() : error;
     });
     found.push(...entries);

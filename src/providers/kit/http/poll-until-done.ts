@@ -6,7 +6,7 @@ import { asProviderError, ProviderError } from './errors.js';
 const LOOKS = { first: 100, longest: 2000, patience: 60_000 };
 
 /**
- * Waits for a write that a vendor goes on with after its answer, until it is over, well or not: who calls says which.
+ * Polls a write that the vendor carries out after its answer, until it has ended; the caller judges how.
  * @param job as the answer to the write has it
  * @param look the job as it is now
  * @throws ProviderError when it is still running at the end of the time, or cannot be looked at: it may be carried out,

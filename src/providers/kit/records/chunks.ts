@@ -5,7 +5,7 @@ import { timeIsOver, withinDeadline } from '../http/deadline-context.js';
 import { NotBegun } from '../http/errors.js';
 import { endsList, failed, notTried } from './outcomes.js';
 
-/** The hosts that a change is of: two where it moves a record. */
+/** The hosts that a change touches: two where it moves a record. */
 const hostsOf = (change: Change): string[] => [
   ...new Set([
     ...(change.op === 'create' ? [] : [change.before.host]),
@@ -13,13 +13,13 @@ const hostsOf = (change: Change): string[] => [
   ]),
 ];
 
-/** Positions of the changes, those together that are of one host, or of hosts between which a record moves. */
+/** Positions of the changes, grouped: those of one host, or of hosts between which a record moves, are one group. */
 export const tied = (changes: readonly Change[]): number[][] =>
   groupByHost([...changes.keys()], (i) => hostsOf(changes[i] as Change));
 
 /**
- * Positions of the changes, those that are tied together, and of these deletions first, else in their order: but what
- * takes another record's place comes after that one has gone, also where that one is changed or moved.
+ * Positions of the changes, grouped as in `tied`, deletions first within a group, else in their order: but a change
+ * that needs the place of another record comes after the change that removes, alters or moves that record.
  */
 export function byHost(changes: readonly Change[]): number[][] {
   const rank = (i: number) => (changes[i]?.op === 'delete' ? 0 : 1);
@@ -33,7 +33,7 @@ export function byHost(changes: readonly Change[]): number[][] {
       else leaving.set(place, [i]);
     }
   }
-  /** Those whose record is in the way of what a change makes: the same one, or any beside a CNAME. */
+  /** The changes whose records are in the way of a change: an equal record, or any beside a CNAME. */
   const before = (change: Change): number[] => {
     if (change.op === 'delete') return [];
     const { after } = change;
@@ -54,7 +54,7 @@ export function byHost(changes: readonly Change[]): number[][] {
   });
 }
 
-/** Lists of at most `size` positions, what is tied whole where it fits. */
+/** Lists of at most `size` positions; groups that fit are not split. */
 function chunksOf(changes: readonly Change[], size: number): number[][] {
   const chunks: number[][] = [];
   let chunk: number[] = [];
@@ -70,9 +70,9 @@ function chunksOf(changes: readonly Change[], size: number): number[][] {
 }
 
 /**
- * `apply` for lists of any length, in an order in which they can be carried out: one list of at most `size` changes
- * after the other, until the deadline, or until a provider that fails would fail again.
- * @param whole the provider carries out a list whole or not at all: one that shall be so is never cut, but refused
+ * `apply` for lists of any length: sorts the changes so that they can be carried out, and sends lists of at most `size`
+ * one after the other, until the deadline or a failure that the next list would meet as well.
+ * @param whole the provider carries out a list whole or not at all: an atomic one is never cut, but refused
  */
 export function inChunks(apply: DnsProvider['apply'], size: number, whole = false): DnsProvider['apply'] {
   return (zone: RemoteZone, changes, options = {}) =>

@@ -3,12 +3,11 @@ import type { Change } from '../../provider.js';
 import { cutShort } from '../http/errors.js';
 
 /**
- * A batch of an API that takes changes in lists by what is done to their records, and answers with the same lists, in
- * whatever order.
- * @param listed the list that a change belongs to, and its entry there
+ * One batch call of an API that takes changes grouped by operation, and answers with the same groups, in any order.
+ * @param listed the group that a change belongs to, and its entry there
  * @param read a record of an answer
- * @returns what was answered of each change, null of a deletion
- * @throws ProviderError where there is not one answer of each: it may have been carried out
+ * @returns the record that was answered for each change, null for a deletion
+ * @throws ProviderError where an answer is missing: the batch may have been carried out
  */
 export async function groupedBatch<T>(
   changes: readonly Change[],
@@ -22,7 +21,7 @@ export async function groupedBatch<T>(
   const answers = await send(lists);
   const whole = Object.entries(lists).every(([list, entries]) => answers[list]?.length === entries.length);
   if (!whole) throw cutShort('answer of each').applied(true);
-  // what is answered of a deletion is no record
+  // the answer to a deletion is no record
   const kept = new Set(sent.flatMap(([list], i) => (changes[i]?.op === 'delete' ? [] : [list])));
   const left = new Map([...kept].map((list) => [list, (answers[list] ?? []).map((one) => one && read(one))]));
   const found: (RemoteRecord | null)[] = sent.map(() => null);
@@ -37,7 +36,7 @@ export async function groupedBatch<T>(
   return found;
 }
 
-/** How surely an answer is of a change: of an update by its id, of a creation by what it says, else by its place. */
+/** How well an answer matches a change: 2 by id or content, 1 by name and type, 0 not at all. */
 function likeness(made: RemoteRecord | null, change: Change): number {
   if (!made || change.op === 'delete') return 0;
   if (change.op === 'update') return made.remoteId === change.before.remoteId ? 2 : 0;

@@ -6,7 +6,7 @@ import { asProviderError, ProviderError } from '../http/errors.js';
 import type { RecordVerbs, Written } from './record-verbs.js';
 
 /**
- * A write of a record at a vendor whose refusals do not tell what is wrong: where the record is gone, that is what is.
+ * A write at a vendor whose refusals do not say what is wrong: looks whether the record is gone.
  * @throws ProviderError `not_found` when `look` does not find it
  */
 export async function orGone<T>(write: () => Promise<T>, look: () => Promise<unknown>): Promise<T> {
@@ -20,7 +20,7 @@ export async function orGone<T>(write: () => Promise<T>, look: () => Promise<unk
 }
 
 /**
- * A reading of a zone at such a vendor: where no list of the account's zones has it, the zone is gone.
+ * A read of a zone at such a vendor: looks whether the zone is still in the account.
  * @throws ProviderError `not_found`
  */
 export const orNoZone = <T>(
@@ -30,11 +30,11 @@ export const orNoZone = <T>(
 ): Promise<T> => orGone(read, async () => (await zones()).some(({ id }) => id === zone.id));
 
 /**
- * One record in the place of another, for vendors that cannot change a record's type or host: the new one is made
- * before the old one goes. Where one of them is a CNAME of the same host, which suffers no other beside it, the old one
- * goes first, and is made again when the new one is refused.
- * @param oldFirst where the vendor takes the two for one record: the old one goes first
- * @returns the new one's id, or the new one
+ * Replaces a record by another, for vendors that cannot change a record's type or host: the new one is created before
+ * the old one is deleted. Where one of them is a CNAME at the same host, which allows no record beside it, the old one
+ * is deleted first, and restored when the new one is refused.
+ * @param oldFirst delete the old one first: also where the vendor takes the two for one record
+ * @returns the new record, or its id
  */
 export async function inPlace(
   verbs: Pick<RecordVerbs, 'createRecord' | 'deleteRecord' | 'findRecords'>,
@@ -56,7 +56,7 @@ export async function inPlace(
       // however little time is left
       const back = () => putBack(verbs, zone, before, after, failure);
       await withoutDeadline(() => withinDeadline(performance.now() + BACK_MS, back)).catch(lost);
-      // what is made again has another id: it has to be asked for
+      // the restored record has another id, which has to be looked up
       throw failure.applied(true);
     }
   }
@@ -65,7 +65,7 @@ export async function inPlace(
     await verbs.deleteRecord(zone, before);
   } catch (error) {
     const failure = asProviderError(error);
-    // an old one that may be gone must not take the new one with it
+    // the old one may be gone: the new one stays
     if (failure.mayHaveApplied) throw failure;
     const twin = typeof made === 'string' ? { ...after, remoteId: made, readOnly: false } : made;
     const undone = await verbs.deleteRecord(zone, twin).then(
@@ -78,10 +78,10 @@ export async function inPlace(
   return made;
 }
 
-/** ms for putting a record back */
+/** ms for restoring a record */
 const BACK_MS = 30_000;
 
-/** Makes a record again whose successor was not made. One that may come, or is there, would be refused beside it. */
+/** Restores a record whose successor was refused, unless the successor exists or may still be created. */
 async function putBack(
   verbs: Pick<RecordVerbs, 'createRecord' | 'findRecords'>,
   zone: RemoteZone,
@@ -98,7 +98,7 @@ async function putBack(
   await verbs.createRecord(zone, before);
 }
 
-/** `readRecord` of a vendor that has no call for one record: it is looked for in the list of all. */
+/** `readRecord` of a vendor that has no call for one record: finds it in the whole list. */
 export const inList =
   (list: (zone: RemoteZone) => Promise<readonly RemoteRecord[]>): NonNullable<RecordVerbs['readRecord']> =>
   async (zone, { remoteId }) =>

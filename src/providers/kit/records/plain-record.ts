@@ -8,7 +8,7 @@ interface PlainRecord {
   id: string | number;
   /** relative to the zone; the apex is `@`, empty, or left out */
   host?: string | null | undefined;
-  /** absolute, in the place of `host` */
+  /** absolute, instead of `host` */
   name?: string;
   type: string;
   /** a text is not quoted; targets with final dot or without, the root may have lost its own */

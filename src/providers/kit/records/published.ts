@@ -3,26 +3,26 @@ import { asProviderError, ProviderError } from '../http/errors.js';
 import { failed } from './outcomes.js';
 
 /**
- * `apply` and `listRecords` for vendors that take writes and put them into DNS by a call of its own, which follows
- * each list of changes of which any was, or may have been, carried out. When it fails nothing of the list counts as
- * done, and the zone is listed only behind one that succeeds: what a list shows counts as what DNS says.
+ * `apply` and `listRecords` for vendors that publish writes by a separate call, which follows each list of changes of
+ * which any was, or may have been, carried out. When it fails, nothing of the list counts as done, and the zone is
+ * listed only after one that succeeds: a list counts as what DNS says.
  */
 export function published(
   { apply, listRecords }: Pick<DnsProvider, 'apply' | 'listRecords'>,
   publish: (zone: RemoteZone) => Promise<unknown>,
 ): Pick<DnsProvider, 'apply' | 'listRecords'> {
-  // the last of the writes of a zone that are not known to be published
+  // by zone: number of the last write that is not known to be published
   const waiting = new Map<string, number>();
   let writes = 0;
   const put = async (zone: RemoteZone) => {
     const last = waiting.get(zone.id);
     await publish(zone);
-    // what was written meanwhile is not in it
+    // what was written meanwhile is not published yet
     if (waiting.get(zone.id) === last) waiting.delete(zone.id);
   };
   return {
     async listRecords(zone, options) {
-      // another process may have been at it
+      // another instance may have written
       if (options?.settles || waiting.has(zone.id)) await put(zone);
       return listRecords(zone, options);
     },

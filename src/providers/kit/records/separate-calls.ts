@@ -3,19 +3,19 @@ import type { RemoteZone } from '../../provider.js';
 import { following } from '../http/deadline-context.js';
 import type { Difference, RecordVerbs } from './record-verbs.js';
 
-/** The writes of a vendor that turns records on and off, or keeps their remarks, by calls of their own. */
+/** The writes of a vendor that enables records, or stores their remarks, by separate calls. */
 interface SeparateCalls {
-  /** All other fields of a new record, which is live from then on. @returns its id @throws ProviderError */
+  /** Creates a record, enabled, with all other fields. @returns its id @throws ProviderError */
   create(zone: RemoteZone, record: DnsRecord): Promise<string>;
-  /** All other fields. @returns the id from now on @throws ProviderError */
+  /** Writes all other fields. @returns the id from now on @throws ProviderError */
   update(zone: RemoteZone, before: RemoteRecord, after: DnsRecord, changed: Difference): Promise<string>;
   turn?(zone: RemoteZone, id: string, enabled: boolean): Promise<unknown>;
   note?(zone: RemoteZone, id: string, remark: string): Promise<unknown>;
 }
 
 /**
- * Writes records in as many calls as their fields need: what goes out of DNS first, what comes into it last. Where a
- * later call fails, something was changed.
+ * Writes a record in as many calls as its fields need: it is disabled first and enabled last. When a later call fails,
+ * the failure says `mayHaveApplied`.
  */
 export function inSeparateCalls(verbs: SeparateCalls): Pick<RecordVerbs, 'createRecord' | 'updateRecord'> {
   const { turn, note } = verbs;

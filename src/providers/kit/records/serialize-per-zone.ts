@@ -3,9 +3,9 @@ import type { DnsProvider } from '../../provider.js';
 import { LONGEST_TIMER_MS } from '../http/rate-limiter.js';
 
 /**
- * `apply` for vendors whose lists come in pages that shift when something is written, and who have to be read for each
- * list of changes: those of one zone are carried out one after another, so that none is read while another one writes.
- * One whose deadline comes first waits no longer, and is told so by `apply` itself.
+ * Serializes the lists of changes of one zone, for vendors that are read before each write and whose pages shift with
+ * each write: no list is read while another one is written. At its deadline a list stops waiting, and `apply` itself
+ * refuses it.
  */
 export function serializePerZone(apply: DnsProvider['apply']): DnsProvider['apply'] {
   const last = new Map<string, Promise<unknown>>();
@@ -15,7 +15,7 @@ export function serializePerZone(apply: DnsProvider['apply']): DnsProvider['appl
     const left = new Promise<void>((resolve) => {
       leave = resolve;
     });
-    // who goes early still keeps the next one from passing those before
+    // one that stops waiting still keeps the next one behind those before it
     const mine = Promise.all([before, left]);
     last.set(zone.id, mine);
     try {
@@ -28,7 +28,7 @@ export function serializePerZone(apply: DnsProvider['apply']): DnsProvider['appl
   };
 }
 
-/** Waits for the end of what was before, or for the deadline. */
+/** Waits for the lists before this one, or until the deadline. */
 async function orDeadline(before: Promise<unknown>, deadline = Number.POSITIVE_INFINITY): Promise<void> {
   const ms = deadline - performance.now();
   if (ms >= LONGEST_TIMER_MS) return void (await before);

@@ -3,28 +3,28 @@ import type { Change, DnsProvider, Outcome } from '../../provider.js';
 import { LONGEST_TIMER_MS } from '../http/rate-limiter.js';
 import { notTried } from '../records/outcomes.js';
 
-/** ms that who goes with others must have left: the one call of all ends with the shortest of their times */
+/** ms that a waiter must have left to join a call, since the call ends with the earliest deadline in it */
 const LEAST_MS = 5_000;
 
 interface Waiter {
   change: Change;
   deadline: number;
   heldUntil(): number;
-  /** does something as part of the request that the change is for */
+  /** runs `body` in the async context of the request that the change belongs to */
   inside: <T>(body: () => T) => T;
-  /** goes off at its deadline, while it waits */
+  /** fires at the deadline while it waits */
   timer?: NodeJS.Timeout;
   answer(outcome: Outcome): void;
   fail(error: unknown): void;
 }
 
 /**
- * `apply` for vendors that write several sets at once, all or none: single changes of one zone that come while another
- * one is on its way wait for its answer and then go together, as one list. Fewer calls, and never two writes of single
- * changes to one zone at a time. Lists of several changes go as they come, and so does a change with a condition: what
- * belongs together stays by itself. A single change is whole anyway, so `atomic` of one does not make the others fail
- * with it. Whoever's time ends while others are at it goes away, and whose is nearly over does not go with others.
- * @param most changes that go together
+ * Coalesces single changes, for vendors that write several sets at once, all or none: changes of one zone that come
+ * while another is in flight wait for its answer and are then sent as one list. That saves calls, and never are two
+ * single changes of one zone in flight at once. Lists of several changes, and changes with a condition (`only`), are
+ * sent as they come. A single change is always whole, so `atomic` of one does not make the others fail with it. A
+ * waiter leaves at its deadline, and does not join a call when its deadline is near.
+ * @param most changes in one call
  */
 export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider['apply'] {
   const waiting = new Map<string, Waiter[]>();
@@ -32,15 +32,15 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
     const [change, ...more] = changes;
     if (!change || more.length || options.only) return apply(zone, changes, options);
 
-    /** Those who waited, as long as there are any. */
-    const next = async (line: Waiter[]): Promise<void> => {
+    /** Sends what waits, call by call, until nothing is left. */
+    const drain = async (line: Waiter[]): Promise<void> => {
       while (line.length) {
         const now = performance.now();
-        const here = line.splice(0, most);
-        for (const { timer } of here) clearTimeout(timer);
-        const able = here.filter(({ deadline }) => deadline >= now + LEAST_MS);
-        const some = able.length ? able : here.filter(({ deadline }) => deadline > now).slice(0, 1);
-        for (const waiter of here) if (!some.includes(waiter)) waiter.answer(notTried());
+        const waiters = line.splice(0, most);
+        for (const { timer } of waiters) clearTimeout(timer);
+        const able = waiters.filter(({ deadline }) => deadline >= now + LEAST_MS);
+        const some = able.length ? able : waiters.filter(({ deadline }) => deadline > now).slice(0, 1);
+        for (const waiter of waiters) if (!some.includes(waiter)) waiter.answer(notTried());
         const [first] = some;
         if (!first) continue;
         const deadline = Math.min(...some.map((waiter) => waiter.deadline));
@@ -59,8 +59,8 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
     return new Promise((resolve, reject) => {
       const { deadline = Number.POSITIVE_INFINITY, heldUntil = () => Number.POSITIVE_INFINITY } = options;
       const inside = AsyncLocalStorage.snapshot();
-      const told = { answer: (outcome: Outcome) => resolve([outcome]), fail: reject };
-      const waiter: Waiter = { change, deadline, heldUntil, inside, ...told };
+      const answer = (outcome: Outcome) => resolve([outcome]);
+      const waiter: Waiter = { change, deadline, heldUntil, inside, answer, fail: reject };
       const line = waiting.get(zone.id);
       if (line) {
         line.push(waiter);
@@ -74,7 +74,7 @@ export function coalesce(apply: DnsProvider['apply'], most: number): DnsProvider
       }
       const own = [waiter];
       waiting.set(zone.id, own);
-      void next(own);
+      void drain(own);
     });
   };
 }

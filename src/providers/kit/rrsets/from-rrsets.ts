@@ -9,7 +9,7 @@ import { refusing } from './refusing.js';
 import { keysOf, recordsOf, SetEdit } from './set-edit.js';
 import { partOf, type SetResult, writeEach } from './set-write.js';
 
-/** The verbs of a vendor that reads and replaces whole record sets: one of the two that write. */
+/** The verbs of a vendor that reads and replaces whole record sets; it has one of the two that write. */
 export interface RrsetVerbs {
   /**
    * The sets as the provider holds them at this moment (no cache), one for each key, in their order, without members
@@ -17,12 +17,12 @@ export interface RrsetVerbs {
    */
   readSets(zone: RemoteZone, keys: SetKey[]): Promise<RecordSet[]>;
   /**
-   * Replaces the sets, all or none; those that go before those that take their place. Vendors that can make the write
-   * conditional on what was read do so and return false when that has changed. Of vendors that say yes and leave
-   * something out: the sets that are not as they were written. @throws ProviderError
+   * Replaces the sets, all or none; sets that are emptied come first. Vendors that can make the write conditional on
+   * what was read do so and return false when that has changed. Vendors that accept a write and leave something out
+   * return the sets that are not as they were written. @throws ProviderError
    */
   replaceSets?(zone: RemoteZone, sets: RecordSet[], was: RecordSet[]): Promise<boolean | RecordSet[]>;
-  /** Replaces one set: where the vendor has no write of several that is carried out whole. @throws ProviderError */
+  /** Replaces one set, for vendors without an atomic write of several. @throws ProviderError */
   replaceSet?(zone: RemoteZone, set: RecordSet, was: RecordSet): Promise<boolean>;
   /** Throws for what the vendor cannot hold (see `refusing`), best `NotBegun`. */
   judge?(record: DnsRecord): void;
@@ -48,7 +48,7 @@ export function fromRrsets(verbs: RrsetVerbs): Apply {
         written ||= [...results.values()].includes('written');
         left = left.filter((i) => settle(changes[i] as Change, i, outcomes, results));
       } catch (error) {
-        // what is written stays written: nothing of it is said to have failed
+        // changes that were written are not reported as failed
         if (!written) throw error;
         for (const i of left) outcomes[i] = failed(asProviderError(error));
         return outcomes;
@@ -101,7 +101,7 @@ interface Bounds {
   only: ApplyOptions['only'];
 }
 
-/** What is left of a list, and what became of it so far. */
+/** The changes of a list that are left, and all outcomes so far. */
 interface Round extends Bounds {
   left: number[];
   outcomes: Outcome[];
@@ -146,7 +146,7 @@ async function once(verbs: RrsetVerbs, zone: RemoteZone, changes: Change[], roun
   return new Map(sets.map((set) => [keyText(set), result(set)]));
 }
 
-/** Those of the sets that were read of which others were judged. */
+/** Keys of the sets that hold other records than `only` allows. */
 function movedOf(read: readonly RecordSet[], only: ApplyOptions['only'] = []): ReadonlySet<string> {
   const judged = new Map(only.map((one) => [keyText(one), one.remoteIds]));
   const moved = read.filter((set) => {
@@ -165,7 +165,7 @@ const holdsJust = ({ members }: RecordSet, remoteIds: readonly string[]): boolea
 const notTaken = ({ type, host }: RecordSet) =>
   new ProviderError('rejected', `The provider took the change, but holds ${type} ${host} otherwise than written`, true);
 
-/** Takes what became of a change's sets into its outcome. @returns whether it has to be tried once more */
+/** Makes the outcome of a change from the results of its sets. @returns whether it has to be tried once more */
 function settle(change: Change, i: number, outcomes: Outcome[], results: Map<string, SetResult>): boolean {
   if (!outcomes[i]?.ok) return false;
   const parts = keysOf(change).map((key) => results.get(keyText(key)) ?? 'same');
@@ -174,13 +174,13 @@ function settle(change: Change, i: number, outcomes: Outcome[], results: Map<str
   return !failure && parts.includes('changed');
 }
 
-/** Failures of changes of which an attempt before may have been carried out. */
+/** Marks failures as `mayHaveApplied` where an earlier attempt may have been carried out. */
 function doubted(outcomes: Outcome[], unclear: boolean): Outcome[] {
   if (!unclear) return outcomes;
   return outcomes.map((o) => (o.ok ? o : { ok: false, error: o.error.applied(true), tried: true }));
 }
 
-/** A list in two as near to the middle as it goes, what is tied by its hosts whole; null where it is one piece. */
+/** Splits a list near its middle without splitting groups (see `tied`); null where it is one group. */
 function halvesOf(changes: readonly Change[]): [number[], number[]] | null {
   const pieces = tied(changes);
   if (pieces.length < 2) return null;

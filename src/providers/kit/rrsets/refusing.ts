@@ -4,8 +4,8 @@ import { asProviderError } from '../http/errors.js';
 import { failed, notTried } from '../records/outcomes.js';
 
 /**
- * `apply` of a vendor of sets, before which those changes fail whose record it cannot hold: nothing is read or sent for
- * them, and the others of their set are carried out.
+ * `apply` for vendors of sets that first fails the changes whose record the vendor cannot hold: nothing is read or sent
+ * for them, and the other changes of their set are carried out.
  * @param judge throws for what the vendor cannot hold, best `NotBegun`
  */
 export const refusing = (judge: (record: DnsRecord) => void, apply: Apply): Apply =>

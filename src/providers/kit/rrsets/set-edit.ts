@@ -87,7 +87,7 @@ export class SetEdit {
 
   /** What a change does to the sets as they were read. */
   private judge(change: Change): Step {
-    // no vendor of whole sets has weights so far; who gives one shall not think that it is there
+    // no vendor of whole sets has weights so far: one that is given is refused rather than dropped
     const weight = change.op === 'update' ? change.before.weight : null;
     if (change.op !== 'delete' && change.after.weight !== weight) {
       return refused('rejected', 'The records of this provider have no weights');

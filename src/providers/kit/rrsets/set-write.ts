@@ -8,14 +8,13 @@ import { keysOf } from './set-edit.js';
 
 type Failure = Outcome & { ok: false };
 
-/** What became of one set: `changed` when a conditional write found it in another state, `same` without a write. */
+/** The result of one set: `changed` when a conditional write found it in another state, `same` without a write. */
 export type SetResult = 'written' | 'changed' | 'same' | Failure;
 
 /**
- * Writes sets one after the other. Those that hang together, since a record moves from one to the other or takes the
- * other's place at its host, are written as long as all goes well: what could not be written is not taken away
- * elsewhere. After a failure that every other set would meet as well, or any one where the list is atomic, the rest is
- * not begun.
+ * Writes sets one after the other. Sets between which a record moves, or of which one makes room for another at its
+ * host, form a group, which ends with its first failure: a record that could not be written is not removed elsewhere.
+ * After a failure that every other set would meet as well, or any failure of an atomic list, the rest is not begun.
  */
 export async function writeEach(
   writes: SetWrite[],
@@ -47,10 +46,10 @@ export async function writeEach(
   return results;
 }
 
-/** ms for putting a set back, however little time is left */
+/** ms for restoring a set, however little time is left */
 const BACK_MS = 30_000;
 
-/** Writes again what has made room at a host for a set that was not written, unless that may be there. */
+/** Restores the sets that made room at a host for a set that was not written, unless that set may exist. */
 async function putBack(
   together: readonly SetWrite[],
   results: Map<string, SetResult>,
@@ -83,7 +82,7 @@ async function written(body: () => Promise<boolean>): Promise<SetResult> {
   }
 }
 
-/** The writes that hang together, in their order. */
+/** The groups of writes that depend on each other, each in its order. */
 function groups(writes: SetWrite[], changes: readonly Change[]): SetWrite[][] {
   const group = new Map(writes.map((write) => [keyText(write.set), [write]]));
   const join = (a: string, b: string) => {
@@ -104,7 +103,7 @@ function groups(writes: SetWrite[], changes: readonly Change[]): SetWrite[][] {
   return [...new Set(group.values())].map((list) => list.toSorted((a, b) => at(a) - at(b)));
 }
 
-/** A failure of one set of a change, of whose sets another one is written. */
+/** The failure of a change that touches two sets. @param half the other set was written */
 export function partOf(failure: Failure, half: boolean): Failure {
   if (!half) return failure;
   const { kind, message, late } = failure.error;

@@ -13,13 +13,13 @@ interface PlainEntry extends Pick<PlainSet, 'name' | 'type' | 'ttl'> {
 }
 
 /**
- * The verbs of a vendor of whom one write replaces all that a zone holds.
+ * The verbs of a vendor of which one write replaces the whole zone.
  * @template E one record in the vendor's own form
  * @template Z what one reading gave: all entries, and what else a write has to repeat
  */
 interface ZoneVerbs<E, Z extends { entries: readonly E[] }> {
   /**
-   * All of a zone, entries that the service does not know among them: what is not read would be written away.
+   * All entries of a zone, those of unknown types included: what is not read would be deleted by the next write.
    * @throws ProviderError for anything less than all
    */
   readZone(zone: RemoteZone): Promise<Z>;
@@ -37,7 +37,7 @@ const ids = (set: RecordSet | undefined): string =>
 
 /**
  * `listRecords` and `apply` of such a vendor. What does not change is written back as it was read, entry by entry, each
- * in its place. Such vendors leave out what does not please them and say yes, so each write is followed by a reading: a
+ * at its position. Such vendors may drop entries and still report success, so each write is followed by a read: a
  * set that is not there as it was written is a failure of its changes.
  */
 export function fromZone<E, Z extends { entries: readonly E[] }>(

@@ -11,7 +11,7 @@ export const zoneOf = (name: string, id: string | number = name): RemoteZone => 
 export const zoneNamed = async (name: string, zones: Promise<readonly RemoteZone[]>): Promise<RemoteZone | null> =>
   (await zones).find((zone) => zone.name === name) ?? null;
 
-/** What a vendor says of a zone; what it does not say is left out. */
+/** Facts of a zone; those that the vendor does not give are left out. */
 export const zoneInfo = (known: Partial<ZoneInfo>): ZoneInfo => ({
   ...{ lines: [], minTtl: null, expiresAt: null, plan: null },
   ...known,
@@ -30,7 +30,7 @@ export function dayOf(text: string | undefined, time = '00:00:00.000Z'): string 
 type Line = ZoneInfo['lines'][number];
 
 /**
- * The routing lines in a tree of them, each after the one that it is below of.
+ * The routing lines of a tree, each after its parent.
  * @param read one of the vendor's; `id` null: it is no line itself, only those below it are; `parent` where the vendor
  * names it, beside the tree or in its place
  */
