@@ -5,7 +5,7 @@ import { oauth2 } from '../kit/http/oauth2.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import { textStrings } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';

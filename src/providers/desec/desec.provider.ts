@@ -3,7 +3,7 @@ import { cutShort } from '../kit/http/errors.js';
 import { allPages, nextLink } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As the API has them (recorded 2025): `name` absolute with final dot, `subname` relative, '' at the apex. */

@@ -4,7 +4,7 @@ import { errorHooks, orNull, type VendorError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../kit/rrsets/plain-sets.js';
-import { type SetKey } from '../kit/rrsets/record-set.js';
+import type { SetKey } from '../kit/rrsets/record-set.js';
 import { absoluteRdata } from '../kit/values/absolute-rdata.js';
 import { zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';

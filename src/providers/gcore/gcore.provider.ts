@@ -4,7 +4,7 @@ import { cutShort, NotBegun, orNull } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
-import { type SetKey, type SetMember } from '../kit/rrsets/record-set.js';
+import type { SetKey, SetMember } from '../kit/rrsets/record-set.js';
 import { refusing } from '../kit/rrsets/refusing.js';
 import { refuseRoot, textStrings } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';

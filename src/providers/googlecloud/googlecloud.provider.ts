@@ -6,7 +6,7 @@ import { oauth2 } from '../kit/http/oauth2.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet } from '../kit/rrsets/record-set.js';
+import type { RecordSet } from '../kit/rrsets/record-set.js';
 import { rs256 } from '../kit/signing/rs256.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

@@ -4,7 +4,7 @@ import { allPages } from '../kit/http/pages.js';
 import { pollUntilDone } from '../kit/http/poll-until-done.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { fewOrAll, type PlainSet, plainSets, recordsIn } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet, type SetMember } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetMember } from '../kit/rrsets/record-set.js';
 import { absoluteRdata } from '../kit/values/absolute-rdata.js';
 import { zoneNamed, zoneOf } from '../kit/zone/zones.js';
 import type { Connect, RemoteZone } from '../provider.js';

@@ -5,7 +5,7 @@ import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/ht
 import { allPages } from '../kit/http/pages.js';
 import { fromRecords } from '../kit/records/from-records.js';
 import { inPlace } from '../kit/records/in-place.js';
-import { type AllRecordVerbs } from '../kit/records/record-verbs.js';
+import type { AllRecordVerbs } from '../kit/records/record-verbs.js';
 import type { Connect, RemoteZone } from '../provider.js';
 
 /** As version 2 has it (lego, Ansible 2026): names relative, `.` at the apex; preferences in the target; TXT quoted. */

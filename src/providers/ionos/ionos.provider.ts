@@ -4,7 +4,7 @@ import { txtFromInput, txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { fromRecords } from '../kit/records/from-records.js';
 import { inPlace } from '../kit/records/in-place.js';
-import { type AllRecordVerbs } from '../kit/records/record-verbs.js';
+import type { AllRecordVerbs } from '../kit/records/record-verbs.js';
 import { refuseRoot } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

@@ -3,7 +3,7 @@ import { txtFromPresentation, txtPresentation } from '../../dns/text.js';
 import { attributesOf, listIn, listOf, numbered } from '../kit/http/body.js';
 import { cutShort, errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
-import { type RecordSet } from '../kit/rrsets/record-set.js';
+import type { RecordSet } from '../kit/rrsets/record-set.js';
 import { fromZone } from '../kit/zone/whole-zone.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

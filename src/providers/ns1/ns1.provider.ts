@@ -5,7 +5,7 @@ import { cutShort, ProviderError } from '../kit/http/errors.js';
 import { allPages, nextLink } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';

@@ -13,7 +13,7 @@ import {
   setsAt,
   withSoa,
 } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import type { Connect, Credentials, RemoteZone } from '../provider.js';
 
 /** More than a name has records: a search that answers so many may be cut. */

@@ -7,7 +7,7 @@ import { allPages } from '../kit/http/pages.js';
 import { fromRecords } from '../kit/records/from-records.js';
 import { inPlace, orGone } from '../kit/records/in-place.js';
 import { failed } from '../kit/records/outcomes.js';
-import { type RecordVerbs } from '../kit/records/record-verbs.js';
+import type { RecordVerbs } from '../kit/records/record-verbs.js';
 import { serializePerZone } from '../kit/records/serialize-per-zone.js';
 import type { Connect, DnsProvider, Outcome, RemoteZone } from '../provider.js';
 

@@ -4,7 +4,7 @@ import { quoteBytes, txtPresentation } from '../../dns/text.js';
 import { cutShort, errorHooks, orNull, type VendorError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRecords } from '../kit/records/from-records.js';
-import { type RecordVerbs } from '../kit/records/record-verbs.js';
+import type { RecordVerbs } from '../kit/records/record-verbs.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

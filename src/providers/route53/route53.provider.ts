@@ -4,7 +4,7 @@ import { ProviderError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import { awsXml } from '../kit/signing/aws.js';
 import { recoded } from '../kit/values/escapes.js';
 import type { Connect, RemoteZone } from '../provider.js';

@@ -5,7 +5,7 @@ import { cutShort, NotBegun, ProviderError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRecords } from '../kit/records/from-records.js';
 import { inPlace } from '../kit/records/in-place.js';
-import { type RecordVerbs } from '../kit/records/record-verbs.js';
+import type { RecordVerbs } from '../kit/records/record-verbs.js';
 import { derivedId } from '../kit/rrsets/record-set.js';
 import { typedFields } from '../kit/values/rdata-fields.js';
 import { refuseRoot, refuseText } from '../kit/values/value-limits.js';

@@ -5,7 +5,7 @@ import { cutShort, ProviderError } from '../kit/http/errors.js';
 import { allPages } from '../kit/http/pages.js';
 import { fromRrsets } from '../kit/rrsets/from-rrsets.js';
 import { leastWork, type PlainSet, plainSets, recordsIn, setsAt, withSoa } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet, type SetMember } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetMember } from '../kit/rrsets/record-set.js';
 import { refusing } from '../kit/rrsets/refusing.js';
 import { refuseText } from '../kit/values/value-limits.js';
 import type { Connect, RemoteZone } from '../provider.js';

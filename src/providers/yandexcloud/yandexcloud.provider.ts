@@ -9,7 +9,7 @@ import { pollUntilDone } from '../kit/http/poll-until-done.js';
 import { cachedToken, withBearerToken } from '../kit/http/token-cache.js';
 import { fromRrsets, type RrsetVerbs } from '../kit/rrsets/from-rrsets.js';
 import { type PlainSet, plainSets, recordsIn, setsAt } from '../kit/rrsets/plain-sets.js';
-import { type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
+import type { RecordSet, SetKey } from '../kit/rrsets/record-set.js';
 import { ps256 } from '../kit/signing/rs256.js';
 import type { Connect, RemoteZone } from '../provider.js';
 

@@ -1,5 +1,5 @@
 import type { Difference } from '../../support/recordings.js';
-import { type Body } from '../differences.js';
+import type { Body } from '../differences.js';
 import * as inwx from './replay.js';
 
 /** What the adapter sends otherwise than was recorded, each with its reason. */

@@ -5,7 +5,7 @@ import { ProviderError } from '../../../src/providers/kit/http/errors.js';
 import { coalesce } from '../../../src/providers/kit/rrsets/coalesce.js';
 import { fromRrsets } from '../../../src/providers/kit/rrsets/from-rrsets.js';
 import { leastWork, type PlainSet } from '../../../src/providers/kit/rrsets/plain-sets.js';
-import { type RecordSet } from '../../../src/providers/kit/rrsets/record-set.js';
+import type { RecordSet } from '../../../src/providers/kit/rrsets/record-set.js';
 import type { Change, Outcome } from '../../../src/providers/provider.js';
 
 const ZONE = { id: 'a.example.', name: 'a.example' };

@@ -5,7 +5,7 @@ import { NotBegun } from '../../../src/providers/kit/http/errors.js';
 import { allPages, nextLink, type Page, type PageRequest } from '../../../src/providers/kit/http/pages.js';
 import { fromRecords } from '../../../src/providers/kit/records/from-records.js';
 import { inPlace, orGone } from '../../../src/providers/kit/records/in-place.js';
-import { type RecordVerbs } from '../../../src/providers/kit/records/record-verbs.js';
+import type { RecordVerbs } from '../../../src/providers/kit/records/record-verbs.js';
 import { typedFields } from '../../../src/providers/kit/values/rdata-fields.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../../src/providers/provider.js';
 

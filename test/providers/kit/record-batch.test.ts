@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../../src/dns/record.js';
 import { fromRecords } from '../../../src/providers/kit/records/from-records.js';
-import { type RecordVerbs } from '../../../src/providers/kit/records/record-verbs.js';
+import type { RecordVerbs } from '../../../src/providers/kit/records/record-verbs.js';
 import { type Change, type Outcome, ProviderError, type RemoteRecord } from '../../../src/providers/provider.js';
 
 const zone = { id: 'z', name: 'example.com' };
