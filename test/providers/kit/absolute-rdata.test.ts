@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { absoluteRdata } from '../../../src/providers/kit/values/absolute-rdata.js';
 
-describe('names that are relative to the zone', () => {
+describe('absoluteRdata', () => {
   for (const [type, rdata, absolute] of [
     ['CNAME', 'www', 'www.example.com.'],
     ['CNAME', 'a.example.net', 'a.example.net.example.com.'],

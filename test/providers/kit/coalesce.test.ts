@@ -31,7 +31,7 @@ function slow() {
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('single changes of one zone that come at once', () => {
-  it('go together behind the one that is on its way, as many as one call may have', async () => {
+  it('are sent in one call after the one in flight, as many as a call may hold', async () => {
     const { calls, apply } = slow();
     const until = performance.now() + 60_000;
     const all = ['a', 'b', 'c', 'd', 'e'].map((host, i) => apply(ZONE, [create(host)], { deadline: until - i }));
@@ -63,7 +63,7 @@ describe('single changes of one zone that come at once', () => {
     assert.deepEqual(calls.at(-1)?.hosts, ['f']);
   });
 
-  it('that have no time left are not tried, and take nothing from the others', async () => {
+  it('that are past their deadline are not tried, and do not shorten the call of the others', async () => {
     const { calls, apply } = slow();
     const first = apply(ZONE, [create('a')]);
     const [over, other] = [apply(ZONE, [create('b')], { deadline: performance.now() - 1 }), apply(ZONE, [create('c')])];
@@ -76,7 +76,7 @@ describe('single changes of one zone that come at once', () => {
     await Promise.all([first, other]);
   });
 
-  it('that have little time left do not go with others, whose call they would cut off', async () => {
+  it('that are near their deadline do not join a call, which they would cut short', async () => {
     const { calls, apply } = slow();
     const until = performance.now() + 60_000;
     const first = apply(ZONE, [create('a')]);
@@ -96,7 +96,7 @@ describe('single changes of one zone that come at once', () => {
     await Promise.all([first, other, alone]);
   });
 
-  it('go away when their time ends while another one is on its way', async () => {
+  it('leave at their deadline while another one is in flight', async () => {
     const { calls, apply } = slow();
     const first = apply(ZONE, [create('a')]);
     // told while the first one still runs
@@ -107,7 +107,7 @@ describe('single changes of one zone that come at once', () => {
     assert.equal(calls.length, 1);
   });
 
-  it('leave lists of several by themselves, and hear of a failure each', async () => {
+  it('are not joined with lists of several, and each gets the failure of its call', async () => {
     const { calls, apply } = slow();
     void apply(ZONE, [create('a')]);
     void apply(ZONE, [create('b'), create('c')]);

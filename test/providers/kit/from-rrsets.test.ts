@@ -228,7 +228,7 @@ describe('record sets that are written together', () => {
     assert.equal(vendor.calls.filter((call) => call.startsWith('write')).length, 13);
   });
 
-  it('come back where what was to take their place was not written', async () => {
+  it('are restored where their successor was not written', async () => {
     for (const [kind, may, back] of [
       ['rejected', false, true],
       ['rate_limit', false, true],

@@ -12,7 +12,7 @@ const held = (type: string, value: string): RemoteRecord => ({
   readOnly: false,
 });
 
-describe('answers to a list', () => {
+describe('answers to a grouped batch', () => {
   const changes = ['192.0.2.1', '192.0.2.2'].map((value): Change => ({ op: 'create', after: record('A', value) }));
   const update: Change = { op: 'update', before: held('TXT', 'x'), after: record('TXT', 'y') };
   const list = (answers: (RemoteRecord | null)[]) =>
@@ -23,7 +23,7 @@ describe('answers to a list', () => {
       (made) => made,
     );
 
-  it('are known by what they say, in whatever order they come', async () => {
+  it('are matched to the changes by content, in any order', async () => {
     const [one, two] = ['192.0.2.1', '192.0.2.2'].map((value, i) => ({ ...held('A', value), remoteId: `n${i}` }));
     const found = await list([two as RemoteRecord, one as RemoteRecord]);
     assert.deepEqual(
@@ -32,7 +32,7 @@ describe('answers to a list', () => {
     );
   });
 
-  it('leave it open what was done where one is missing', async () => {
+  it('leave the outcome unclear where one is missing', async () => {
     for (const answers of [
       [held('A', '192.0.2.1')],
       [held('A', '192.0.2.1'), null],

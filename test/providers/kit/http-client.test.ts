@@ -451,7 +451,7 @@ describe('the HTTP client of all providers', () => {
     assert.ok(times.slice(1).every((time) => time - (times[0] as number) >= 990));
   });
 
-  it('tells at once who cannot wait as long as the account has to', async () => {
+  it('refuses a call at once that cannot wait for the end of the pause', async () => {
     answers({ status: 429, headers: { 'retry-after': '60' } });
     const limiter = new RateLimiter(8);
     await assert.rejects(client({ limiter }).get('/'), { kind: 'rate_limit' });
@@ -512,7 +512,7 @@ describe('the HTTP client of all providers', () => {
     assert.equal(standIn.requests.length, 1);
   });
 
-  it('keeps in mind what may have been applied over all calls of one piece of work', async () => {
+  it('remembers over all calls of one piece of work what may have been applied', async () => {
     const closed = await startStandIn();
     await closed.stop();
     const http = client({ retries: 0 });

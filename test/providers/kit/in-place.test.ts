@@ -15,7 +15,7 @@ const held = (type: string, value: string): RemoteRecord => ({
 });
 const refused = new ProviderError('rejected', 'no', false);
 
-describe('a record that is made anew', () => {
+describe('a record that is replaced by another', () => {
   const verbs = (more: Partial<AllRecordVerbs> = {}) => {
     const done: string[] = [];
     const all: AllRecordVerbs = {
@@ -29,7 +29,7 @@ describe('a record that is made anew', () => {
     return { all, done };
   };
 
-  it('comes before the old one goes, and after it where one of them is a CNAME', async () => {
+  it('is created before the old one is deleted, and after it where one of them is a CNAME', async () => {
     const one = verbs();
     assert.equal(await inPlace(one.all, zone, held('A', '192.0.2.1'), record('TXT', 'x')), 'made TXT');
     assert.deepEqual(one.done, ['create TXT', 'delete A']);
@@ -38,7 +38,7 @@ describe('a record that is made anew', () => {
     assert.deepEqual(two.done, ['delete CNAME', 'create A']);
   });
 
-  it('leaves the old one, or puts it back, when it is refused; one that may be there is not written over', async () => {
+  it('keeps or restores the old one when it is refused; a record that may exist is not overwritten', async () => {
     const failing = (error: ProviderError) => {
       const { all, done } = verbs();
       const { createRecord } = all;
@@ -64,7 +64,7 @@ describe('a record that is made anew', () => {
     assert.deepEqual(late.done, ['delete CNAME']);
   });
 
-  it('is put back though the time for the list is over, and said to be gone where that fails, too', async () => {
+  it('is restored even after the deadline of the list, and reported as lost where that fails, too', async () => {
     const { all, done } = verbs();
     const { createRecord } = all;
     all.createRecord = async (z, r) => {

@@ -11,7 +11,7 @@ const styles: Record<string, (offset: number | undefined) => number> = {
   'pages from 1': (offset = 1) => (offset - 1) * SIZE,
 };
 
-describe('pages at an offset that counts nobody says what', () => {
+describe('pages at an offset of unknown unit', () => {
   for (const [name, from] of Object.entries(styles)) {
     it(`are all read where it counts ${name}`, async () => {
       for (const length of [0, 1, 2, 3, 4, 6, 7, 10]) {

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { allPages, counted, eachOf } from '../../../src/providers/kit/http/pages.js';
+import {
+  allPages,
+  counted,
+  eachOf,
+  nextLink,
+  type Page,
+  type PageRequest,
+} from '../../../src/providers/kit/http/pages.js';
 import { fewOrAll } from '../../../src/providers/kit/rrsets/plain-sets.js';
 import { ProviderError } from '../../../src/providers/provider.js';
 
@@ -41,7 +48,7 @@ describe('entries of a list of ids', () => {
   });
 });
 
-describe('pages of a vendor that does not know how it is asked for them', () => {
+describe('pages of a vendor that ignores the page number', () => {
   it('have an end, which is an error', async () => {
     const entries = ['a', 'b'];
     for (const page of [{ entries }, { entries, total: 5 }])
@@ -103,5 +110,160 @@ describe('lists and sets', () => {
       [1, 0],
     );
     assert.deepEqual(asked, ['a', 'all']);
+  });
+});
+
+describe('lists that come in pages', () => {
+  const list = (pages: Page<string>[] | ((at: PageRequest) => Page<string>), perPage?: number) => {
+    const asked: PageRequest[] = [];
+    const read = async (at: PageRequest) => {
+      asked.push(at);
+      return (Array.isArray(pages) ? pages[asked.length - 1] : pages(at)) ?? { entries: [] };
+    };
+    return { asked, all: () => allPages((entry: string) => entry, read, perPage) };
+  };
+  const cut = { kind: 'unavailable', message: /cut short|kept changing/ };
+
+  it('are read by number, offset, cursor, link, or until a page is not full', async () => {
+    const numbered = list([
+      { entries: ['a', 'b'], total: 3 },
+      { entries: ['c'], total: 3 },
+    ]);
+    assert.deepEqual(await numbered.all(), ['a', 'b', 'c']);
+    assert.deepEqual(numbered.asked, [
+      { page: 1, offset: 0, next: null },
+      { page: 2, offset: 2, next: null },
+      // whether anything moved there meanwhile
+      { page: 1, offset: 0, next: null },
+    ]);
+    const linked = list(
+      [
+        { entries: ['a'], next: 'x' },
+        { entries: [], next: 'y' },
+      ]
+        .slice(0, 1)
+        .concat({ entries: ['b'], next: null as never }),
+    );
+    assert.deepEqual(await linked.all(), ['a', 'b']);
+    assert.deepEqual(linked.asked.at(-1), { page: 2, offset: 1, next: 'x' });
+    assert.deepEqual(await list([{ entries: ['a', 'b'] }, { entries: ['c'] }], 2).all(), ['a', 'b', 'c']);
+    assert.deepEqual(await list([{ entries: [], total: 0 }]).all(), []);
+  });
+
+  it('hold each entry once, also when pages shift', async () => {
+    const shifted = [
+      { entries: ['a', 'b'], total: 3 },
+      { entries: ['b', 'c'], total: 3 },
+    ];
+    assert.deepEqual(await list(shifted).all(), ['a', 'b', 'c']);
+  });
+
+  it('are read again when they became shorter or longer, since one may be missed', async () => {
+    // "a" was taken away after the first page: "c" moved to it
+    let reads = 0;
+    const moving = list(({ page }) => {
+      reads++;
+      if (reads === 1) return { entries: ['a', 'b'], total: 4 };
+      const now = ['b', 'c', 'd'];
+      return { entries: now.slice((page - 1) * 2, page * 2), total: 3 };
+    });
+    assert.deepEqual(await moving.all(), ['b', 'c', 'd']);
+    let total = 100;
+    await assert.rejects(list(() => ({ entries: [`${total}`], total: total++ })).all(), cut);
+  });
+
+  /** Pages of two, of a list that is another one once so many of them were read. */
+  const shifting = (before: string[], after: string[], reads: number) => {
+    let done = 0;
+    return list(({ page, offset }) => {
+      const now = done++ < reads ? before : after;
+      assert.equal(offset, (page - 1) * 2);
+      return { entries: now.slice(offset, offset + 2), total: now.length };
+    });
+  };
+
+  it('are read again when one was taken away and another added, since one may be missed', async () => {
+    const six = ['a', 'b', 'c', 'd', 'e', 'f'];
+    // of which page it was taken away, once the pages up to it were read: the next one moved to there
+    for (const [gone, reads] of [
+      ['a', 1],
+      ['a', 2],
+      ['c', 2],
+    ] as const) {
+      const now = [...six.filter((entry) => entry !== gone), 'z'];
+      const { all, asked } = shifting(six, now, reads);
+      assert.deepEqual((await all()).sort(), now.sort());
+      assert.ok(asked.length > 5);
+    }
+    // in another order, or with one less on its last page: nothing was missed
+    assert.deepEqual((await shifting(six, ['b', 'a', 'd', 'c', 'e', 'f'], 3).all()).sort(), six);
+    const much = Array.from({ length: 20 }, (_, i) => `e${i}`);
+    const long = shifting(much, much, 0);
+    assert.deepEqual(await long.all(), much);
+    assert.equal(long.asked.length, 15);
+    const single = shifting(['a', 'b'], ['a', 'b'], 0);
+    await single.all();
+    assert.equal(single.asked.length, 1);
+    let other = 0;
+    const never = list(({ page }) => ({
+      entries: [`${other++}`, `${other++}`].slice(0, page === 1 ? 2 : 1),
+      total: 3,
+    }));
+    await assert.rejects(never.all(), { kind: 'unavailable', message: /kept changing/ });
+  });
+
+  it('are not read a second time where they come by cursor', async () => {
+    const pages = list([
+      { entries: ['a'], next: 'x' },
+      { entries: ['b'], next: null },
+    ]);
+    assert.deepEqual(await pages.all(), ['a', 'b']);
+    assert.equal(pages.asked.length, 2);
+  });
+
+  it('are an error where nothing says that they end, and where they never end', async () => {
+    await assert.rejects(list([{ entries: ['a'] }]).all(), cut);
+    await assert.rejects(list([{ entries: [] }]).all(), cut);
+    assert.deepEqual(await list([{ entries: ['a'] }], 2).all(), ['a']);
+    const endless = list(({ page }) => ({ entries: [`${page}`], next: `to ${page}` }));
+    await assert.rejects(endless.all(), { kind: 'unavailable', message: /does not end/ });
+    assert.equal(endless.asked.length, 5000);
+  });
+
+  it('are an error where the same page comes again and again', async () => {
+    for (const page of [{ entries: ['a'], total: 2 }, { entries: ['a', 'b'] }]) {
+      await assert.rejects(list(() => page, 2).all(), { kind: 'unavailable' });
+    }
+  });
+
+  it('are an error where a page, or a part of one, is missing', async () => {
+    for (const pages of [
+      [
+        { entries: ['a'], total: 2 },
+        { entries: [], total: 2 },
+      ],
+      [{ entries: ['a'], total: 2, next: null }],
+      [
+        { entries: ['a'], next: 'x' },
+        { entries: ['b'], next: 'x' },
+      ],
+      [
+        { entries: ['a'], next: 'x' },
+        { entries: [], next: 'y' },
+      ],
+      [{ entries: ['a'], next: '' }],
+      [{ entries: undefined, total: 0 }],
+      [{ entries: ['a'], total: Number.NaN }],
+      [{ entries: ['a'], total: 1, count: 2 }],
+    ] as Page<string>[][]) {
+      await assert.rejects(list(pages).all(), cut, JSON.stringify(pages));
+    }
+  });
+
+  it('are followed by links', () => {
+    assert.equal(nextLink('<https://x/?p=1>; rel="prev", <https://x/?a=1,2&p=3>; rel="next"'), 'https://x/?a=1,2&p=3');
+    assert.equal(nextLink('<https://x/?p=9>; title="next"; rel=next'), 'https://x/?p=9');
+    assert.equal(nextLink('<https://x/?p=9>; rel="last"'), null);
+    assert.equal(nextLink(undefined), null);
   });
 });

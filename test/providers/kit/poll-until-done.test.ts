@@ -4,11 +4,11 @@ import { withinDeadline } from '../../../src/providers/kit/http/deadline-context
 import { pollUntilDone } from '../../../src/providers/kit/http/poll-until-done.js';
 import { ProviderError } from '../../../src/providers/provider.js';
 
-describe('a write that goes on after its answer', () => {
+describe('pollUntilDone', () => {
   const times = { first: 1, longest: 2, patience: 10_000 };
   const running = (job: string) => job.startsWith('running');
 
-  it('is over when it says so, well or not', async () => {
+  it('ends when the job has ended, successfully or not', async () => {
     const states = ['running 2', 'running 3', 'failed'];
     const asked: string[] = [];
     const look = async (job: string) => {
@@ -20,7 +20,7 @@ describe('a write that goes on after its answer', () => {
     assert.equal(await pollUntilDone('done', running, () => assert.fail('nothing to look at')), 'done');
   });
 
-  it('may be carried out when nobody can look at it, or the time is over first', async () => {
+  it('says `mayHaveApplied` when polling fails or the deadline comes first', async () => {
     const refused = () => Promise.reject(new ProviderError('rate_limit', 'later', false));
     const late = { mayHaveApplied: true, late: 'once' };
     await assert.rejects(pollUntilDone('running', running, refused, times), { kind: 'rate_limit', ...late });

@@ -64,14 +64,14 @@ describe('what is declared beside the verbs', () => {
     assert.deepEqual(sent, [2]);
   });
 
-  it('what an update cannot change is made anew, and only then', async () => {
+  it('what an update cannot change makes a new record, and only that', async () => {
     const { done, run } = world({ fixed: ['type'] });
     await run({ op: 'update', before: good, after: held('A', '192.0.2.1') });
     await run({ op: 'update', before: good, after: held('TXT', 'other') });
     assert.deepEqual(done, ['create A', 'delete TXT', 'update']);
   });
 
-  it('a vague refusal is looked into: what is gone is gone, what is there was refused', async () => {
+  it('a vague refusal is looked into: the record is gone, or the refusal stands', async () => {
     const refused = async () => Promise.reject(new ProviderError('rejected', 'no', false));
     const verbs = { vague: true, updateRecord: refused, deleteRecord: refused };
     const [before, after] = [good, held('TXT', 'other')];
@@ -90,7 +90,7 @@ describe('what is declared beside the verbs', () => {
     assert.ok(plain && !plain.ok && plain.error.kind === 'rejected');
   });
 
-  it('a zone that cannot be read is gone only where no list has it', async () => {
+  it('a zone that cannot be read is gone only where no list shows it', async () => {
     const read = () => Promise.reject(new ProviderError('rejected', 'no', false));
     await assert.rejects(
       orNoZone(zone, read, async () => []),

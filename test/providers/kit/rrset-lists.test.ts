@@ -106,7 +106,7 @@ for (const together of [true, false]) {
       assert.deepEqual(vendor.shown(), ['www 300 !192.0.2.1 192.0.2.2']);
     });
 
-    it('leaves a set its TTL, and gives one that is made by a move that of what moves', async () => {
+    it('keeps the TTL of a set, and gives a set that a move creates the TTL of the moved record', async () => {
       const [old, now] = [a('old', '192.0.2.1', { ttl: 900 }), a('new', '192.0.2.9', { ttl: 60 })];
       const list = [update(now, { ...now, value: '192.0.2.8' }), update(old, { ...old, host: 'new' })];
       for (const order of [list, list.toReversed()]) {
@@ -119,7 +119,7 @@ for (const together of [true, false]) {
       assert.deepEqual(vendor.shown(), ['new 900 192.0.2.1', 'old 60 192.0.2.9']);
     });
 
-    it('does not leave out a weight without a word', async () => {
+    it('does not drop a weight silently', async () => {
       const vendor = new Vendor(together, one);
       const heavy = (record: DnsRecord) => ({ ...record, weight: 5 });
       assert.deepEqual(short(await vendor.apply([update(one, heavy(one)), create(heavy(two))])), [

@@ -68,8 +68,8 @@ describe('records that are written in parts', () => {
   });
 });
 
-describe('what there may be', () => {
-  it('is null where there is none, and nothing else is', async () => {
+describe('orNull', () => {
+  it('is null for `not_found`, and throws every other failure', async () => {
     const fail = (kind: ProviderError['kind']) => Promise.reject(new ProviderError(kind, 'no'));
     assert.equal(await orNull(fail('not_found')), null);
     assert.equal(await orNull(Promise.resolve(1)), 1);

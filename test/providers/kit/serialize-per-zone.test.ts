@@ -26,7 +26,7 @@ function slow() {
 }
 
 describe('lists of changes of one zone', () => {
-  it('go one after another, whatever became of the one before; other zones do not wait', async () => {
+  it('are applied one after another, also after a failure; other zones do not wait', async () => {
     const { calls, apply, names } = slow();
     const [one, two, three] = ['1', '2', '3'].map((host) => apply(A, list(host)));
     const other = apply(B, list('1'));
@@ -46,7 +46,7 @@ describe('lists of changes of one zone', () => {
     assert.deepEqual(names().slice(4), ['4.a.example']);
   });
 
-  it('wait no longer than until their deadline, and let nobody behind them pass who was first', async () => {
+  it('stop waiting at their deadline, and keep the order of those behind them', async () => {
     const { calls, apply, names } = slow();
     const first = apply(A, list('1'));
     const hasty = apply(A, list('2'), { deadline: performance.now() });

@@ -39,7 +39,7 @@ describe('targets that a vendor cannot hold', () => {
   });
 });
 
-describe('what follows a write', () => {
+describe('a further step after a write', () => {
   it('says that something was changed when it fails', async () => {
     const no = async () => {
       throw new ProviderError('rejected', 'no');

@@ -12,8 +12,8 @@ const held = (type: string, value: string): RemoteRecord => ({
   readOnly: false,
 });
 
-describe('records of vendors that replace them whole', () => {
-  it('keep what was changed past us, but for what is changed', async () => {
+describe('records of vendors whose updates replace the whole record', () => {
+  it('keep what was changed at the provider, except for the fields of the update', async () => {
     const sent: object[] = [];
     const theirs = { ...held('A', '192.0.2.99'), ttl: 77, remark: 'theirs' };
     const apply = fromRecords({
