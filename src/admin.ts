@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { DnsAccountsRepository } from './accounts/dns-accounts.repository.js';
 import { AccountPauses } from './accounts/pauses.service.js';
 import { ProviderConnections } from './accounts/provider-connections.js';
 import { AuditAcceptance } from './audit/accept.service.js';
@@ -86,7 +87,7 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     SystemModule,
   ],
   // of the accounts only that their credentials are sealed, too
-  providers: [FirstAdministrator, AccountPauses, ProviderConnections],
+  providers: [FirstAdministrator, DnsAccountsRepository, AccountPauses, ProviderConnections],
 })
 class AdminModule {}
 

@@ -1,8 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
-import { type Caller, signedIn } from '../common/access.js';
+import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { allOf, errors, type FieldError, fieldErrorsOf } from '../common/errors.js';
 import { type Maker, makerOf } from '../common/maker.js';
@@ -10,30 +9,28 @@ import type { PageQuery } from '../common/paging.dto.js';
 import { assertUnchanged, same } from '../common/read-only.js';
 import { alsoJudge } from '../common/validation.js';
 import { Db } from '../database/db.js';
-import { listRows } from '../database/lists.js';
 import { Events } from '../events/events.js';
 import { providerOf } from '../providers/registry.js';
 import { AccountInput, type AccountPatch, type AccountView } from './account.dto.js';
-import { DnsAccount } from './account.entity.js';
+import type { DnsAccount } from './account.entity.js';
 import { auditedCredentials, readCredentials, shownCredentials } from './credentials.js';
-import { readersOf } from './domain-readers.js';
-import { assertNothingInFlight } from './in-flight.js';
+import { DeletionBlockers } from './deletion-blockers.service.js';
+import { type AccountRow, DnsAccountsRepository } from './dns-accounts.repository.js';
+import { DomainReadersRepository } from './domain-readers.repository.js';
 import { pauseOf, shownPause } from './pauses.service.js';
 import { ProviderConnections } from './provider-connections.js';
 
 /** An account as its synchronisation knows it. */
 export type SyncedAccount = Pick<DnsAccount, 'id' | 'name' | 'owner_id' | 'last_error'>;
 
-type Row = DnsAccount & { domains_count: number | string };
-
-const COLUMNS = 'a.*, (SELECT COUNT(*) FROM domains d WHERE d.account_id = a.id) AS domains_count';
-
 @Injectable()
 export class AccountsService implements OnModuleInit {
   private leaving: (caller: Caller, domainIds: readonly number[]) => Promise<void> = async () => {};
   constructor(
-    @InjectRepository(DnsAccount) private readonly accounts: Repository<DnsAccount>,
     private readonly db: Db,
+    private readonly accounts: DnsAccountsRepository,
+    private readonly readers: DomainReadersRepository,
+    private readonly blockers: DeletionBlockers,
     private readonly connections: ProviderConnections,
     private readonly events: Events,
     private readonly audit: AuditService,
@@ -45,28 +42,24 @@ export class AccountsService implements OnModuleInit {
     this.events.on('database.opened', () => this.connections.nameServers());
   }
 
-  async count(): Promise<number> {
-    return Number((await this.db.row<{ n: number }>('SELECT COUNT(*) AS n FROM dns_accounts'))?.n);
+  count(): Promise<number> {
+    return this.accounts.count();
   }
 
   async list(query: PageQuery): Promise<{ total: number; list: AccountView[] }> {
-    const { total, list } = await listRows<Row>(this.db, query, {
-      columns: COLUMNS,
-      from: 'dns_accounts a',
-      where: '1 = 1',
-      values: [],
-      sorts: { id: 'a.id', name: 'a.name', provider: 'a.provider', created_at: 'a.created_at' },
-      fallback: 'id',
-      id: 'a.id',
-      search: ['LOWER(a.name)'],
-    });
+    const { total, list } = await this.accounts.list(query);
     return { total, list: list.map((row) => this.view(row)) };
   }
 
   async get(id: number): Promise<AccountView> {
-    const row = await this.db.row<Row>(`SELECT ${COLUMNS} FROM dns_accounts a WHERE a.id = ?`, [id]);
-    if (!row) throw errors.notFound('Account');
-    return this.view(row);
+    return this.view(await this.row(id));
+  }
+
+  /** Ordinary users may use the accounts that one of their teams was given. @throws AppError 403001, 404001 */
+  async assertMayUse(me: Principal, id: number): Promise<void> {
+    const shared = await this.accounts.isSharedWith(id, me.userId);
+    if (me.role < Role.Admin && !shared) throw errors.forbidden();
+    if (shared === undefined) throw errors.notFound('Account');
   }
 
   /** Stores an account after its credentials proved good at the provider. @throws AppError 400001, 500002 */
@@ -97,9 +90,8 @@ export class AccountsService implements OnModuleInit {
         created_at: now(),
         updated_at: now(),
       };
-      const inserted = await manager.insert(DnsAccount, row);
-      const id = Number(inserted.identifiers[0]?.id);
-      const after = this.view({ ...row, id, domains_count: 0 } as Row);
+      const id = await this.accounts.add(row, manager);
+      const after = this.view({ ...row, id, domains_count: 0 });
       await this.audit.write(manager, caller, { action: 'account.create', target: target(after), after });
       return after;
     });
@@ -118,9 +110,8 @@ export class AccountsService implements OnModuleInit {
 
   /** Changes what is given; changed credentials are tried first. @throws AppError 400001, 404001, 500002 */
   async update(caller: Caller, id: number, patch: AccountPatch, check: boolean): Promise<AccountView> {
-    const row = await this.accounts.findOneBy({ id });
-    if (!row) throw errors.notFound('Account');
-    const before = await this.get(id);
+    const row = await this.row(id);
+    const before = this.view(row);
     const definition = this.connections.definition(row.provider);
     const stored = this.connections.open(row.credentials);
     // a pause that was shown may be over by now
@@ -154,11 +145,11 @@ export class AccountsService implements OnModuleInit {
     }
     changes.updated_at = now();
     await this.db.transaction(async (manager) => {
-      // its domains would be none of their zones any more
+      // on another server its domains are no longer the same zones
       if (changes.server_key !== undefined && changes.server_key !== row.server_key)
-        await assertNothingInFlight(this.db, manager, 'account_id', id, false);
-      await manager.update(DnsAccount, { id }, changes);
-      const view = this.view({ ...row, ...changes, domains_count: before.domains_count } as Row);
+        await this.blockers.assertNothingInFlight('account_id', id, false, manager);
+      await this.accounts.update(id, changes, manager);
+      const view = this.view({ ...row, ...changes });
       const after = { ...view, credentials: auditedCredentials(definition, credentials, stored) };
       await this.audit.write(manager, caller, { action: 'account.update', target: target(view), before, after });
     });
@@ -177,19 +168,18 @@ export class AccountsService implements OnModuleInit {
   async remove(caller: Caller, id: number, force: boolean): Promise<void> {
     const before = await this.get(id);
     if (force) {
-      const leaving = await this.db.transaction((manager) => readersOf(this.db, manager, 'account_id', id));
+      const leaving = await this.db.transaction((manager) => this.readers.ofAccount(id, manager));
       await this.leaving(caller, [...leaving.keys()]);
     }
     const removed = await this.db.transaction(async (manager) => {
-      const domains = await readersOf(this.db, manager, 'account_id', id);
-      const sql = 'SELECT COUNT(*) AS n FROM tunnels WHERE account_id = ?';
-      const tunnels = Number((await this.db.row<{ n: number | string }>(sql, [id], manager))?.n);
+      const domains = await this.readers.ofAccount(id, manager);
+      const tunnels = await this.accounts.tunnelsCount(id, manager);
       const has = [domains.size && `${domains.size} domains`, tunnels && `${tunnels} tunnels`].filter(Boolean);
       if (has.length && !force) {
         throw errors.conflict(`The account has ${has.join(' and ')}; delete them first, or use ?force=true`);
       }
-      await assertNothingInFlight(this.db, manager, 'account_id', id, force);
-      await manager.delete(DnsAccount, { id });
+      await this.blockers.assertNothingInFlight('account_id', id, force, manager);
+      await this.accounts.delete(id, manager);
       await this.audit.write(manager, caller, { action: 'account.delete', target: target(before), before });
       return domains;
     });
@@ -203,7 +193,7 @@ export class AccountsService implements OnModuleInit {
     const before = { paused_until, pause_reason };
     const after = { paused_until: null, pause_reason: null };
     await this.db.transaction(async (manager) => {
-      await manager.update(DnsAccount, { id }, after);
+      await this.accounts.update(id, after, manager);
       await this.audit.write(manager, caller, { action: 'account.resume', target: target(account), before, after });
     });
     this.connections.resumed(id);
@@ -212,78 +202,60 @@ export class AccountsService implements OnModuleInit {
 
   /** What a synchronisation needs. @throws AppError 404001 */
   async toSync(id: number): Promise<SyncedAccount> {
-    const account = await this.accounts.findOne({
-      select: { id: true, name: true, owner_id: true, last_error: true },
-      where: { id },
-    });
-    if (!account) throw errors.notFound('Account');
-    return account;
+    const { name, owner_id, last_error } = await this.row(id);
+    return { id, name, owner_id, last_error };
   }
 
   /** Accounts whose next synchronisation is due, with who set the interval. */
   async dueForSync(): Promise<(Maker & Pick<DnsAccount, 'id' | 'owner_id'>)[]> {
-    const rows = await this.db.rows<Maker & { id: number; owner_id: number | null }>(
-      `SELECT id, owner_id, maker_id, maker_token_id FROM dns_accounts
-        WHERE sync_interval_minutes > 0 AND (sync_next_at IS NULL OR sync_next_at <= ?) AND hold_reason IS NULL
-        ORDER BY sync_next_at`,
-      [now()],
-    );
-    return rows.map(({ id, owner_id, maker_id, maker_token_id }) => ({
-      id,
-      owner_id,
-      maker_id: maker_id ?? owner_id,
-      maker_token_id,
-    }));
+    const due = await this.accounts.dueForSync(now());
+    return due.map((row) => ({ ...row, maker_id: row.maker_id ?? row.owner_id }));
   }
 
-  /** Whose the accounts are, by their ids. */
-  async owners(): Promise<Map<number, number | null>> {
-    const rows = await this.db.rows<Pick<DnsAccount, 'id' | 'owner_id'>>('SELECT id, owner_id FROM dns_accounts');
-    return new Map(rows.map(({ id, owner_id }) => [id, owner_id]));
+  /** The owner of each account, by the account's id. */
+  owners(): Promise<Map<number, number | null>> {
+    return this.accounts.owners();
   }
 
-  /** It is not synchronised by itself any more, until somebody confirms it. @returns false when that was known */
-  async hold(manager: EntityManager, id: number, reason: string): Promise<boolean> {
-    const sql = 'UPDATE dns_accounts SET hold_reason = ? WHERE id = ? AND hold_reason IS NULL';
-    return (await this.db.run(sql, [reason, id], manager)) > 0;
+  /** It is not synchronised by interval any more, until somebody confirms it. @returns false when it was on hold */
+  hold(manager: EntityManager, id: number, reason: string): Promise<boolean> {
+    return this.accounts.hold(id, reason, manager);
   }
 
-  /** Whoever asks for a synchronisation of a held one confirms that it goes on by itself. */
-  async confirm(id: number, { maker_id, maker_token_id }: Maker): Promise<void> {
-    await this.db.run(
-      `UPDATE dns_accounts SET hold_reason = NULL, maker_id = ?, maker_token_id = ?
-        WHERE id = ? AND hold_reason IS NOT NULL`,
-      [maker_id, maker_token_id, id],
-    );
+  /** Whoever asks for a synchronisation of one on hold confirms that it goes on by interval. */
+  confirm(id: number, maker: Maker): Promise<void> {
+    return this.accounts.release(id, maker);
   }
 
   /** The synchronisation that was due will be done; the next one comes after the account's interval. */
   async syncPlanned(id: number): Promise<void> {
-    const row = await this.db.row<{ minutes: number }>(
-      'SELECT sync_interval_minutes AS minutes FROM dns_accounts WHERE id = ?',
-      [id],
-    );
-    const next = now(Number(row?.minutes ?? 0) * 60_000);
-    await this.db.run('UPDATE dns_accounts SET sync_next_at = ? WHERE id = ?', [next, id]);
+    const minutes = await this.accounts.syncInterval(id);
+    await this.accounts.planSync(id, now(minutes * 60_000));
   }
 
   /** A synchronisation came to its end. @param error what went wrong on the way */
   async synced(manager: EntityManager, id: number, error: string | null): Promise<void> {
-    await manager.update(DnsAccount, { id }, { last_sync_at: now(), last_error: error });
+    await this.accounts.update(id, { last_sync_at: now(), last_error: error }, manager);
   }
 
   /** A synchronisation changed nothing. */
   async syncFailed(manager: EntityManager, id: number, error: string): Promise<void> {
-    await this.db.run('UPDATE dns_accounts SET last_error = ? WHERE id = ?', [error, id], manager);
+    await this.accounts.setError(id, error, manager);
+  }
+
+  private async row(id: number): Promise<AccountRow> {
+    const row = await this.accounts.find(id);
+    if (!row) throw errors.notFound('Account');
+    return row;
   }
 
   private async teamId(id: number | null | undefined): Promise<number | null> {
     if (id === null || id === undefined) return null;
-    if (!(await this.db.row('SELECT id FROM teams WHERE id = ?', [id]))) throw errors.field('team_id', 'is no team');
+    if (!(await this.accounts.teamExists(id))) throw errors.field('team_id', 'is no team');
     return id;
   }
 
-  private view(row: Row): AccountView {
+  private view(row: AccountRow): AccountView {
     const definition = providerOf(row.provider);
     return {
       id: row.id,

@@ -3,15 +3,10 @@ import { now } from '../common/clock.js';
 import { Db } from '../database/db.js';
 import { provide } from '../metrics/metrics.js';
 import { Notices } from '../notifications/notices.service.js';
+import { DnsAccountsRepository, type StoredPause } from './dns-accounts.repository.js';
 
-/** ms: longer pauses are told of through channels */
+/** ms: the channels are notified of longer pauses */
 const NOTICED_MS = 300_000;
-
-/** The pause of an account as its row has it; the time may be over. */
-export interface StoredPause {
-  paused_until: string | null;
-  pause_reason: string | null;
-}
 
 export const pauseOf = ({ paused_until, pause_reason }: StoredPause): StoredPause => ({ paused_until, pause_reason });
 
@@ -19,20 +14,17 @@ export const pauseOf = ({ paused_until, pause_reason }: StoredPause): StoredPaus
 export const shownPause = (row: StoredPause): StoredPause =>
   row.paused_until !== null && row.paused_until > now() ? pauseOf(row) : { paused_until: null, pause_reason: null };
 
-/** Pauses that providers demand of accounts: kept in the database, so that all replicas keep them, and starts, too. */
+/** Pauses that providers demand of accounts: stored in the database, so that all replicas and later starts keep them. */
 @Injectable()
 export class AccountPauses implements OnModuleInit {
   constructor(
     private readonly db: Db,
+    private readonly accounts: DnsAccountsRepository,
     private readonly notices: Notices,
   ) {}
 
   onModuleInit(): void {
-    provide('zoneward_accounts_paused', async () => {
-      const sql = 'SELECT provider, COUNT(*) AS n FROM dns_accounts WHERE paused_until > ? GROUP BY provider';
-      const rows = await this.db.rows<{ provider: string; n: number | string }>(sql, [now()]);
-      return Object.fromEntries(rows.map(({ provider, n }) => [provider, Number(n)]));
-    });
+    provide('zoneward_accounts_paused', () => this.accounts.countPaused(now()));
   }
 
   /**
@@ -43,19 +35,11 @@ export class AccountPauses implements OnModuleInit {
    */
   keep(id: number, sealed: string, until: string, reason: string): Promise<boolean> {
     return this.db.transaction(async (manager) => {
-      if (!(await this.db.lock(manager, 'dns_accounts', { id }))) return false;
-      const row = await this.db.row<StoredPause & { name: string; credentials: string }>(
-        'SELECT name, credentials, paused_until, pause_reason FROM dns_accounts WHERE id = ?',
-        [id],
-        manager,
-      );
+      if (!(await this.accounts.lock(id, manager))) return false;
+      const row = await this.accounts.pauseOf(id, manager);
       // other credentials are not meant
       if (row?.credentials !== sealed || (row.paused_until ?? '') >= until) return false;
-      await this.db.run(
-        'UPDATE dns_accounts SET paused_until = ?, pause_reason = ? WHERE id = ?',
-        [until, reason, id],
-        manager,
-      );
+      await this.accounts.pause(id, until, reason, manager);
       const noticed = now(NOTICED_MS);
       if (until > noticed && (row.paused_until ?? '') <= noticed)
         await this.notices.tell(manager, {

@@ -5,8 +5,7 @@ import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
-import { Db, marks } from '../database/db.js';
-import { SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
+import { SealedValues } from '../database/sealed-values.js';
 import { countRemembered } from '../metrics/metrics.js';
 import { outboundAgent } from '../outbound/agent.js';
 import { type Connected, connectProvider, rateLimiterOf } from '../providers/connect.js';
@@ -15,6 +14,7 @@ import type { RateLimiter } from '../providers/kit/http/rate-limiter.js';
 import type { Credentials, Installation, ProviderDefinition } from '../providers/provider.js';
 import { PROVIDERS, providerOf } from '../providers/registry.js';
 import { serverKey } from '../providers/server-key.js';
+import { DnsAccountsRepository } from './dns-accounts.repository.js';
 import { AccountPauses } from './pauses.service.js';
 
 /** ms that the end waits for answers of providers */
@@ -51,42 +51,27 @@ export class ProviderConnections implements OnApplicationShutdown {
   private readonly agent;
 
   constructor(
-    private readonly db: Db,
+    private readonly accounts: DnsAccountsRepository,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
     private readonly pauses: AccountPauses,
   ) {
     sealed.keep('credentials of accounts', {
-      heads: () => this.sealedHeads(),
+      heads: () => accounts.sealedHeads(),
       renew: () =>
         sealed.renewColumn(
           CONTEXT,
           0,
-          (id, head, limit) =>
-            db.rows<{ id: number; sealed: string }>(
-              `SELECT id, credentials AS sealed FROM dns_accounts
-                WHERE id > ? AND credentials <> '' AND SUBSTR(credentials, 1, ${SEALED_HEAD}) <> ? ORDER BY id LIMIT ${limit}`,
-              [id, head],
-            ),
-          (id, old, fresh) =>
-            db.run('UPDATE dns_accounts SET credentials = ? WHERE id = ? AND credentials = ?', [fresh, id, old]),
+          (id: number, head, limit) => accounts.sealedByOthers(id, head, limit),
+          (id, old, fresh) => accounts.resealCredentials(id, old, fresh),
         ),
-      each: async () => {
-        const sql = `SELECT id, name, SUBSTR(credentials, 1, ${SEALED_HEAD}) AS head FROM dns_accounts
-          WHERE credentials <> '' ORDER BY id`;
-        return (await db.rows<{ id: number; name: string; head: string }>(sql)).map(({ id, name, head }) => ({
+      each: async () =>
+        (await accounts.sealed()).map(({ id, name, head }) => ({
           of: `account ${id} (${name})`,
           head,
-          drop: (manager) =>
-            db.run(
-              `UPDATE dns_accounts SET credentials = '', last_error = ?
-                WHERE id = ? AND SUBSTR(credentials, 1, ${SEALED_HEAD}) = ?`,
-              [DROPPED, id, head],
-              manager,
-            ),
-        }));
-      },
+          drop: (manager) => accounts.dropCredentials(id, head, DROPPED, manager),
+        })),
     });
     this.agent = outboundAgent(config.outboundDeny, config.providerTimeoutMs);
   }
@@ -100,12 +85,7 @@ export class ProviderConnections implements OnApplicationShutdown {
 
   /** The provider of a stored account. @throws AppError 404, ProviderError when its credentials were dropped */
   async of(accountId: number): Promise<Connection> {
-    const row = await this.db.row<{
-      provider: string;
-      credentials: string;
-      paused_until: string | null;
-      server_key: string | null;
-    }>('SELECT provider, credentials, paused_until, server_key FROM dns_accounts WHERE id = ?', [accountId]);
+    const row = await this.accounts.connectionOf(accountId);
     if (!row) throw errors.notFound('Account');
     const known = this.live.get(accountId);
     const same = known?.sealed === row.credentials;
@@ -119,10 +99,7 @@ export class ProviderConnections implements OnApplicationShutdown {
     const gate = rateLimiterOf(definition, (until, why) => this.paused(accountId, live, until, why));
     const connection = this.connect(definition, this.open(row.credentials), gate);
     const { server } = connection;
-    if (row.server_key !== server)
-      await this.db.run('UPDATE dns_accounts SET server_key = ? WHERE id = ? AND credentials = ?', [
-        ...[server, accountId, row.credentials],
-      ]);
+    if (row.server_key !== server) await this.accounts.setServer(accountId, row.credentials, server);
     const live: Live = { sealed: row.credentials, connection, gate, pausedUntil: null };
     this.live.set(accountId, live);
     this.follow(live, row.paused_until);
@@ -168,14 +145,10 @@ export class ProviderConnections implements OnApplicationShutdown {
         this.looking = undefined;
         return;
       }
-      void this.db
-        .rows<{ id: number; paused_until: string | null }>(
-          `SELECT id, paused_until FROM dns_accounts WHERE id IN (${marks(paused.length)})`,
-          paused.map(([id]) => id),
-        )
-        .then((rows) => {
-          const stored = new Map(rows.map((row) => [row.id, row.paused_until]));
-          for (const [id, live] of paused) this.follow(live, stored.get(id) ?? null);
+      void this.accounts
+        .pauseEnds(paused.map(([id]) => id))
+        .then((ends) => {
+          for (const [id, live] of paused) this.follow(live, ends.get(id) ?? null);
         })
         .catch((error: Error) => log().debug({ err: error.message }, 'pauses could not be looked at'));
     }, LOOK_MS).unref();
@@ -203,8 +176,7 @@ export class ProviderConnections implements OnApplicationShutdown {
 
   /** Names the servers of accounts of which that is not known yet: two may have held one zone for long. */
   async nameServers(): Promise<void> {
-    const sql = "SELECT id FROM dns_accounts WHERE server_key IS NULL AND credentials <> ''";
-    for (const { id } of await this.db.rows<{ id: number }>(sql))
+    for (const id of await this.accounts.withoutServer())
       await this.of(id).catch((error: Error) =>
         log().warn({ account_id: id, err: error.message }, 'has no server yet'),
       );
@@ -223,11 +195,6 @@ export class ProviderConnections implements OnApplicationShutdown {
   open(sealed: string): Credentials {
     if (!sealed) return {};
     return JSON.parse(this.box.decrypt(sealed, CONTEXT)) as Credentials;
-  }
-
-  private async sealedHeads(): Promise<string[]> {
-    const sql = `SELECT SUBSTR(credentials, 1, ${SEALED_HEAD}) AS head FROM dns_accounts`;
-    return (await this.db.rows<{ head: string }>(sql)).map(({ head }) => head);
   }
 
   forget(accountId: number): void {

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
-import { readersOf } from '../accounts/domain-readers.js';
-import { assertNothingInFlight, assertNotLate } from '../accounts/in-flight.js';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
+import { DomainReadersRepository } from '../accounts/domain-readers.repository.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
 import { type Caller, hasScope, type Principal, Role, signedIn } from '../common/access.js';
@@ -77,6 +78,9 @@ export class DomainsService {
     private readonly audit: AuditService,
     private readonly leases: Leases,
     private readonly shared: SharedZones,
+    private readonly accounts: AccountsService,
+    private readonly blockers: DeletionBlockers,
+    private readonly readers: DomainReadersRepository,
   ) {}
 
   /** A page of the domains that the caller may read, and how many there are. @throws AppError 400001 */
@@ -143,7 +147,7 @@ export class DomainsService {
   async create(caller: Caller, input: DomainInput, force: boolean): Promise<DomainDetail> {
     const me = signedIn(caller);
     const name = zoneName(input.name);
-    await this.assertMayUseAccount(me, input.account_id);
+    await this.accounts.assertMayUse(me, input.account_id);
     if (await this.domains.findOneBy({ account_id: input.account_id, name })) throw duplicate(name);
     assertNoSuffix(me, name, force);
     await this.assertApart(me, name, force);
@@ -167,7 +171,7 @@ export class DomainsService {
         // once more: of two such domains at once the second one sees the first
         await this.assertApart(me, name, force, manager);
         await this.assertAlone(me, server, zone, force, manager);
-        await assertNotLate(this.db, manager, name);
+        await this.blockers.assertNotLate(name, manager);
         const inserted = await manager.insert(Domain, row);
         const created = Number(inserted.identifiers[0]?.id);
         await this.audit.write(manager, caller, {
@@ -240,8 +244,8 @@ export class DomainsService {
     await this.leaving(caller, domain.id, force);
     const remove = () =>
       this.db.transaction(async (manager) => {
-        const readers = await readersOf(this.db, manager, 'id', domain.id);
-        await assertNothingInFlight(this.db, manager, 'id', domain.id, force);
+        const readers = await this.readers.ofDomain(domain.id, manager);
+        await this.blockers.assertNothingInFlight('id', domain.id, force, manager);
         await manager.delete(Domain, { id: domain.id });
         await this.audit.write(manager, caller, {
           action: 'domain.delete',
@@ -320,17 +324,6 @@ export class DomainsService {
     );
     if (!row) throw errors.notFound('Domain');
     return row;
-  }
-
-  /** Ordinary users may use the accounts that one of their teams was given. */
-  private async assertMayUseAccount(me: Principal, accountId: number): Promise<void> {
-    const row = await this.db.row<{ id: number; mine: number }>(
-      `SELECT a.id, (SELECT COUNT(*) FROM team_members m WHERE m.team_id = a.team_id AND m.user_id = ?) AS mine
-         FROM dns_accounts a WHERE a.id = ?`,
-      [me.userId, accountId],
-    );
-    if (me.role < Role.Admin && !Number(row?.mine ?? 0)) throw errors.forbidden();
-    if (!row) throw errors.notFound('Account');
   }
 
   /**

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { lateNames } from '../accounts/in-flight.js';
+import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
@@ -42,6 +42,7 @@ export class Zones {
   constructor(
     private readonly db: Db,
     private readonly sharing: SharedZones,
+    private readonly blockers: DeletionBlockers,
   ) {}
 
   /**
@@ -64,10 +65,7 @@ export class Zones {
     const names = new Set(zones.map((z) => z.name));
     const fresh = zones.filter((z) => !byName.has(z.name));
     // one that was forgotten a moment ago comes with the next synchronisation
-    const late = await lateNames(
-      this.db,
-      fresh.map((z) => z.name),
-    );
+    const late = await this.blockers.lateNames(fresh.map((z) => z.name));
     const added = fresh.filter((z) => !isPublicSuffix(z.name) && !late.has(z.name));
     const leftOut = fresh.filter((z) => isPublicSuffix(z.name)).map((z) => z.name);
     const gone = known.filter((d) => !names.has(d.name));

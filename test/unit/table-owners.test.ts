@@ -10,20 +10,21 @@ import ts from 'typescript';
  * with the transaction's manager.
  */
 const READS: Record<string, Record<string, string>> = {
-  'accounts/accounts.service.ts': {
-    domains: 'counts what an account has; domains stand on accounts',
-    teams: 'whether a team exists',
-    tunnels: 'counts what goes with an account, in the transaction of its removal; tunnels stand on accounts',
-  },
-  'accounts/domain-readers.ts': {
-    domains:
-      'who could read what goes, also with an account, in the transaction of its removal; domains stand on accounts',
-    domain_permissions: 'the same',
-  },
-  'accounts/in-flight.ts': {
-    domains: 'what keeps a domain from going, in the transaction of its removal; domains stand on accounts',
+  'accounts/deletion-blockers.repository.ts': {
+    domains: 'what keeps a domain from being deleted, in the transaction of its deletion; domains are above accounts',
     change_sets: 'the same',
     record_changes: 'the same',
+  },
+  'accounts/dns-accounts.repository.ts': {
+    domains: 'counts what an account has; domains are above accounts',
+    team_members: 'who may use an account, with the account, in one statement',
+    teams: 'whether a team exists',
+    tunnels: 'counts what is deleted with an account, in the transaction of its deletion; tunnels are above accounts',
+  },
+  'accounts/domain-readers.repository.ts': {
+    domains:
+      'who could read what is deleted, also with an account, in the transaction of its deletion; domains are above accounts',
+    domain_permissions: 'the same',
   },
   'auth/guard/strategies.ts': {
     sessions: 'a session, its user and the settings are one statement for each request',
@@ -50,7 +51,6 @@ const READS: Record<string, Record<string, string>> = {
   },
   'domains/domains.service.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
-    team_members: 'who may use an account, with the account, in one statement',
   },
   'domains/permissions.service.ts': { teams: 'rights on a domain are listed and searched by the names of the teams' },
   'domains/shared-zones.service.ts': {
