@@ -20,7 +20,7 @@ export class DeletionBlockers {
 
   /**
    * @param by which domains: those of an account, or one
-   * @param force only those count whose zone another domain is, too: a zone that is added anew waits, see `assertNotLate`
+   * @param force only domains whose zone another domain is, too: a zone that is added anew waits (`assertNotLate`)
    * @throws AppError 409001
    */
   async assertNothingInFlight(

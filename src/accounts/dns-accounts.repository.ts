@@ -198,7 +198,10 @@ export class DnsAccountsRepository {
     return this.db.rows(`SELECT id, name, ${HEAD} AS head FROM dns_accounts WHERE credentials <> '' ORDER BY id`);
   }
 
-  /** Drops credentials, unless another key has sealed them meanwhile. @param error what the account shows from now on */
+  /**
+   * Drops credentials, unless another key has sealed them meanwhile.
+   * @param error what the account shows from now on
+   */
   dropCredentials(id: number, head: string, error: string, manager: EntityManager): Promise<number> {
     return this.db.run(
       `UPDATE dns_accounts SET credentials = '', last_error = ? WHERE id = ? AND ${HEAD} = ?`,

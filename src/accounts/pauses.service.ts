@@ -14,7 +14,7 @@ export const pauseOf = ({ paused_until, pause_reason }: StoredPause): StoredPaus
 export const shownPause = (row: StoredPause): StoredPause =>
   row.paused_until !== null && row.paused_until > now() ? pauseOf(row) : { paused_until: null, pause_reason: null };
 
-/** Pauses that providers demand of accounts: stored in the database, so that all replicas and later starts keep them. */
+/** Pauses that providers demand of accounts, stored so that all replicas and later starts keep them. */
 @Injectable()
 export class AccountPauses implements OnModuleInit {
   constructor(

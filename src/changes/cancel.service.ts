@@ -9,6 +9,7 @@ import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
 import { Leases } from '../database/leases.js';
 import { WRITE } from '../domains/access-rights.js';
+import { DomainDeletion } from '../domains/domain-deletion.service.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
 import { DomainsService } from '../domains/domains.service.js';
@@ -34,13 +35,14 @@ export class CancelService implements OnModuleInit {
     private readonly sets: ChangeSets,
     private readonly leases: Leases,
     private readonly domains: DomainsService,
+    private readonly deletion: DomainDeletion,
     private readonly accounts: AccountsService,
     private readonly sync: RecordSyncService,
     private readonly shared: SharedZones,
   ) {}
 
   onModuleInit(): void {
-    this.domains.onLeaving((caller, id, force) => this.leave(caller, [id], force));
+    this.deletion.onLeaving((caller, id, force) => this.leave(caller, [id], force));
     this.accounts.onLeaving((caller, ids) => this.leave(caller, ids, true));
   }
 

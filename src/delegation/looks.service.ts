@@ -4,7 +4,7 @@ import type { Cidr } from '../common/cidr.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { type Bound, Effort } from '../dns-client/effort.js';
-import { DomainOwners } from '../domains/domain-owners.service.js';
+import { DomainsRepository } from '../domains/domains.repository.js';
 
 /** One look at a zone from outside, with all its questions. */
 export interface Look {
@@ -19,12 +19,12 @@ export interface Look {
 export class Looks {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
-    private readonly owners: DomainOwners,
+    private readonly domains: DomainsRepository,
   ) {}
 
   /** Of a zone of somebody who is no administrator, name servers are asked at public addresses only. */
   async begin(zone: { id: number }, bound: Bound, signal?: AbortSignal): Promise<Look> {
-    const trusted = (await this.owners.roleOf(zone.id)) >= Role.Admin;
+    const trusted = (await this.domains.ownerRole(zone.id)) >= Role.Admin;
     return { signal, allow: trusted ? this.config.outboundAllow : [], effort: new Effort(bound) };
   }
 }

@@ -14,6 +14,8 @@ import {
   DomainView,
   LineView,
 } from './domain.dto.js';
+import { DomainChanges } from './domain-changes.service.js';
+import { DomainDeletion } from './domain-deletion.service.js';
 import type { OpenDomain } from './domain-policy.js';
 import { DomainsService } from './domains.service.js';
 import { ZoneFacts } from './zone-facts.service.js';
@@ -23,6 +25,8 @@ import { ZoneFacts } from './zone-facts.service.js';
 export class DomainsController {
   constructor(
     private readonly domains: DomainsService,
+    private readonly changes: DomainChanges,
+    private readonly deletion: DomainDeletion,
     private readonly facts: ZoneFacts,
   ) {}
 
@@ -51,7 +55,7 @@ export class DomainsController {
   @Audited('domain.create')
   @Makes<DomainDetail>(({ id }) => id)
   create(@Body() body: DomainInput, @Query() { force }: DomainCreateQuery, @Me() me: Caller): Promise<DomainDetail> {
-    return this.domains.create(me, body, force ?? false);
+    return this.changes.create(me, body, force ?? false);
   }
 
   /** One domain. */
@@ -76,7 +80,7 @@ export class DomainsController {
   @Audited('domain.update')
   @ApiParam({ name: 'id', type: 'integer' })
   update(@OnDomain() domain: OpenDomain, @Body() body: DomainPatch, @Me() me: Caller): Promise<DomainDetail> {
-    return this.domains.update(me, domain, body);
+    return this.changes.update(me, domain, body);
   }
 
   /**
@@ -89,6 +93,6 @@ export class DomainsController {
   @Audited('domain.delete')
   @ApiParam({ name: 'id', type: 'integer' })
   remove(@OnDomain() domain: OpenDomain, @Query() { force }: DomainDeleteQuery, @Me() me: Caller): Promise<void> {
-    return this.domains.remove(me, domain, force ?? false);
+    return this.deletion.remove(me, domain, force ?? false);
   }
 }

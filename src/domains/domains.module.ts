@@ -2,14 +2,19 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { TeamsModule } from '../teams/teams.module.js';
 import { CacheAges } from './cache-ages.service.js';
-import { DomainEnds } from './domain-ends.service.js';
-import { DomainOwners } from './domain-owners.service.js';
+import { DomainChanges } from './domain-changes.service.js';
+import { DomainDeletion } from './domain-deletion.service.js';
+import { DomainEndsRepository } from './domain-ends.repository.js';
 import { DomainPermissionsController } from './domain-permissions.controller.js';
+import { DomainPermissionsRepository } from './domain-permissions.repository.js';
 import { DomainPolicy } from './domain-policy.js';
 import { DomainsController } from './domains.controller.js';
+import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
 import { PermissionsController } from './permissions.controller.js';
 import { PermissionsService } from './permissions.service.js';
+import { ReadableDomainsRepository } from './readable-domains.repository.js';
+import { SharedZonesRepository } from './shared-zones.repository.js';
 import { SharedZones } from './shared-zones.service.js';
 import { ZoneFacts } from './zone-facts.service.js';
 import { Zones } from './zones.service.js';
@@ -18,9 +23,14 @@ import { Zones } from './zones.service.js';
   imports: [AccountsModule, TeamsModule],
   controllers: [DomainsController, DomainPermissionsController, PermissionsController],
   providers: [
-    ...[DomainsService, DomainPolicy, PermissionsService, Zones, ZoneFacts, SharedZones, CacheAges, DomainEnds],
-    DomainOwners,
+    ...[DomainsRepository, ReadableDomainsRepository, SharedZonesRepository],
+    ...[DomainEndsRepository, DomainPermissionsRepository],
+    ...[DomainsService, DomainChanges, DomainDeletion, DomainPolicy, PermissionsService],
+    ...[Zones, ZoneFacts, SharedZones, CacheAges],
   ],
-  exports: [DomainsService, DomainPolicy, Zones, ZoneFacts, SharedZones, DomainEnds, DomainOwners],
+  exports: [
+    ...[DomainsRepository, DomainEndsRepository],
+    ...[DomainsService, DomainDeletion, DomainPolicy, Zones, ZoneFacts, SharedZones],
+  ],
 })
 export class DomainsModule {}

@@ -4,24 +4,15 @@ import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
-import { Db, marks } from '../database/db.js';
+import { Db } from '../database/db.js';
 import { zoneName } from '../dns/names.js';
 import { isPublicSuffix } from '../dns/public-suffix.js';
 import type { RemoteZone } from '../providers/provider.js';
-import { Domain } from './domain.entity.js';
-import { SharedZones } from './shared-zones.service.js';
+import { DomainsRepository } from './domains.repository.js';
+import { SharedZonesRepository } from './shared-zones.repository.js';
 
-/** rows that one statement writes */
-const CHUNK = 200;
-/** so many lost zones are named; their number is always told */
+/** lost zones that an error names; their number is always given */
 const NAMED = 100;
-
-interface Known {
-  id: number;
-  name: string;
-  remote_id: string;
-  status: string;
-}
 
 /** What came of a list of zones. */
 export interface ZonesFollowed {
@@ -41,7 +32,8 @@ export interface ZonesFollowed {
 export class Zones {
   constructor(
     private readonly db: Db,
-    private readonly sharing: SharedZones,
+    private readonly domains: DomainsRepository,
+    private readonly sharing: SharedZonesRepository,
     private readonly blockers: DeletionBlockers,
   ) {}
 
@@ -58,13 +50,11 @@ export class Zones {
     tell: (manager: EntityManager, lost: readonly string[]) => Promise<void>,
   ): Promise<ZonesFollowed> {
     const zones = dedupe(listed);
-    const known = await this.db.rows<Known>('SELECT id, name, remote_id, status FROM domains WHERE account_id = ?', [
-      account.id,
-    ]);
+    const known = await this.domains.ofAccount(account.id);
     const byName = new Map(known.map((d) => [d.name, d]));
     const names = new Set(zones.map((z) => z.name));
     const fresh = zones.filter((z) => !byName.has(z.name));
-    // one that was forgotten a moment ago comes with the next synchronisation
+    // one that was deleted a moment ago comes with the next synchronisation
     const late = await this.blockers.lateNames(fresh.map((z) => z.name));
     const added = fresh.filter((z) => !isPublicSuffix(z.name) && !late.has(z.name));
     const leftOut = fresh.filter((z) => isPublicSuffix(z.name)).map((z) => z.name);
@@ -73,9 +63,9 @@ export class Zones {
     const lost = gone.filter((d) => d.status === 'active');
     const lostNames = lost.map((d) => d.name);
     if (!confirm) assertCredible(zones.length, active, lostNames);
-    const moved = zones.filter((z) => {
-      const d = byName.get(z.name);
-      return d && (d.remote_id !== z.id || d.status !== 'active');
+    const moved = zones.flatMap(({ name, id }) => {
+      const domain = byName.get(name);
+      return domain && (domain.remote_id !== id || domain.status !== 'active') ? [[domain.id, id] as const] : [];
     });
     await this.db.transaction(async (manager) => {
       const row = {
@@ -87,33 +77,19 @@ export class Zones {
         records_count: 0,
         revision: 0,
       };
-      for (let i = 0; i < added.length; i += CHUNK) {
-        const chunk = added.slice(i, i + CHUNK).map((z) => ({ ...row, name: z.name, remote_id: z.id }));
-        await manager.insert(Domain, chunk);
-      }
-      for (let i = 0; i < moved.length; i += CHUNK) {
-        const some = moved.slice(i, i + CHUNK).map((z) => [byName.get(z.name)?.id ?? 0, z.id] as const);
-        const ids = some.map(([id]) => id);
-        await this.db.run(
-          `UPDATE domains SET status = 'active', remote_id = CASE id ${some.map(() => 'WHEN ? THEN ?').join(' ')} END
-            WHERE id IN (${marks(ids.length)})`,
-          [...some.flat(), ...ids],
-          manager,
-        );
-      }
-      for (let i = 0; i < lost.length; i += CHUNK) {
-        const ids = lost.slice(i, i + CHUNK).map((d) => d.id);
-        await this.db.run(`UPDATE domains SET status = 'missing' WHERE id IN (${marks(ids.length)})`, ids, manager);
-      }
+      const rows = added.map(({ name, id }) => ({ ...row, name, remote_id: id }));
+      await this.domains.addAll(rows, manager);
+      await this.domains.markListed(moved, manager);
+      await this.domains.markMissing(
+        lost.map(({ id }) => id),
+        manager,
+      );
       if (lost.length) await tell(manager, lostNames);
     });
-    const ids = await this.db.rows<{ id: number }>(
-      `SELECT id FROM domains WHERE account_id = ? AND status = 'active' ORDER BY id`,
-      [account.id],
-    );
+    const ids = await this.domains.activeIds(account.id);
     const counts = { added: added.length, updated: zones.length - fresh.length, missing: gone.length };
     const shared = await this.sharing.namesIn(account.id);
-    return { counts, ids: ids.map((d) => d.id), lost: lostNames, leftOut, shared };
+    return { counts, ids, lost: lostNames, leftOut, shared };
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Watched } from '../domains/domain-ends.service.js';
+import type { Watched } from '../domains/domain-ends.repository.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
 import { RegistrySilence } from './answers.js';
 import { Bootstrap } from './bootstrap.service.js';

@@ -6,7 +6,7 @@ import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
-import { DomainEnds, type Watched } from '../domains/domain-ends.service.js';
+import { DomainEndsRepository, type Watched } from '../domains/domain-ends.repository.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
@@ -79,7 +79,7 @@ export class Registrations implements OnModuleInit {
     private readonly db: Db,
     private readonly jobs: Jobs,
     private readonly events: Events,
-    private readonly ends: DomainEnds,
+    private readonly ends: DomainEndsRepository,
     private readonly lookup: Lookup,
     private readonly servers: RegistryServers,
   ) {

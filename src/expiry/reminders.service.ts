@@ -3,7 +3,7 @@ import { now, timeMs } from '../common/clock.js';
 import { dayOf } from '../common/zone.js';
 import { Db } from '../database/db.js';
 import { toUnicode } from '../dns/names.js';
-import { DomainEnds, type Ending } from '../domains/domain-ends.service.js';
+import { DomainEndsRepository, type Ending } from '../domains/domain-ends.repository.js';
 import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
 import { SettingsService } from '../settings/settings.service.js';
@@ -27,7 +27,7 @@ export class Reminders implements OnModuleInit {
     private readonly jobs: Jobs,
     private readonly settings: SettingsService,
     private readonly notices: Notices,
-    private readonly ends: DomainEnds,
+    private readonly ends: DomainEndsRepository,
     private readonly registrations: Registrations,
     private readonly certificates: Certificates,
   ) {}

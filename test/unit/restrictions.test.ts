@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { hasScope, Role } from '../../src/common/access.js';
 import { now } from '../../src/common/clock.js';
 import type { Action, RecordState, TokenRule } from '../../src/common/token-rules.js';
-import type { Db } from '../../src/database/db.js';
 import { judgeRecord } from '../../src/domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../src/domains/domain-policy.js';
+import type { ReadableDomainsRepository } from '../../src/domains/readable-domains.repository.js';
 import { judgeToken, type TokenRow, tokenPrincipal } from '../../src/tokens/token-access.js';
 
 const RUNS = 10_000;
-const policy = new DomainPolicy({} as Db);
+const policy = new DomainPolicy({} as ReadableDomainsRepository);
 const DOMAINS = [1, 2];
 const IPS = ['192.0.2.7', '203.0.113.7'];
 

@@ -42,18 +42,19 @@ const READS: Record<string, Record<string, string>> = {
   },
   'database/installation.ts': { jobs: 'whether somebody works on this database; jobs stand on it' },
   'delegation/known.service.ts': { domains: 'the names of those that are due, also of such that were never looked at' },
-  'domains/domain-owners.service.ts': { users: 'the role of the owner, with the domain in one statement' },
-  'domains/domain-filter.ts': { dns_accounts: 'a list of domains is narrowed to a provider' },
-  'domains/domain-policy.ts': {
+  'domains/domain-permissions.repository.ts': {
+    teams: 'rights on a domain are listed and searched by the names of the teams',
+  },
+  'domains/domains.repository.ts': {
     dns_accounts: 'a domain and its account are one row of every answer',
+    users: 'the role of the owner, with the domain in one statement',
+  },
+  'domains/readable-domains.repository.ts': {
+    dns_accounts: 'a domain and its account are one row of every answer, and a list is narrowed to a provider',
     team_members: 'the grants of a user, in the statement that decides each request',
     users: 'whether a user owns any domain, as one of the sources of a list',
   },
-  'domains/domains.service.ts': {
-    dns_accounts: 'a domain and its account are one row of every answer',
-  },
-  'domains/permissions.service.ts': { teams: 'rights on a domain are listed and searched by the names of the teams' },
-  'domains/shared-zones.service.ts': {
+  'domains/shared-zones.repository.ts': {
     dns_accounts: 'domains are one zone where their accounts are of one server; that is one statement for each change',
   },
   'expiry/certificates.service.ts': {

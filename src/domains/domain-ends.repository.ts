@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Db, marks } from '../database/db.js';
-import type { ExpirySource } from './domain-policy.js';
+import type { ExpirySource } from './readable-domains.repository.js';
 
-/** ids that one statement names */
+/** ids in one statement */
 const CHUNK = 500;
 /** characters of an error that are kept */
 const MAX_ERROR = 255;
@@ -37,9 +37,9 @@ export interface EndFound {
   error: string | null;
 }
 
-/** When the registrations of domains end. What was set by hand is never touched here. */
+/** SQL of `domains`: when their registrations end. What was set by hand is never changed here. */
 @Injectable()
-export class DomainEnds {
+export class DomainEndsRepository {
   constructor(private readonly db: Db) {}
 
   /** The next ones after an id, but for those that their provider does not list any more; none: these were all. */

@@ -1,0 +1,211 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
+import { ProviderConnections } from '../accounts/provider-connections.js';
+import { AuditService } from '../audit/audit.service.js';
+import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
+import { now } from '../common/clock.js';
+import { errors } from '../common/errors.js';
+import { assertUnchanged, same } from '../common/read-only.js';
+import { parseTime } from '../common/validation.js';
+import { Db, isDuplicate } from '../database/db.js';
+import { Leases } from '../database/leases.js';
+import { zoneName } from '../dns/names.js';
+import { isPublicSuffix } from '../dns/public-suffix.js';
+import { Events } from '../events/events.js';
+import type { RemoteZone } from '../providers/provider.js';
+import type { DomainDetail, DomainInput, DomainPatch } from './domain.dto.js';
+import { DomainPolicy, type OpenDomain } from './domain-policy.js';
+import { DomainsRepository } from './domains.repository.js';
+import { DomainsService } from './domains.service.js';
+import { SharedZonesRepository } from './shared-zones.repository.js';
+
+/** ms that whoever adds a domain waits for those before */
+const LOCK_WAIT_MS = 60_000;
+/** domains are added one after the other, since each is compared with all others */
+const ADDING = 'domains|add';
+
+/** Adds and changes domains. */
+@Injectable()
+export class DomainChanges {
+  constructor(
+    private readonly db: Db,
+    private readonly domains: DomainsRepository,
+    private readonly shared: SharedZonesRepository,
+    private readonly views: DomainsService,
+    private readonly policy: DomainPolicy,
+    private readonly accounts: AccountsService,
+    private readonly blockers: DeletionBlockers,
+    private readonly connections: ProviderConnections,
+    private readonly leases: Leases,
+    private readonly events: Events,
+    private readonly audit: AuditService,
+  ) {}
+
+  /**
+   * Adds a zone that exists at the account's provider (or, with `create`, makes it there).
+   * @param force an administrator's word that it may lie below or above somebody else's domain, or is a public suffix
+   * @throws AppError 403001, 404001 unknown account or zone, 409001 known already or `force` is needed, 501001 the
+   * provider cannot create zones
+   */
+  async create(caller: Caller, input: DomainInput, force: boolean): Promise<DomainDetail> {
+    const me = signedIn(caller);
+    const name = zoneName(input.name);
+    await this.accounts.assertMayUse(me, input.account_id);
+    if (await this.domains.isInAccount(input.account_id, name)) throw duplicate(name);
+    assertNoSuffix(me, name, force);
+    await this.assertApart(me, name, force);
+    const { zone, server } = await this.resolve(input.account_id, name, input.create ?? false);
+    await this.assertAlone(me, server, zone, force);
+    const row = {
+      name,
+      account_id: input.account_id,
+      remote_id: zone.id,
+      owner_id: me.userId,
+      status: 'active',
+      remark: input.remark ?? '',
+      records_count: 0,
+      revision: 0,
+      expires_at: null,
+      created_at: now(),
+      synced_at: null,
+    };
+    const add = () =>
+      this.db.transaction(async (manager) => {
+        // once more: of two such domains at once the second one sees the first
+        await this.assertApart(me, name, force, manager);
+        await this.assertAlone(me, server, zone, force, manager);
+        await this.blockers.assertNotLate(name, manager);
+        const created = await this.domains.add(row, manager);
+        await this.audit.write(manager, caller, {
+          action: 'domain.create',
+          domain: { id: created, name },
+          target: { type: 'domain', id: created, name },
+          after: { name, account_id: row.account_id, remark: row.remark },
+        });
+        return created;
+      });
+    const id = await this.leases.hold([ADDING], LOCK_WAIT_MS, add).catch((error) => {
+      throw isDuplicate(error) ? duplicate(name) : error;
+    });
+    // its records are read before the answer; a failure there does not undo the creation
+    await this.events.emit('domain.created', id);
+    return this.whole(caller, id);
+  }
+
+  /** Changes what is given. @throws AppError 400001 for a read-only field that is not as it was */
+  async update(caller: Caller, domain: OpenDomain, patch: DomainPatch): Promise<DomainDetail> {
+    assertUnchanged(patch, this.views.detail(signedIn(caller), domain));
+    const { remark, expires_at, watch_certificates, certificate_port } = domain;
+    const before = { remark, expires_at, watch_certificates: Boolean(watch_certificates), certificate_port };
+    const after = { ...before };
+    if (patch.remark !== undefined) after.remark = patch.remark ?? '';
+    if (patch.watch_certificates !== undefined) after.watch_certificates = patch.watch_certificates;
+    if (patch.certificate_port !== undefined) after.certificate_port = patch.certificate_port;
+    const asked = patch.expires_at ? parseTime(patch.expires_at) : null;
+    // null leaves a date that a registry gave: only the registry changes it
+    const automatic = asked === null && domain.expires_source !== 'manual';
+    if (patch.expires_at !== undefined && !automatic) after.expires_at = asked;
+    if (same(before, after)) this.audit.notNeeded(caller);
+    else {
+      const moved = after.expires_at !== expires_at;
+      const source = after.expires_at === null ? null : 'manual';
+      // unless it is changed here, the end of the registration follows the registry, and may be another by now
+      const { expires_at: end, ...own } = after;
+      const expiry = { expires_at: end, expires_source: source, expires_checked_at: null, expiry_error: null };
+      const changes = moved ? { ...own, ...expiry } : own;
+      await this.db.transaction(async (manager) => {
+        await this.domains.update(domain.id, changes, manager);
+        await this.audit.write(manager, caller, {
+          action: 'domain.update',
+          domain,
+          target: { type: 'domain', id: domain.id, name: domain.name },
+          before,
+          after,
+        });
+      });
+      // the date of the registry is restored at once
+      if (moved && !source) await this.events.emit('domain.expiry.automatic', domain.name);
+    }
+    return this.whole(caller, domain.id);
+  }
+
+  /** What was just written, for who may write it. */
+  private async whole(caller: Caller, id: number): Promise<DomainDetail> {
+    const me = signedIn(caller);
+    const domain = await this.policy.look(me, id);
+    if (!domain) throw errors.notFound('Domain');
+    return this.views.detail(me, domain);
+  }
+
+  /**
+   * That a new domain lies neither below nor above one of somebody else, nor has its name: whoever adds a zone decides
+   * what is answered below it.
+   * @throws AppError 403001 naming those that the caller may read, 409001 for administrators, who may say `force`
+   */
+  private async assertApart(me: Principal, name: string, force: boolean, manager?: EntityManager): Promise<void> {
+    const admin = me.role >= Role.Admin;
+    if (admin && force) return;
+    const rows = await this.domains.overlapping(name, me.userId, manager);
+    if (!rows.length) return;
+    const ids = rows.map(({ id }) => id);
+    const readable = admin ? new Set(ids) : await this.views.readableIds(me, ids, manager);
+    const named = rows.filter(({ id }) => readable.has(id));
+    const words = named.length ? ` (${named.map((row) => row.name).join(', ')})` : '';
+    const message = `${name} lies below or above a domain of somebody else, or has its name${words}`;
+    if (admin) throw errors.conflict(`${message}; force=true adds it all the same`, { domains: named });
+    throw errors.forbidden(`${message}; an administrator may add it`, { required: 'role:2', domains: named });
+  }
+
+  /**
+   * That no other domain is this very zone, in whichever account: two caches of one zone are followed, but nobody
+   * should have two without knowing. @throws AppError 409001
+   */
+  private async assertAlone(
+    me: Principal,
+    server: string,
+    zone: RemoteZone,
+    force: boolean,
+    manager?: EntityManager,
+  ): Promise<void> {
+    if (me.role >= Role.Admin && force) return;
+    const there = await this.shared.at(server, zone.id, manager);
+    if (!there.length) return;
+    const ids = there.map(({ id }) => id);
+    const readable = await this.views.readableIds(me, ids, manager);
+    const rest = me.role >= Role.Admin ? 'force=true adds it all the same' : 'an administrator may add it';
+    const words = `Another account has this zone of the same server here already; ${rest}`;
+    throw errors.conflict(words, { domains: there.filter(({ id }) => readable.has(id)) });
+  }
+
+  /** The provider's zone of exactly this name. */
+  private async resolve(
+    accountId: number,
+    name: string,
+    create: boolean,
+  ): Promise<{ zone: RemoteZone; server: string }> {
+    const { provider, definition, server } = await this.connections.of(accountId);
+    const zone = await provider.findZone(name);
+    if (zone) return { zone, server };
+    if (!create) throw errors.notFound(`Zone ${name} at the provider`);
+    if (!definition.capabilities.createZone) {
+      throw errors.unsupported(`${definition.label} cannot create zones; create it there and synchronise`);
+    }
+    return { zone: await provider.createZone(name), server };
+  }
+}
+
+/**
+ * Whoever adds a public suffix decides what is answered below the names of all who register there.
+ * @throws AppError 403001, 409001 for administrators, who may say `force`
+ */
+function assertNoSuffix(me: Principal, name: string, force: boolean): void {
+  const admin = me.role >= Role.Admin;
+  if ((admin && force) || !isPublicSuffix(name)) return;
+  const message = `${name} is a public suffix, below which anybody may register names`;
+  if (admin) throw errors.conflict(`${message}; force=true adds it all the same`);
+  throw errors.forbidden(`${message}; an administrator may add it`, { required: 'role:2' });
+}
+
+const duplicate = (name: string) => errors.taken('name', `the domain ${name} exists in this account already`);

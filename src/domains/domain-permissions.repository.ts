@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { PageQuery } from '../common/paging.dto.js';
+import { Db } from '../database/db.js';
+import { listRows } from '../database/lists.js';
+import { COUNTED, DomainPermission } from './domain.entity.js';
+import type { DomainPermissionView, PermissionView } from './permission.dto.js';
+
+/** What a right is besides its id: the right, who gave it, and whether it is counted. */
+type Values = Omit<PermissionView, 'id'> & Pick<DomainPermission, 'granted_by' | 'repeated'>;
+
+const COLUMNS = 'id, team_id, domain_id, domain_name, permission, host';
+const WITH_TEAM = 'p.id, p.team_id, p.domain_id, p.domain_name, p.permission, p.host, t.name AS team_name';
+
+/** SQL of `domain_permissions`. */
+@Injectable()
+export class DomainPermissionsRepository {
+  constructor(private readonly db: Db) {}
+
+  /** The rights of a team. @throws AppError 400001 for an unknown `sort` */
+  ofTeam(teamId: number, query: PageQuery): Promise<{ total: number; list: PermissionView[] }> {
+    return listRows<PermissionView>(this.db, query, {
+      columns: COLUMNS,
+      from: 'domain_permissions',
+      where: 'team_id = ?',
+      values: [teamId],
+      sorts: { domain_name: 'domain_name', id: 'id', permission: 'permission' },
+      fallback: 'domain_name',
+      id: 'id',
+      search: ['domain_name'],
+    });
+  }
+
+  /** The rights of all teams on a domain. @throws AppError 400001 for an unknown `sort` */
+  ofDomain(domainId: number, query: PageQuery): Promise<{ total: number; list: DomainPermissionView[] }> {
+    return listRows<DomainPermissionView>(this.db, query, {
+      columns: `${WITH_TEAM}, p.granted_by`,
+      from: 'domain_permissions p JOIN teams t ON t.id = p.team_id',
+      where: 'p.domain_id = ?',
+      values: [domainId],
+      sorts: { team_name: 't.name', id: 'p.id', permission: 'p.permission' },
+      fallback: 'team_name',
+      id: 'p.id',
+      search: ['LOWER(t.name)'],
+    });
+  }
+
+  /** The rights of a team on a domain. */
+  between(
+    teamId: number,
+    domainId: number,
+    manager: EntityManager,
+  ): Promise<Pick<DomainPermission, 'id' | 'permission' | 'host'>[]> {
+    const sql = 'SELECT id, permission, host FROM domain_permissions WHERE team_id = ? AND domain_id = ?';
+    return this.db.rows(sql, [teamId, domainId], manager);
+  }
+
+  /** @returns its id */
+  async add(values: Values, manager: EntityManager): Promise<number> {
+    return Number((await manager.insert(DomainPermission, values)).identifiers[0]?.id);
+  }
+
+  findInTeam(id: number, teamId: number, manager: EntityManager): Promise<PermissionView | undefined> {
+    const sql = `SELECT ${COLUMNS} FROM domain_permissions WHERE id = ? AND team_id = ?`;
+    return this.db.row(sql, [id, teamId], manager);
+  }
+
+  async teamOf(id: number, domainId: number, manager: EntityManager): Promise<number | undefined> {
+    const sql = 'SELECT team_id FROM domain_permissions WHERE id = ? AND domain_id = ?';
+    return (await this.db.row<{ team_id: number }>(sql, [id, domainId], manager))?.team_id;
+  }
+
+  findWithTeam(
+    id: number,
+    manager: EntityManager,
+  ): Promise<(PermissionView & Pick<DomainPermissionView, 'team_name'>) | undefined> {
+    const sql = `SELECT ${WITH_TEAM} FROM domain_permissions p JOIN teams t ON t.id = p.team_id WHERE p.id = ?`;
+    return this.db.row(sql, [id], manager);
+  }
+
+  async delete(id: number, manager: EntityManager): Promise<void> {
+    await manager.delete(DomainPermission, { id });
+  }
+
+  /** Makes one of the rights that a team has on a domain the counted one, unless one is. */
+  async countOnce(teamId: number, domainId: number, manager: EntityManager): Promise<void> {
+    const rows = await this.db.rows<{ id: number; repeated: boolean | number | null }>(
+      'SELECT id, repeated FROM domain_permissions WHERE team_id = ? AND domain_id = ? ORDER BY repeated, id',
+      [teamId, domainId],
+      manager,
+    );
+    const [first] = rows;
+    if (!first || rows.some((row) => row.repeated === COUNTED)) return;
+    await manager.update(DomainPermission, { id: first.id }, { repeated: COUNTED });
+  }
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Db } from '../database/db.js';
+import type { Domain } from './domain.entity.js';
+
+/** Domains of one zone: the same server's, with the provider's one id of it, each in an account of its own. */
+const SHARED = `JOIN domains z ON z.remote_id = d.remote_id JOIN dns_accounts y ON y.id = z.account_id
+  WHERE (z.id = d.id OR y.server_key = a.server_key)`;
+/** names of a list */
+const NAMED = 100;
+
+/** SQL of `domains`: those of several accounts that are one zone. */
+@Injectable()
+export class SharedZonesRepository {
+  constructor(private readonly db: Db) {}
+
+  /** All domains that are the zone of this one, itself among them, ascending. */
+  of(domainId: number, manager?: EntityManager): Promise<Pick<Domain, 'id' | 'synced_at' | 'stale_revision'>[]> {
+    return this.db.rows(
+      `SELECT z.id, z.synced_at, z.stale_revision FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED}
+        AND d.id = ? ORDER BY z.id`,
+      [domainId],
+      manager,
+    );
+  }
+
+  /** The domains that are this zone of this server already. */
+  at(server: string, remoteId: string, manager?: EntityManager): Promise<{ id: number; name: string }[]> {
+    return this.db.rows(
+      `SELECT d.id, d.name FROM domains d JOIN dns_accounts a ON a.id = d.account_id
+        WHERE d.remote_id = ? AND a.server_key = ? ORDER BY d.id`,
+      [remoteId, server],
+      manager,
+    );
+  }
+
+  /** Names of an account's domains that another account has, too. */
+  async namesIn(accountId: number): Promise<string[]> {
+    const rows = await this.db.rows<{ name: string }>(
+      `SELECT DISTINCT d.name FROM domains d JOIN dns_accounts a ON a.id = d.account_id ${SHARED}
+        AND d.account_id = ? AND z.id <> d.id ORDER BY d.name LIMIT ${NAMED}`,
+      [accountId],
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  /** Marks the cache of a domain as older than its zone. */
+  async outdate(id: number, manager: EntityManager): Promise<void> {
+    // in this order, since MySQL counts with what it has just set
+    const sql = 'UPDATE domains SET stale_revision = revision + 1, revision = revision + 1 WHERE id = ?';
+    await this.db.run(sql, [id], manager);
+  }
+
+  /** The domains whose caches are older than their zones. */
+  outdated(): Promise<Pick<Domain, 'id' | 'account_id' | 'owner_id'>[]> {
+    return this.db.rows('SELECT id, account_id, owner_id FROM domains WHERE stale_revision IS NOT NULL');
+  }
+}
