@@ -3,6 +3,7 @@ import { DnsClientModule } from '../dns-client/dns-client.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { NotificationsModule } from '../notifications/notifications.module.js';
 import { RecordsModule } from '../records/records.module.js';
+import { DelegationsRepository } from './delegations.repository.js';
 import { DelegationFinder } from './finder.service.js';
 import { DelegationController } from './health.controller.js';
 import { ZoneHealth } from './health.service.js';
@@ -15,7 +16,10 @@ import { DelegationWatch } from './watch.service.js';
 @Module({
   imports: [DomainsModule, RecordsModule, DnsClientModule, NotificationsModule],
   controllers: [DelegationController],
-  providers: [Looks, Resolvers, DelegationFinder, NameServers, KnownDelegations, ZoneHealth, DelegationWatch],
+  providers: [
+    ...[DelegationsRepository, Looks, Resolvers, DelegationFinder, NameServers],
+    ...[KnownDelegations, ZoneHealth, DelegationWatch],
+  ],
   exports: [Looks, Resolvers, DelegationFinder, NameServers],
 })
 export class DelegationModule {}

@@ -41,7 +41,9 @@ const READS: Record<string, Record<string, string>> = {
     identities: 'the same; that room stands on this one',
   },
   'database/installation.ts': { jobs: 'whether somebody works on this database; jobs stand on it' },
-  'delegation/known.service.ts': { domains: 'the names of those that are due, also of such that were never looked at' },
+  'delegation/delegations.repository.ts': {
+    domains: 'the names of those that are due, also of those that were never checked',
+  },
   'domains/domain-permissions.repository.ts': {
     teams: 'rights on a domain are listed and searched by the names of the teams',
   },
