@@ -16,7 +16,8 @@ import { Cnames, type NamePlaces, namesIn, taken } from './cnames.service.js';
 import { heldRules, hostnamesOf, readIngress } from './ingress.js';
 import { LOCK_WAIT_MS, Settling, targetOf, tunnelLock } from './settling.service.js';
 import type { TunnelCreated, TunnelInput } from './tunnel.dto.js';
-import { nameTaken, type TunnelRow, TunnelRows, tunnelState, tunnelView, wordsOf } from './tunnel-rows.js';
+import { nameTaken, tunnelState, tunnelView, wordsOf } from './tunnel-view.js';
+import { type TunnelRow, TunnelsRepository } from './tunnels.repository.js';
 import type { Without } from './unmanaged.js';
 
 const NO_NAMES: NamePlaces = { zones: [], unmanaged: [] };
@@ -28,7 +29,7 @@ export class Creation {
     private readonly db: Db,
     private readonly leases: Leases,
     private readonly connections: ProviderConnections,
-    private readonly rows: TunnelRows,
+    private readonly repository: TunnelsRepository,
     private readonly cnames: Cnames,
     private readonly settling: Settling,
     private readonly audit: AuditService,
@@ -80,28 +81,28 @@ export class Creation {
     failed: (error: unknown) => void,
   ): Promise<TunnelCreated> {
     const { remote_account: owner, name, ingress } = row;
-    const id = await this.db.transaction((manager) => this.rows.add(row, manager));
+    const id = await this.db.transaction((manager) => this.repository.add(row, manager));
     let there: string | null = null;
     try {
       const made = await api.create(owner, name, row.mark).catch(async (error: unknown) => {
         // without an answer it may be there, or come
         const unclear = error instanceof ProviderError && error.mayHaveApplied;
-        if (!unclear) await this.db.transaction((manager) => this.rows.remove(id, manager));
+        if (!unclear) await this.db.transaction((manager) => this.repository.delete(id, manager));
         throw error;
       });
       if (!made) {
-        await this.db.transaction((manager) => this.rows.remove(id, manager));
+        await this.db.transaction((manager) => this.repository.delete(id, manager));
         throw nameTaken(name);
       }
       const { id: tunnel_id, target, status } = made.tunnel;
       there = tunnel_id;
-      await this.rows.update(id, { tunnel_id, target });
+      await this.repository.update(id, { tunnel_id, target });
       const version = await api.configure(owner, tunnel_id, { ingress, rest: {} });
       await this.cnames.make(me, places, target, `tunnel ${name}`);
       const after: TunnelRow = { ...row, id, tunnel_id, target, version, status, state: 'ready' };
       await this.db.transaction(async (manager) => {
         await held.confirm(manager);
-        const kept = await this.rows.update(id, { state: 'ready', version, status }, manager);
+        const kept = await this.repository.update(id, { state: 'ready', version, status }, manager);
         // with its account it was forgotten
         if (!kept) throw errors.notFound('Account');
         await this.audit.write(manager, me, {
@@ -122,10 +123,10 @@ export class Creation {
 
   /** Takes away what was made, as far as it can be now. */
   private async undo(me: Caller, id: number, held: Held, why: string, gone: () => Promise<unknown>): Promise<unknown> {
-    const left = await this.rows.one(id);
+    const left = await this.repository.find(id);
     // with its account it was forgotten here, and nobody else will look for it
     if (!left) return gone();
-    await this.rows.update(id, { last_error: why });
+    await this.repository.update(id, { last_error: why });
     return this.settling.undo(left, held, me, why);
   }
 
@@ -138,7 +139,7 @@ export class Creation {
     withRules: boolean,
   ): Promise<TunnelCreated> {
     const { remote_account: owner, account_id, dns_managed } = row;
-    const known = await this.rows.known(remote.id, remote.mark);
+    const known = await this.repository.known(remote.id, remote.mark);
     if (known) throw nameTaken(remote.name, known);
     const exists = `The provider has a tunnel ${remote.name} already`;
     if (remote.local)
@@ -157,7 +158,7 @@ export class Creation {
     };
     const id = await this.db
       .transaction(async (manager) => {
-        const id = await this.rows.add(after, manager);
+        const id = await this.repository.add(after, manager);
         const state = { ...tunnelState({ ...after, id }), adopted: true };
         await this.audit.write(manager, me, {
           action: 'tunnel.create',

@@ -21,7 +21,9 @@ import type { TunnelApi } from '../providers/tunnels.js';
 import { Makers } from '../tokens/makers.service.js';
 import { Cnames } from './cnames.service.js';
 import { hostnamesOf } from './ingress.js';
-import { leftOf, rulesOf, type TunnelRow, TunnelRows, tunnelState, wordsOf } from './tunnel-rows.js';
+import { leftOf, rulesOf } from './known-rules.js';
+import { tunnelState, wordsOf } from './tunnel-view.js';
+import { type TunnelRow, TunnelsRepository } from './tunnels.repository.js';
 
 /** ms between looks for what was begun and not ended */
 const EVERY_MS = 15_000;
@@ -66,7 +68,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     private readonly accounts: AccountsService,
     private readonly connections: ProviderConnections,
     private readonly makers: Makers,
-    private readonly rows: TunnelRows,
+    private readonly repository: TunnelsRepository,
     private readonly cnames: Cnames,
     private readonly audit: AuditService,
     private readonly installation: Installation,
@@ -109,7 +111,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
   private async look(signal?: AbortSignal): Promise<void> {
     do {
       if (!this.database.open || this.installation.halted) return;
-      const left = await this.rows.unsettled();
+      const left = await this.repository.unsettled();
       for (const known of [this.failing, this.disarmed])
         for (const id of known.keys()) if (!left.some((row) => row.id === id)) known.delete(id);
       const owners = left.length ? await this.accounts.owners() : new Map();
@@ -148,7 +150,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
 
   /** Whether who began it may still write; else it is held, and owner and administrators are told. */
   private async mayGoOn(id: number, held: Held): Promise<boolean> {
-    const row = await this.rows.one(id);
+    const row = await this.repository.find(id);
     if (!row) return true;
     // another replica was faster
     if (row.hold_reason !== null) return false;
@@ -162,7 +164,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     const text = `${words}. A PUT or DELETE of the tunnel by an administrator goes on with it`;
     await this.db.transaction(async (manager) => {
       await held.confirm(manager);
-      await this.rows.update(id, { hold_reason: reason }, manager);
+      await this.repository.update(id, { hold_reason: reason }, manager);
       await this.makers.tell(manager, { text, owner, details: { tunnel_id: id, tunnel: row.name } });
       await this.audit.write(manager, 'system', { action: 'tunnel.hold', target: targetOf(row), after: { reason } });
     });
@@ -175,7 +177,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
    * @returns false when it failed
    */
   async settle(id: number, held: Held): Promise<boolean> {
-    const row = await this.rows.one(id);
+    const row = await this.repository.find(id);
     if (!row) return true;
     try {
       if (row.state === 'creating') await this.undo(row, held, 'system', row.last_error ?? CUT_OFF);
@@ -186,7 +188,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
       log().warn({ tunnel: row.name, state: row.state, err: wordsOf(error) }, 'what was begun is not ended yet');
       // of a creation it says why it failed, which is told when it is undone
       if (row.state !== 'creating' && wordsOf(error) !== row.last_error)
-        await this.rows.update(id, { last_error: wordsOf(error) }).catch(() => undefined);
+        await this.repository.update(id, { last_error: wordsOf(error) }).catch(() => undefined);
       return false;
     }
   }
@@ -202,7 +204,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     if (tunnel_id === null) {
       if (settle_after === null) {
         settle_after = now(this.config.unclearAfterMs);
-        await this.rows.update(row.id, { settle_after });
+        await this.repository.update(row.id, { settle_after });
       }
       const begun = now();
       const made = (await api.list(row.remote_account)).find(({ mark }) => mark === row.mark);
@@ -273,7 +275,11 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     await this.db.transaction(async (manager) => {
       await held.confirm(manager);
       const { name, status, unmanaged, unsettled, last_error } = after;
-      await this.rows.update(row.id, { name, status, ingress, version, unmanaged, unsettled, last_error }, manager);
+      await this.repository.update(
+        row.id,
+        { name, status, ingress, version, unmanaged, unsettled, last_error },
+        manager,
+      );
       if (same(tunnelState(row), tunnelState(after))) return;
       await this.audit.write(manager, 'system', {
         action: 'tunnel.update',
@@ -284,7 +290,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
 
   /** What is not deleted after all may get another secret. */
   private async stays({ id }: TunnelRow): Promise<void> {
-    await this.rows.update(id, { state: 'ready', forced: false, last_error: null });
+    await this.repository.update(id, { state: 'ready', forced: false, last_error: null });
     this.disarmed.delete(id);
   }
 
@@ -317,7 +323,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     await this.db.transaction(async (manager) => {
       await held.confirm(manager);
       // with its account it went already
-      if (await this.rows.remove(row.id, manager))
+      if (await this.repository.delete(row.id, manager))
         await this.audit.write(manager, actor, { ...entry, target: targetOf(row) });
     });
   }

@@ -6,14 +6,14 @@ import { TokensModule } from '../tokens/tokens.module.js';
 import { Cnames } from './cnames.service.js';
 import { Creation } from './creation.service.js';
 import { Settling } from './settling.service.js';
-import { Sightings } from './sightings.service.js';
-import { TunnelRows } from './tunnel-rows.js';
+import { TunnelPoller } from './tunnel-poller.service.js';
 import { TunnelsController } from './tunnels.controller.js';
+import { TunnelsRepository } from './tunnels.repository.js';
 import { TunnelsService } from './tunnels.service.js';
 
 @Module({
   imports: [AccountsModule, DomainsModule, RecordsModule, TokensModule],
   controllers: [TunnelsController],
-  providers: [TunnelsService, Creation, TunnelRows, Cnames, Settling, Sightings],
+  providers: [TunnelsService, Creation, TunnelsRepository, Cnames, Settling, TunnelPoller],
 })
 export class TunnelsModule {}

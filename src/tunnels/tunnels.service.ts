@@ -11,10 +11,12 @@ import { underLocks } from '../providers/kit/http/deadline-context.js';
 import type { RemoteRule, TunnelApi } from '../providers/tunnels.js';
 import { Cnames, namesIn, taken } from './cnames.service.js';
 import { fits, hostnamesOf, MAX_BYTES, readIngress } from './ingress.js';
+import { leftOf, rulesOf } from './known-rules.js';
 import { LOCK_WAIT_MS, Settling, targetOf, tunnelLock } from './settling.service.js';
-import { Sightings } from './sightings.service.js';
 import type { TunnelPatch, TunnelQuery, TunnelToken, TunnelView } from './tunnel.dto.js';
-import { leftOf, nameTaken, rulesOf, type TunnelRow, TunnelRows, tunnelState, tunnelView } from './tunnel-rows.js';
+import { TunnelPoller } from './tunnel-poller.service.js';
+import { nameTaken, tunnelState, tunnelView } from './tunnel-view.js';
+import { type TunnelRow, TunnelsRepository } from './tunnels.repository.js';
 
 /**
  * Tunnels of accounts. What is begun at a provider is stored before, so that it is undone or ended where it is cut off
@@ -26,21 +28,21 @@ export class TunnelsService {
     private readonly db: Db,
     private readonly leases: Leases,
     private readonly connections: ProviderConnections,
-    private readonly rows: TunnelRows,
+    private readonly repository: TunnelsRepository,
     private readonly cnames: Cnames,
     private readonly settling: Settling,
-    private readonly sightings: Sightings,
+    private readonly poller: TunnelPoller,
     private readonly audit: AuditService,
   ) {}
 
   async list(query: TunnelQuery): Promise<{ total: number; list: TunnelView[] }> {
-    const { total, list } = await this.rows.list(query);
+    const { total, list } = await this.repository.list(query);
     return { total, list: list.map(tunnelView) };
   }
 
   /** As the provider has it now, or, when it does not tell in time, as it was seen last. @throws AppError 404001 */
   async get(id: number): Promise<TunnelView> {
-    await this.sightings.look(await this.row(id));
+    await this.poller.refresh(await this.row(id));
     return tunnelView(await this.row(id));
   }
 
@@ -95,7 +97,7 @@ export class TunnelsService {
     if (idle && !make.length && same(unmanaged, row.unmanaged)) return this.audit.notNeeded(me);
     const unsettled = [...new Set([...make, ...removed])];
     if (!fits(unsettled)) throw tooMany();
-    await this.rows.update(id, { unsettled, ...makerOf(me) });
+    await this.repository.update(id, { unsettled, ...makerOf(me) });
     await this.cnames.make(me, free, target, `tunnel ${name}`);
     const version = rules ? await this.configure(api, row, expected, ingress) : row.version;
     if (name !== row.name && !(await api.rename(owner, tunnelId, name))) throw nameTaken(name);
@@ -112,7 +114,7 @@ export class TunnelsService {
       await held.confirm(manager);
       const { unsettled } = after;
       const changes = { ingress, version, name, dns_managed, unmanaged, unsettled, last_error: null };
-      if (!(await this.rows.update(id, changes, manager))) throw errors.notFound('Tunnel');
+      if (!(await this.repository.update(id, changes, manager))) throw errors.notFound('Tunnel');
       await this.audit.write(manager, me, {
         action: 'tunnel.update',
         ...{ target: targetOf(after), before: tunnelState(row), after: tunnelState(after) },
@@ -120,7 +122,7 @@ export class TunnelsService {
     });
     if (!removed.length) return;
     await this.cnames.remove(me, await this.cnames.find(account_id, removed), target, `tunnel ${name}`);
-    await this.rows.update(id, { unsettled: null });
+    await this.repository.update(id, { unsettled: null });
   }
 
   /** The last look before the rules are written: nothing but that keeps writers apart there. */
@@ -140,7 +142,7 @@ export class TunnelsService {
     const { version, rest } = config ?? { version: row.version, rest: {} };
     if (expected !== null && version !== expected) {
       const words = `Somebody else has changed the configuration since: it is version ${version}, not ${expected}`;
-      if (config) await this.rows.seen(row, rulesOf(row, config));
+      if (config) await this.repository.updateIfUnchanged(row, rulesOf(row, config));
       throw errors.conflict(`${words}; read the tunnel again`);
     }
     return { rest };
@@ -154,7 +156,7 @@ export class TunnelsService {
     await this.holding(id, async (held) => {
       const row = await this.row(id);
       if (row.state === 'creating') {
-        await this.rows.update(id, { hold_reason: null, ...makerOf(me) });
+        await this.repository.update(id, { hold_reason: null, ...makerOf(me) });
         if (await this.settling.undo(row, held, me, row.last_error ?? 'It was deleted while it was made')) return;
         throw errors.conflict('The provider may still be at its creation; try again in a minute');
       }
@@ -162,7 +164,7 @@ export class TunnelsService {
       const open = async () => (await provider.tunnels.connections(row.remote_account, row.tunnel_id as string)).length;
       if (!force && row.state === 'ready' && (await open())) throw inUse();
       const forced = force || row.forced;
-      await this.rows.update(id, { state: 'deleting', forced, hold_reason: null, ...makerOf(me) });
+      await this.repository.update(id, { state: 'deleting', forced, hold_reason: null, ...makerOf(me) });
       if (await this.settling.finish({ ...row, state: 'deleting', forced }, held, me)) return;
       if (!forced) throw inUse();
       throw errors.conflict('Its connectors are still there, without a valid secret; it is deleted as soon as they go');
@@ -183,7 +185,7 @@ export class TunnelsService {
   private async locked<T>(me: Caller, id: number, work: (row: TunnelRow, held: Held) => Promise<T>): Promise<T> {
     return this.holding(id, async (held) => {
       // what was held goes on with the right of who asks for something now
-      await this.rows.confirm(id, makerOf(me));
+      await this.repository.release(id, makerOf(me));
       await this.settling.settle(id, held);
       const row = await this.row(id);
       if (row.state === 'ready' && !row.unsettled) return work(row, held);
@@ -199,7 +201,7 @@ export class TunnelsService {
   }
 
   private async row(id: number): Promise<TunnelRow> {
-    const row = await this.rows.one(id);
+    const row = await this.repository.find(id);
     if (!row) throw errors.notFound('Tunnel');
     return row;
   }

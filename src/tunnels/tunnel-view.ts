@@ -1,0 +1,34 @@
+import { errors } from '../common/errors.js';
+import { shownRule } from './ingress.js';
+import type { TunnelView } from './tunnel.dto.js';
+import type { TunnelRow } from './tunnels.repository.js';
+import { unmanagedView } from './unmanaged.js';
+
+const MAX_ERROR = 1000;
+
+/** An error as a tunnel's row keeps it. */
+export const wordsOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR);
+
+/** A tunnel as the API shows it. */
+export function tunnelView(row: TunnelRow): TunnelView {
+  const { id, account_id, remote_account, tunnel_id, name, state, status, connections, ingress, version } = row;
+  const { dns_managed, last_error, hold_reason, created_at } = row;
+  const unmanaged = row.unmanaged.map(unmanagedView);
+  const at = { id, account_id, cloudflare_account: remote_account, tunnel_id, name, state, status, connections };
+  const rules = { ingress: ingress.map(shownRule), version, dns_managed, unmanaged };
+  return { ...at, ...rules, last_error, hold_reason, created_at };
+}
+
+/** The same for the audit log: without what only the provider changes. */
+export function tunnelState(row: TunnelRow) {
+  const { status: _s, connections: _c, last_error: _e, hold_reason: _h, ...state } = tunnelView(row);
+  return state;
+}
+
+/** 409001: another tunnel has the name. @param known the one that is known here */
+export function nameTaken(name: string, known?: TunnelRow) {
+  const more = known && known.state !== 'ready' ? `, and is ${known.state}` : '';
+  const words = `there is a tunnel ${name} already${known ? ` (id ${known.id}${more})` : ' at the provider'}`;
+  return errors.taken('name', words, known && { id: known.id });
+}
