@@ -13,7 +13,7 @@ export class DnsAccount {
   @Str(255) remark!: string;
   /** encrypted JSON object */
   @Text() credentials!: string;
-  /** which server its zones are at, see `providers/server-key.ts`; null: not looked at yet */
+  /** which server its zones are at, see `providers/server-key.ts`; null: not determined yet */
   @Str(64, { nullable: true }) server_key!: string | null;
   @Int({ nullable: true }) owner_id!: number | null;
   @ManyToOne(() => User, { onDelete: 'SET NULL', onUpdate: 'NO ACTION', nullable: true })
@@ -25,14 +25,14 @@ export class DnsAccount {
   team?: Team | null;
   @Utc({ nullable: true }) last_sync_at!: string | null;
   @Text({ nullable: true }) last_error!: string | null;
-  /** 0: only when somebody asks for it */
+  /** 0: only on request */
   @Int({ default: 0 }) sync_interval_minutes!: number;
-  /** when it is synchronised by itself; null: with the next look */
+  /** when the next synchronisation by interval is due; null: at once */
   @Utc({ nullable: true }) sync_next_at!: string | null;
   /** who set the interval, and by which token; null: the owner */
   @Int({ nullable: true }) maker_id!: number | null;
   @Int({ nullable: true }) maker_token_id!: number | null;
-  /** why it is not synchronised by itself, since the right of who set the interval ended */
+  /** why it is not synchronised by interval: the right of who set the interval ended */
   @Text({ nullable: true }) hold_reason!: string | null;
   /** until when its provider wants no calls; it may be over */
   @Utc({ nullable: true }) paused_until!: string | null;

@@ -114,7 +114,7 @@ export class AccountsService implements OnModuleInit {
     const before = this.view(row);
     const definition = this.connections.definition(row.provider);
     const stored = this.connections.open(row.credentials);
-    // a pause that was shown may be over by now
+    // the pause that the client was shown may be over by now
     const isShown = (patch as Partial<AccountView>).paused_until === row.paused_until;
     const shown = isShown ? { ...before, ...pauseOf(row) } : before;
     const [, credentials, team_id] = await allOf(
@@ -129,14 +129,14 @@ export class AccountsService implements OnModuleInit {
     const minutes = patch.sync_interval_minutes ?? row.sync_interval_minutes;
     if (minutes !== row.sync_interval_minutes)
       Object.assign(changes, { sync_interval_minutes: minutes, sync_next_at: null, ...makerOf(caller) });
-    // whoever changes a held one confirms it
+    // a change of one on hold confirms it
     if (row.hold_reason !== null) Object.assign(changes, { hold_reason: null, ...makerOf(caller) });
-    // dropped ones are there again once they are sent, though there be none
+    // credentials that were dropped are stored again once they are sent, even empty
     if (!same(credentials, stored) || (patch.credentials && !row.credentials)) {
       if (check) await this.connections.connect(definition, credentials).provider.check();
       changes.credentials = this.connections.seal(credentials);
       changes.server_key = this.connections.server(definition, credentials);
-      // the provider has paused the former ones
+      // the pause was for the former credentials
       Object.assign(changes, { paused_until: null, pause_reason: null });
     }
     if (same(row, { ...row, ...changes })) {
@@ -156,13 +156,13 @@ export class AccountsService implements OnModuleInit {
     return this.get(id);
   }
 
-  /** What has to be done before the domains of an account go with it. */
+  /** What has to be done before the domains of an account are deleted with it. */
   onLeaving(leaving: AccountsService['leaving']): void {
     this.leaving = leaving;
   }
 
   /**
-   * Forgets an account, and with `force` its domains and tunnels; nothing happens at the provider.
+   * Deletes an account, and with `force` its domains and tunnels; nothing happens at the provider.
    * @throws AppError 409001
    */
   async remove(caller: Caller, id: number, force: boolean): Promise<void> {

@@ -83,7 +83,7 @@ export function readCredentials(
 }
 
 /**
- * Secrets follow addresses: nobody has a stored secret sent to a place of their own.
+ * A stored secret is sent to the stored address only: whoever changes the address has to enter the secret again.
  * @throws AppError 400001 naming each secret
  */
 function assertSecretsStay(
@@ -95,7 +95,7 @@ function assertSecretsStay(
   const fields = definition.credentials.flat();
   const placeOf = (field: CredentialField, values: Credentials) => place(values[field.key] ?? field.default);
   const moved = fields.find((f) => f.address && placeOf(f, stored) !== placeOf(f, result));
-  // where another alternative is sent is the adapter's own affair
+  // each alternative may go to another address, which only the adapter knows
   if (!moved && alternativeOf(definition, stored) === alternativeOf(definition, result)) return;
   const kept = fields.filter((f) => f.secret && result[f.key] !== undefined && !isSent(given[f.key]));
   const why = moved ? `${moved.key} changes` : 'the way to sign in changes';
@@ -104,13 +104,13 @@ function assertSecretsStay(
   if (keys.length) throw errors.validation(keys.map((key) => fieldError(`${PATH}.${key}`, words, 'required')));
 }
 
-/** `***` is what answers show: who sends it back need not know the secret. */
+/** `***` is what answers show: sending it back does not prove that the client knows the secret. */
 const isSent = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '***';
 
 const alternativeOf = (definition: ProviderDefinition, values: Credentials): number =>
   definition.credentials.findIndex((fields) => fields.every((f) => !f.required || values[f.key] !== undefined));
 
-/** One way to write each address: the same place is no change. */
+/** The canonical form of an address: another spelling of the same address is no change. */
 function place(value: string | undefined): string {
   const bare = (text: string) => text.replace(/[/.]+$/, '');
   if (!value) return '';
@@ -140,7 +140,7 @@ export function shownCredentials(definition: ProviderDefinition | undefined, val
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, open.has(key) ? value : '***']));
 }
 
-/** The same for the audit log, which also tells which secrets are others than before: `api_key_changed`. */
+/** The same for the audit log, which also names the secrets that changed: `api_key_changed`. */
 export function auditedCredentials(
   definition: ProviderDefinition | undefined,
   values: Credentials,

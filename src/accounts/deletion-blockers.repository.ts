@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { Db, marks } from '../database/db.js';
 
 /** A write that the provider may still carry out: its domain, and until when; null: it is being sent. */
-export interface WriteInFlight {
+interface WriteInFlight {
   name: string;
   ends: string | null;
 }

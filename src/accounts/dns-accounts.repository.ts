@@ -12,7 +12,7 @@ export type AccountRow = DnsAccount & { domains_count: number | string };
 /** The pause of an account as its row has it; it may be over. */
 export type StoredPause = Pick<DnsAccount, 'paused_until' | 'pause_reason'>;
 /** What a connection to the provider is made of. */
-export type StoredConnection = Pick<DnsAccount, 'provider' | 'credentials' | 'paused_until' | 'server_key'>;
+type StoredConnection = Pick<DnsAccount, 'provider' | 'credentials' | 'paused_until' | 'server_key'>;
 
 type Values = Omit<DnsAccount, 'id' | 'owner' | 'team'>;
 

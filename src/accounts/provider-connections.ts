@@ -17,9 +17,9 @@ import { serverKey } from '../providers/server-key.js';
 import { DnsAccountsRepository } from './dns-accounts.repository.js';
 import { AccountPauses } from './pauses.service.js';
 
-/** ms that the end waits for answers of providers */
+/** ms that a shutdown waits for answers of providers */
 const STOP_WAIT_MS = 2_000;
-/** ms between looks whether a pause was ended at another replica, for who waits here meanwhile */
+/** ms between two checks whether another replica has ended a pause, for requests that wait here */
 const LOOK_MS = 2_000;
 const CONTEXT = 'dns_accounts.credentials';
 const DROPPED = 'The credentials of this account were dropped, since their key was lost: enter them anew';
@@ -106,12 +106,12 @@ export class ProviderConnections implements OnApplicationShutdown {
     return connection;
   }
 
-  /** A provider wants no calls for a while: all replicas shall know. */
+  /** A provider demands a pause: it is stored for all replicas. */
   private async paused(accountId: number, live: Live, until: number, why: string): Promise<void> {
     try {
       const stored = new Date(until).toISOString();
       await this.pauses.keep(accountId, live.sealed, stored, why);
-      // also where the row has a longer one: whoever ends that ends this one, too
+      // also where a longer one is stored: ending that one ends this one, too
       live.pausedUntil = stored;
       this.look();
     } catch (error) {
@@ -119,7 +119,7 @@ export class ProviderConnections implements OnApplicationShutdown {
     }
   }
 
-  /** Does as the account's row says, where that is news. */
+  /** Closes or opens the gate as the account's row says. */
   private follow(live: Live, until: string | null): void {
     if (until === live.pausedUntil) return;
     live.pausedUntil = until;
@@ -136,7 +136,7 @@ export class ProviderConnections implements OnApplicationShutdown {
     if (live) live.pausedUntil = null;
   }
 
-  /** Looks, while accounts are paused, whether another replica has ended that: somebody may wait here for the end. */
+  /** Checks, while accounts are paused, whether another replica has ended a pause: requests may wait for that here. */
   private look(): void {
     this.looking ??= setInterval(() => {
       const paused = [...this.live].filter(([, { pausedUntil }]) => pausedUntil !== null && pausedUntil > now());
@@ -201,7 +201,7 @@ export class ProviderConnections implements OnApplicationShutdown {
     this.live.delete(accountId);
   }
 
-  /** Forgets all accounts; what is under way with one goes on. @returns how many were known */
+  /** Drops all live connections; calls under way go on. @returns how many there were */
   clear(): number {
     const { size } = this.live;
     this.live.clear();
@@ -210,7 +210,7 @@ export class ProviderConnections implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.looking);
-    // what is on its way is cut off: nobody hears the answer, and the next start asks what came of it
+    // calls under way are cut off: the next start asks the provider what came of them
     await within(this.agent.close(), STOP_WAIT_MS);
     await this.agent.destroy();
   }

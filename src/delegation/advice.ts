@@ -8,11 +8,11 @@ export interface Survey extends Servers {
   /** SOA of each server */
   said: Said[];
   serials: (number | null)[];
-  /** DNSKEY in wire form; null: nobody answered */
+  /** DNSKEY in wire form; null: no answer */
   keys: Buffer[] | null;
-  /** what the zone above said before: its name servers, when it is not the same any more */
+  /** the name servers that the zone above had before a recent change */
   before: string[] | null;
-  /** what was left out, because it was too much */
+  /** what was left out of answers that were too large */
   cut: string[];
 }
 

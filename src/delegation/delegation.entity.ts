@@ -2,7 +2,7 @@ import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Json, Utc } from '../database/columns.js';
 import { Domain } from '../domains/domain.entity.js';
 
-/** What the zone above said of a domain when it was asked last. */
+/** The delegation of a domain in the zone above, as of the last check. */
 @Entity('delegations')
 @Index('delegations_next_ix', ['next_at'])
 export class KnownDelegation {
@@ -17,7 +17,7 @@ export class KnownDelegation {
   /** DS there; null: not asked, or not answered */
   @Json({ nullable: true }) ds!: string[] | null;
   @Utc({ nullable: true }) changed_at!: string | null;
-  /** codes of what is broken, as far as it was told */
+  /** codes of the critical issues at the last check */
   @Json({ nullable: true }) broken!: string[] | null;
   @Utc({ nullable: true }) checked_at!: string | null;
   /** when it is asked next */

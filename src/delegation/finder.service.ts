@@ -20,14 +20,14 @@ export interface ZoneServer {
   address: string | null;
 }
 
-/** Who serves a zone, as far as those above it say. */
+/** Who serves a zone, as far as the zones above it know. */
 export interface Delegation {
   /**
    * who says so: the servers of the zone above; a resolver, where these could not be found or asked; the zone's own NS
    * records, where nobody else knows it (a zone of a private network)
    */
   found: 'parent' | 'resolver' | 'zone';
-  /** false: neither the zone above nor a resolver could be asked, so that nobody knows whether it is delegated */
+  /** false: neither the zone above nor a resolver could be asked, so it is unknown whether it is delegated */
   certain: boolean;
   /** the zone above, null where it was not found */
   parent: string | null;
@@ -40,16 +40,16 @@ export interface Delegation {
 }
 
 const LIMIT_MS = 3000;
-/** of all name servers of a zone: more are none that anybody runs, and each is asked */
+/** addresses of name servers of a zone that are asked: no real zone has more */
 const MOST_SERVERS = 40;
-/** of their names: each is resolved */
+/** names of name servers that are resolved */
 const MOST_NAMES = 20;
-/** NS, DS and DNSKEY of a zone: nobody has more, and each DS is held against each key */
+/** NS, DS and DNSKEY records of a zone that are read: each DS is compared with each key */
 export const MOST_KEPT = 64;
-/** of the zone above, asked one after the other until one answers */
+/** name servers of the zone above, asked one after the other until one answers */
 const MOST_PARENTS = 4;
 
-/** What the servers of the zone above may say instead of a delegation. */
+/** What the servers of the zone above may answer instead of a delegation. */
 const NOBODY = 'nobody';
 const SILENT = 'silent';
 
@@ -59,7 +59,7 @@ const isWord = ({ rcode }: Message): boolean => rcode === RCODE.NOERROR || rcode
 export const rdataIn = (records: readonly ReadRecord[], owner: string, type: number): string[] =>
   readableTexts(records.filter((record) => record.type === type && bareName(record.name) === owner));
 
-/** The first of many records of a kind. What is left out is told. */
+/** The first of many records of a kind. What is left out is reported. */
 export function mostOf<T>(all: T[], what: string, { effort }: Look): T[] {
   if (all.length > MOST_KEPT) effort.cut.add(`${all.length} ${what} records: ${MOST_KEPT} are read`);
   return all.slice(0, MOST_KEPT);
@@ -79,7 +79,7 @@ export class DelegationFinder {
   ) {}
 
   /**
-   * Never throws but for the signal: a zone that nobody delegates has the servers that its own records name.
+   * Never throws but for the signal: a zone without a delegation has the servers that its own records name.
    * @param skip servers of the zone above to leave out at first, for a second opinion
    */
   async find(zone: OurZone, look: Look, skip = 0): Promise<Delegation> {
@@ -134,7 +134,7 @@ export class DelegationFinder {
     return null;
   }
 
-  /** What a server of the zone above says of it: that it is delegated, or authoritatively that it is not. */
+  /** The answer of a server of the zone above: a delegation, or authoritatively that there is none. */
   private async fromParent(zone: string, addresses: readonly string[], look: Look, skip = 0) {
     const turned = [...addresses.slice(skip), ...addresses.slice(0, skip)];
     for (const host of turned) {

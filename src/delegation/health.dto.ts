@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 
 export const SEVERITIES = ['critical', 'warning', 'hint'] as const;
 
-export const ISSUES = [
+const ISSUES = [
   'not_delegated',
   'parent_unknown',
   'no_server_answers',

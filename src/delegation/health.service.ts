@@ -10,12 +10,12 @@ import { KnownDelegations } from './known.service.js';
 import { type Look, Looks } from './looks.service.js';
 import { NameServers, type Said, serialOf } from './name-servers.service.js';
 
-/** Looks at a zone from outside: who serves it, and whether all of it fits together. */
+/** Checks a zone from outside: who serves it, and whether delegation, servers and DNSSEC agree. */
 @Injectable()
 export class ZoneHealth {
-  /** each asks all servers of a zone, and waits for those that are dead */
+  /** each asks all servers of a zone, and waits for those that do not answer */
   private readonly pool = new FairPool('zone health');
-  /** looks under way, by the zone's id */
+  /** checks in progress, by the zone's id */
   private readonly looking = new Map<number, Promise<ZoneHealthView>>();
 
   constructor(
@@ -25,9 +25,9 @@ export class ZoneHealth {
   ) {}
 
   /**
-   * What there is to see now; who asks meanwhile sees the same. It goes to its end even where nobody waits any more.
+   * The state of a zone now; requests during a check share its result. It completes even when all clients are gone.
    * @param userId who asks
-   * @param signal ends the wait for a place
+   * @param signal ends the wait for a slot
    * @throws AppError 429001
    */
   async look(zone: OurZone, userId: number, signal?: AbortSignal): Promise<ZoneHealthView> {
@@ -36,7 +36,7 @@ export class ZoneHealth {
   }
 
   private shared(zone: OurZone): Promise<ZoneHealthView> {
-    // somebody may have begun while this one waited
+    // another request may have begun while this one waited
     const running = this.looking.get(zone.id);
     if (running) return running;
     const view = this.view(zone).finally(() => this.looking.delete(zone.id));

@@ -12,7 +12,7 @@ const NEWS_MS = 7 * 24 * HOUR_MS;
 
 const same = (a: readonly string[], b: readonly string[]) => a.join('\n') === b.join('\n');
 
-/** What the zones above answered about ours when they were asked last; who watches is notified of changes. */
+/** The delegations of our zones as of the last check; changes are notified of. */
 @Injectable()
 export class KnownDelegations {
   constructor(
@@ -29,7 +29,7 @@ export class KnownDelegations {
     return known.names_before && (known.changed_at as string) > now(-NEWS_MS) ? known.names_before : null;
   }
 
-  /** Whether the zone above says something else than the last time. */
+  /** Whether the zone above answers something else than at the last check. */
   async differs(domainId: number, { found, names, ds }: Delegation): Promise<boolean> {
     const known = await this.delegations.find(domainId);
     if (found !== 'parent' || !known?.names) return false;

@@ -6,15 +6,15 @@ import { CONFIG } from '../config/config.module.js';
 import { type Bound, Effort } from '../dns-client/effort.js';
 import { DomainsRepository } from '../domains/domains.repository.js';
 
-/** One look at a zone from outside, with all its questions. */
+/** What all questions of one check of a zone share. */
 export interface Look {
   signal?: AbortSignal;
-  /** what name servers may be asked at besides public addresses: whoever keeps the zone names them */
+  /** addresses at which name servers may be asked besides public ones: the zone's owner chooses the name servers */
   allow: readonly Cidr[];
   effort: Effort;
 }
 
-/** Begins looks at zones. */
+/** Begins checks of zones. */
 @Injectable()
 export class Looks {
   constructor(
@@ -22,7 +22,7 @@ export class Looks {
     private readonly domains: DomainsRepository,
   ) {}
 
-  /** Of a zone of somebody who is no administrator, name servers are asked at public addresses only. */
+  /** For a zone whose owner is no administrator, name servers are asked at public addresses only. */
   async begin(zone: { id: number }, bound: Bound, signal?: AbortSignal): Promise<Look> {
     const trusted = (await this.domains.ownerRole(zone.id)) >= Role.Admin;
     return { signal, allow: trusted ? this.config.outboundAllow : [], effort: new Effort(bound) };

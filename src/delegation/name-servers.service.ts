@@ -12,7 +12,7 @@ import {
 } from './finder.service.js';
 import type { Look } from './looks.service.js';
 
-/** What a server of a zone said. */
+/** What a server of a zone answered. */
 export interface Said {
   server: ZoneServer;
   /** an authoritative answer (NOERROR or NXDOMAIN with AA), or its referral to a zone below; null: none */
@@ -21,7 +21,7 @@ export interface Said {
   error: string | null;
   /** it answers, but not for this zone */
   lame: boolean;
-  /** this machine cannot reach any such address: it says nothing of the server */
+  /** this machine has no route to such addresses, which means nothing for the server */
   noRoute: boolean;
   /** it answers with more than is read of it */
   tooMuch: boolean;
@@ -30,7 +30,7 @@ export interface Said {
 /** A zone's servers: those that the zone above names, and those that the zone itself names besides. */
 export interface Servers {
   delegation: Delegation;
-  /** NS in the zone, as its servers say, sorted; null where none of them answered */
+  /** NS in the zone, as its servers answer, sorted; null where none of them answered */
   own: string[] | null;
   all: ZoneServer[];
 }
@@ -58,7 +58,7 @@ export class NameServers {
     return { delegation, own, all: [...delegation.servers, ...more] };
   }
 
-  /** Those that only the zone itself names, as the delegated ones say. */
+  /** Those that only the zone itself names, by the answers of the delegated ones. */
   async besides(
     zone: OurZone,
     delegation: Delegation,
@@ -95,7 +95,7 @@ export class NameServers {
   }
 }
 
-/** Whether it leads to a zone below this one, as servers of this one do for what lies there. */
+/** Whether it is a referral to a zone below this one. */
 const refersBelow = ({ rcode, sections }: Reply, zone: string): boolean =>
   rcode === RCODE.NOERROR &&
   sections[1].some((record) => record.type === TYPE.NS && bareName(record.name).endsWith(`.${zone}`));

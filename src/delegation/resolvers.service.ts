@@ -24,7 +24,7 @@ export class Resolvers {
   }
 
   /**
-   * What the first of them says that knows an answer: NOERROR or NXDOMAIN.
+   * The answer of the first resolver that has one: NOERROR or NXDOMAIN.
    * @throws NoAnswer when none of them does
    */
   async query(question: Question, { signal, effort }: Omit<Look, 'allow'>): Promise<Reply> {
@@ -42,7 +42,7 @@ export class Resolvers {
     throw new NoAnswer(why);
   }
 
-  /** IPv4 and IPv6 addresses of a host, none when it has none or nobody answers. */
+  /** IPv4 and IPv6 addresses of a host, none when it has none or no resolver answers. */
   async addresses(name: string, look: Omit<Look, 'allow'>): Promise<string[]> {
     if (isIP(name)) return [name];
     const of = async (type: number) => {

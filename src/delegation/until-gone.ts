@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import type { Response } from 'express';
 
 /**
- * Does something that may take as long as the client asked for, and ends it when the client is gone: then nobody is
- * there for the answer, and it is undefined.
+ * Does work that may take as long as the client asked for, and aborts it when the client disconnects: the result is
+ * undefined then.
  */
 export async function untilGone<T>(
   response: Response,
@@ -13,7 +13,7 @@ export async function untilGone<T>(
   const leave = () => gone.abort();
   response.once('close', leave);
   const begin = performance.now();
-  // all of it, where the client does not wait for the end
+  // unlimited until the work ends
   response.locals.waitedMs = Number.POSITIVE_INFINITY;
   try {
     if (response.destroyed) return undefined;

@@ -13,11 +13,11 @@ import { Looks } from './looks.service.js';
 const TICK_MS = 300_000;
 /** a new domain is often delegated only after it was added */
 const NEW_MS = 600_000;
-/** ms that one tick begins new looks: what is left is due at the next one, with whatever came meanwhile */
+/** ms in which one tick begins checks: the rest stays due for the next tick */
 const PIECE_MS = 240_000;
 const PIECE = 500;
 
-/** Asks now and then what the zones above say of ours, and tells of what changed there or broke. */
+/** Checks the delegations of our zones regularly, and notifies of changes and failures. */
 @Injectable()
 export class DelegationWatch implements OnModuleInit {
   private readonly pool = new FairPool('delegation watch');
@@ -34,7 +34,7 @@ export class DelegationWatch implements OnModuleInit {
     this.jobs.schedule('delegations.watch', TICK_MS, (signal) => this.look(signal));
   }
 
-  /** All that are due. */
+  /** Checks all that are due. */
   async look(signal: AbortSignal): Promise<void> {
     const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
     const looks: Promise<void>[] = [];
@@ -60,7 +60,7 @@ export class DelegationWatch implements OnModuleInit {
     try {
       const survey = await this.health.survey(zone, signal);
       let { delegation } = survey;
-      // it is this machine that reaches nobody, perhaps
+      // perhaps this machine has no network
       if (!delegation.certain) return await this.known.later(zone.id);
       // a second opinion, of another server of the zone above, before anybody is alarmed
       if (await this.known.differs(zone.id, delegation)) {

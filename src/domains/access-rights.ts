@@ -35,7 +35,7 @@ export interface Verdict {
 /** Whether one state of a record may be touched so: the one decision for every change and every reading of records. */
 export function judgeRecord(access: DomainAccess, domainId: number, action: Action, state: RecordState): Verdict {
   const whole = action === 'read' ? access.level >= READ : access.level >= WRITE;
-  // what hands names on to somebody else is for who may write all of the domain
+  // types that delegate names are for those who may write the whole domain
   const delegates = DELEGATING.has(state.type);
   const under = action !== 'read' && !delegates && access.hosts.some((glob) => globAdmits(glob, state.host));
   if (!whole && !under) {
@@ -46,7 +46,7 @@ export function judgeRecord(access: DomainAccess, domainId: number, action: Acti
   }
   if (!access.rules)
     return { allowed: true, reason: 'The permission on the domain allows it', rule: null, source: 'creator' };
-  // what may not be read can neither be changed nor taken away: who tries would learn that it is there
+  // a record that may not be read can be neither changed nor deleted: the answer would reveal that it exists
   if (action === 'update' || action === 'delete') {
     const read = judgeRecord(access, domainId, 'read', state);
     if (!read.allowed) return read;

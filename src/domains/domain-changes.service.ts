@@ -21,7 +21,7 @@ import { DomainsRepository } from './domains.repository.js';
 import { DomainsService } from './domains.service.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';
 
-/** ms that whoever adds a domain waits for those before */
+/** ms that adding a domain waits for those before it */
 const LOCK_WAIT_MS = 60_000;
 /** domains are added one after the other, since each is compared with all others */
 const ADDING = 'domains|add';

@@ -58,7 +58,7 @@ export class DomainDeletion {
     const firstOf = async () => (await this.shared.of(domain.id)).ids[0];
     for (;;) {
       const first = await firstOf();
-      // another domain of the zone, that named the lock, may have gone while it was waited for
+      // another domain of the zone, which named the lock, may have been deleted during the wait
       const still = async () => ((await firstOf()) === first ? remove() : null);
       const removed = await this.leases.hold([zoneLock(first)], LOCK_WAIT_MS, still, { whole: true });
       if (removed) return this.events.emit('domains.removed', removed);

@@ -31,7 +31,7 @@ export interface Ending {
 }
 
 /** What came of a question about a registration; `end` null: no date came, and the known one stays. */
-export interface EndFound {
+interface EndFound {
   end: { expires_at: string; source: Exclude<ExpirySource, 'manual'> } | null;
   checked_at: string;
   error: string | null;
@@ -81,7 +81,7 @@ export class DomainEndsRepository {
 
   /**
    * Notes in the transaction of a reminder that these were reminded of their common end, so many days before it.
-   * @returns false, and nothing is noted, when somebody else did, or the end is another one by now
+   * @returns false, and nothing is noted, when another process did, or the end has changed meanwhile
    */
   async told(manager: EntityManager, group: readonly Ending[], days: number): Promise<boolean> {
     const [first] = group;

@@ -12,7 +12,7 @@ export interface OpenDomain extends DomainRow {
   access: DomainAccess;
 }
 
-export const TOKEN_DENIED = 'Token does not have permission for this domain';
+const TOKEN_DENIED = 'Token does not have permission for this domain';
 
 /** The domains that a token's own limits leave; null: all of its creator's. */
 function ofToken({ token }: Principal): number[] | null {
@@ -58,7 +58,7 @@ export class DomainPolicy {
     return { ...row, access: { level, hosts, rules: me.token?.rules ?? null } };
   }
 
-  /** Whether this right on a domain that was looked at is held, and why (not). */
+  /** Whether this right is held on a domain that `look` found, and why (not). */
   judgeDomain(me: Principal, id: number, domain: OpenDomain | null, need: Right): Verdict {
     const no = (source: Verdict['source'], reason: string): Verdict => ({ allowed: false, reason, rule: null, source });
     const only = ofToken(me);

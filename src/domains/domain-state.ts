@@ -3,7 +3,7 @@ import { now } from '../common/clock.js';
 import type { Db } from '../database/db.js';
 
 /**
- * What a domain's row says of its cached records. Written in the transaction that changes those; each of these locks
+ * What a domain's row holds about its cached records. Written in the transaction that changes those; each of these locks
  * the row until it ends, so that the writers of one domain follow each other.
  */
 export const domainState = {

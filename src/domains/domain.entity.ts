@@ -36,13 +36,13 @@ export class Domain {
   @Utc({ nullable: true }) expires_at!: string | null;
   /** manual (it stands), rdap, whois, provider; null: not known */
   @Str(8, { nullable: true }) expires_source!: string | null;
-  /** when somebody was asked last, and why no date came of it */
+  /** when a registry was asked last, and why it gave no date */
   @Utc({ nullable: true }) expires_checked_at!: string | null;
   @Str(255, { nullable: true }) expiry_error!: string | null;
-  /** the end that was reminded of, and how many days before it at last */
+  /** the end that the last reminder was about, and how many days before it that was sent */
   @Utc({ nullable: true }) expiry_told_for!: string | null;
   @Int({ nullable: true }) expiry_told_days!: number | null;
-  /** whether the certificates of its hosts are looked at, at this port */
+  /** whether the certificates of its hosts are checked, at this port */
   @Bool({ default: false }) watch_certificates!: boolean;
   @Int({ default: 443 }) certificate_port!: number;
   @Utc() created_at!: string;

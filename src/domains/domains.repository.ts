@@ -5,7 +5,7 @@ import { Domain } from './domain.entity.js';
 import { DOMAIN_COLUMNS, type DomainRow } from './readable-domains.repository.js';
 
 /** A domain as a list of zones is compared with. */
-export type KnownZone = Pick<Domain, 'id' | 'name' | 'remote_id' | 'status'>;
+type KnownZone = Pick<Domain, 'id' | 'name' | 'remote_id' | 'status'>;
 
 /** ids or names in one statement that reads, and rows of one that writes */
 const CHUNK = 500;

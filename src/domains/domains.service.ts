@@ -113,7 +113,7 @@ function writable({ token }: Principal, id: number, held: Held): Held {
   );
   if (!allows) return held;
   if (!allows.length) return none;
-  // under hosts already: which of them the rules leave is not to be said in globs
+  // limited to hosts already: which of them the rules leave cannot be expressed in globs
   if (held.level < WRITE || allows.some(({ hosts }) => !hosts)) return held;
   return { level: READ, hosts: [...new Set(allows.flatMap(({ hosts }) => hosts ?? []))] };
 }

@@ -6,14 +6,14 @@ import type { ZoneInfo } from '../providers/provider.js';
 import type { LineView } from './domain.dto.js';
 import type { DomainRow } from './domain-policy.js';
 
-/** ms that a provider's facts of a zone are believed, and after a failure until it is asked again */
+/** ms that a provider's facts of a zone are kept, and after a failure until it is asked again */
 const KEEP_MS = 86_400_000;
 const AGAIN_MS = 60_000;
 
 type Zone = Pick<DomainRow, 'id' | 'account_id' | 'remote_id' | 'name'>;
 
 /**
- * What a provider can do in one zone: what its kind declares, and what it says of this zone, whose plan may have lines
+ * What a provider can do in one zone: what its kind declares, and what it reports of this zone, whose plan may have lines
  * and bounds of its own.
  */
 @Injectable()
@@ -45,7 +45,7 @@ export class ZoneFacts {
     return connection.definition.capabilities.lines.map((id) => ({ id, name: id }));
   }
 
-  /** The end of a zone's registration as its provider tells it, in the provider's writing. @throws AppError 404001 */
+  /** The end of a zone's registration as its provider reports it, in the provider's format. @throws AppError 404001 */
   async expiresAt(domain: Zone): Promise<string | null> {
     return (await this.info(await this.connections.of(domain.account_id), domain))?.expiresAt ?? null;
   }

@@ -21,14 +21,14 @@ export const RECORD_WRITES: ReadonlySet<string> = new Set([
   'record.batch',
 ]);
 const WAIT_S = 60;
-/** record sets of one request that are looked at: of a longer list the first */
+/** record sets of one request that are checked: of a longer list the first ones */
 const MOST_SETS = 50;
 
 /**
  * Seconds to wait, of `Prefer: respond-published; wait=60` (RFC 7240); null when nobody asks for it. What cannot be
  * read is ignored, as the RFC wants it.
  */
-export function publishedWithin(header: string | undefined): number | null {
+function publishedWithin(header: string | undefined): number | null {
   const parts = (header ?? '').split(/[,;]/).map((part) => part.trim().toLowerCase());
   if (!parts.includes('respond-published')) return null;
   const wait = parts.map((part) => /^wait\s*=\s*"?(\d{1,6})"?$/.exec(part)?.[1]).find((found) => found !== undefined);
@@ -68,12 +68,12 @@ export class PreferInterceptor implements NestInterceptor {
     wait: number,
     made: unknown,
   ): Promise<unknown> {
-    // it goes on in the background: there is nothing to be seen yet
+    // it goes on in the background, so nothing can be published yet
     if (response.statusCode === 202) return made;
     const touched = await this.changes.touched(domain.id, request.caller.requestId, before);
-    // who may write and not read has changed what it wanted all the same
+    // a caller who may write but not read has made the change all the same
     const sets = touched.length ? touched.slice(0, MOST_SETS) : await this.named(request, domain).catch(() => []);
-    // a preference may be left aside
+    // a preference may be ignored
     const { userId } = signedIn(request.caller);
     if (!sets.length || this.propagation.isFull(userId, domain)) return made;
     const report = await untilGone(response, (signal) =>

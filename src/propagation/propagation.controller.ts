@@ -5,7 +5,6 @@ import { Access, type Caller, Me, OnDomain, signedIn } from '../common/access.js
 import { IdPipe } from '../common/validation.js';
 import { untilGone } from '../delegation/until-gone.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { RecordsService } from '../records/records.service.js';
 import { PropagationQuery, PropagationView } from './propagation.dto.js';
 import { Propagation } from './propagation.service.js';
 
@@ -13,10 +12,7 @@ import { Propagation } from './propagation.service.js';
 @ApiParam({ name: 'id', type: 'integer', description: 'domain' })
 @Controller('domains/:id/records/:recordId/propagation')
 export class PropagationController {
-  constructor(
-    private readonly records: RecordsService,
-    private readonly propagation: Propagation,
-  ) {}
+  constructor(private readonly propagation: Propagation) {}
 
   /**
    * Whether a record is live: what every authoritative name server of the zone (found by the delegation, over UDP and
@@ -27,17 +23,15 @@ export class PropagationController {
    */
   @Get()
   @Access({ domain: 'read', scope: 'records:read' })
-  async get(
+  get(
     @OnDomain() domain: OpenDomain,
     @Param('recordId', IdPipe) id: number,
     @Query() { wait = 0 }: PropagationQuery,
     @Me() me: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PropagationView | undefined> {
-    const { host, type } = await this.records.get(domain, id);
-    const { userId } = signedIn(me);
     return untilGone(response, (signal) =>
-      this.propagation.look(userId, domain, [{ host, type }], wait * 1000, signal),
+      this.propagation.ofRecord(signedIn(me).userId, domain, id, wait * 1000, signal),
     );
   }
 }

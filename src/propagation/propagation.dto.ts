@@ -5,9 +5,9 @@ import { ToNumber } from '../common/paging.dto.js';
 /** seconds that one may wait at most */
 export const MAX_WAIT_S = 300;
 
-export const STATUSES = ['published', 'stale', 'missing', 'unreachable'] as const;
+const STATUSES = ['published', 'stale', 'missing', 'unreachable'] as const;
 export type Status = (typeof STATUSES)[number];
-export const VERDICTS = ['published', 'partial', 'unpublished', 'unreachable'] as const;
+const VERDICTS = ['published', 'partial', 'unpublished', 'unreachable'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 export class PropagationQuery {

@@ -12,7 +12,8 @@ import { TYPE } from '../dns/wire.js';
 import { type Asking, DnsClient, NoAnswer, type Question } from '../dns-client/dns-client.service.js';
 import { Effort, ROUND } from '../dns-client/effort.js';
 import { type Upstream, upstreamText } from '../dns-client/upstream.js';
-import type { DomainRow } from '../domains/domain-policy.js';
+import type { DomainRow, OpenDomain } from '../domains/domain-policy.js';
+import { RecordsService } from '../records/records.service.js';
 import type { PropagationView, ServerView, SetView, Verdict } from './propagation.dto.js';
 import { judge, type Wanted, wanted, wildcardsOf } from './published.js';
 
@@ -34,10 +35,10 @@ const SLACK_MS = 1000;
 
 type Zone = Pick<DomainRow, 'id' | 'name'>;
 
-/** What a server was found to say, and whether it counts for the verdict. */
+/** What a server answered, and whether it counts for the verdict. */
 type Seen = ServerView & { counts: boolean };
 
-/** What is seen of a zone while somebody waits: each answer is there as soon as it comes. */
+/** What is known of a zone during one request: each answer is added as soon as it comes. */
 interface Sight {
   /** null: not found yet */
   delegation: Delegation | null;
@@ -49,7 +50,7 @@ interface Sight {
   last?: SetView[];
 }
 
-/** Whether what is written here can be seen in DNS. */
+/** Checks whether changes made here are published in DNS. */
 @Injectable()
 export class Propagation implements OnModuleDestroy {
   /** requests that wait: each asks all servers of a zone every few seconds */
@@ -66,14 +67,15 @@ export class Propagation implements OnModuleDestroy {
     private readonly resolvers: Resolvers,
     private readonly cache: RecordCache,
     private readonly looks: Looks,
+    private readonly records: RecordsService,
   ) {}
 
   /**
-   * Asks all servers of the zone for record sets, again and again until all agree, `waitMs` are over, or `signal` says
-   * that nobody waits any more. What is wanted is read anew in each round. When the time is over or the service ends,
-   * the answer is what was seen until then.
+   * Asks all servers of the zone for record sets, in rounds until all agree, `waitMs` are over, or `signal` aborts since
+   * the client is gone. The wanted values are read from the cache in each round. When the time is over or the service
+   * shuts down, the answer is the state so far.
    * @param userId who asks
-   * @throws AppError 429001, 503001 the service ends and nothing was seen yet
+   * @throws AppError 429001, 503001 the service shuts down before the first round was complete
    */
   async look(
     userId: number,
@@ -90,7 +92,19 @@ export class Propagation implements OnModuleDestroy {
     });
   }
 
-  /** Whether no other request of a user may wait for this zone. */
+  /** `look` at the record set of one record. @throws AppError also 404001 */
+  async ofRecord(
+    userId: number,
+    domain: OpenDomain,
+    recordId: number,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<PropagationView> {
+    const { host, type } = await this.records.get(domain, recordId);
+    return this.look(userId, domain, [{ host, type }], waitMs, signal);
+  }
+
+  /** Whether the user has no free slot for this zone. */
   isFull(userId: number, zone: Pick<Zone, 'id'>): boolean {
     return this.pool.isFull({ user: userId, target: zone.id });
   }
@@ -113,7 +127,7 @@ export class Propagation implements OnModuleDestroy {
     const end = performance.now() + waitMs;
     const over = waitMs ? AbortSignal.timeout(waitMs) : null;
     try {
-      // who does not wait hears of the resolvers while the servers are asked
+      // without a wait the resolvers are asked beside the servers
       const resolvers = waitMs ? null : this.resolved(zone, await this.wants(zone, sets), RESOLVER_MS, signal);
       const [views] = await Promise.all([
         this.rounds(zone, sets, sight, end, over ? AbortSignal.any([signal, over]) : signal).catch(async (error) => {
@@ -148,7 +162,7 @@ export class Propagation implements OnModuleDestroy {
       // one that is silent does not hold up those that only the zone names
       const more = sight.last ? null : this.more(zone, delegation, sight, look);
       await Promise.all([...sight.servers.map((server) => this.server(zone, server, sight, look)), more]);
-      // servers whose names could not be resolved any more say nothing
+      // after an abort, names that could not be resolved mean nothing
       signal.throwIfAborted();
       sight.last = viewsOf(sight);
       const left = end - LAST_LOOK_MS - performance.now();
@@ -159,7 +173,7 @@ export class Propagation implements OnModuleDestroy {
     }
   }
 
-  /** What is seen when the time is over: where not even the servers were found, those that the records here name. */
+  /** The state when the time is over: where not even the servers were found, those that the records here name. */
   private async cut(zone: Zone, sets: readonly SetName[], sight: Sight): Promise<SetView[]> {
     if (!sight.wants.length) sight.wants = await this.wants(zone, sets);
     if (!sight.delegation) {
@@ -190,7 +204,7 @@ export class Propagation implements OnModuleDestroy {
     const asked = wants.filter((want) => said.get(keyOf(server, want))?.status !== 'published');
     const first = await this.inShare(zone, server, { name: zone.name, type: TYPE.SOA }, look);
     serials.set(server, serialOf(first, zone.name));
-    // each question to one that is dead would hold a place until its time is over
+    // each question to an unreachable server would hold a slot until its timeout
     const silent = !first.reply && !first.lame;
     await Promise.all(
       asked.map(async (want) => {
@@ -206,7 +220,7 @@ export class Propagation implements OnModuleDestroy {
     return this.questions.run({ target: zone.id }, ask, look.signal && AbortSignal.any([look.signal]));
   }
 
-  /** What each resolver says of each set. */
+  /** What each resolver answers for each set. */
   private async resolved(zone: Zone, wants: readonly Wanted[], timeoutMs: number, signal: AbortSignal) {
     const resolvers = await this.resolvers.all();
     const asking = { recurse: true, timeoutMs, signal, effort: new Effort(ROUND) };
@@ -222,7 +236,7 @@ export class Propagation implements OnModuleDestroy {
     try {
       const reply = await this.dns.ask(server, want.question, asking);
       if (reply.rcode !== 0 && reply.rcode !== 3) return { ...unreachable, error: `it answered rcode ${reply.rcode}` };
-      // what a resolver says is never authoritative, and refers to nobody
+      // an answer of a resolver is never authoritative, and is no referral
       const said = judge(want, zone.name, { ...reply, authoritative: true });
       return { ...view, ...said, serial: null, latency_ms: reply.latencyMs, error: null };
     } catch (error) {

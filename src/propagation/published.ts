@@ -54,22 +54,22 @@ export function wanted(zone: string, host: string, type: string, rows: readonly 
   };
 }
 
-/** What an answer says of it. `ttl` in seconds, null when it holds nothing of the kind. */
+/** The status of a record set by an answer. `ttl` in seconds, null when it holds nothing of the kind. */
 export function judge(want: Wanted, zone: string, reply: Reply): { status: Status; ttl: number | null } {
   const owner = want.question.name;
   const isOurs = ({ type, name }: ReadRecord) => type === want.question.type && bareName(name) === owner;
   const [answer, authority, additional] = reply.sections;
   const below = reply.authoritative ? [] : [...authority, ...additional];
   const found = reply.rcode === RCODE.NOERROR ? [...answer, ...below].filter(isOurs) : [];
-  // what a server or resolver made of an alias has the alias' owner, or that of its target
+  // addresses in place of an alias have its owner, or that of its target
   const made = want.compare === 'any' ? answer.filter(({ type }) => type === want.question.type) : found;
   const ttl = made.length ? Math.min(...made.map((record) => record.ttl)) : null;
   if (!want.lines.length) return { status: found.length ? 'stale' : 'published', ttl };
-  // a name between them, which is not looked at here, keeps the wildcard away
+  // a name in between, which is not checked here, would hide the wildcard (RFC 4592)
   if (!made.length && want.covered) return { status: 'published', ttl };
   if (!made.length) return { status: isElsewhere(answer, owner) ? 'stale' : 'missing', ttl };
   if (want.compare === 'any') return { status: 'published', ttl };
-  // more than that is something else, whatever it is: thousands of values are not looked at one by one
+  // an answer with more values differs anyway: thousands of them are not compared one by one
   const most = 2 * Math.max(...want.lines.map(({ size }) => size));
   if (found.length > most) return { status: 'stale', ttl };
   const there = new Set(
@@ -88,6 +88,6 @@ export function judge(want: Wanted, zone: string, reply: Reply): { status: Statu
 
 const isWithin = (some: ReadonlySet<string>, all: ReadonlySet<string>) => [...some].every((one) => all.has(one));
 
-/** An alias is at the name, in place of what was asked for. */
+/** There is an alias at the name instead of what was asked for. */
 const isElsewhere = (answer: readonly ReadRecord[], owner: string) =>
   answer.some(({ type, name }) => type === TYPE.CNAME && bareName(name) === owner);

@@ -30,15 +30,15 @@ interface Account {
   owner: string;
 }
 
-/** A hostname whose place is taken. */
+/** A hostname at which another record is in the way. */
 export interface Conflict {
   hostname: string;
   record: Pick<StoredRecord, 'id' | 'type' | 'value'>;
 }
 
 /**
- * The CNAMEs of the hostnames of tunnels. Each change of one takes the road of every change of a record; only what
- * leads to the tunnel itself is ever changed or taken away.
+ * The CNAMEs of the hostnames of tunnels. Each change of one is a change of a record like any other; only CNAMEs to the
+ * tunnel itself are ever changed or deleted.
  */
 @Injectable()
 export class Cnames {
@@ -68,7 +68,7 @@ export class Cnames {
     for (const hostname of hostnames) {
       const name = above(hostname).find((one) => byName.has(one));
       const domain = name === undefined ? undefined : byName.get(name);
-      // a zone that is gone cannot be asked about: one such must not hold up all others
+      // the provider cannot be asked about a zone that is gone, and the other hostnames must not fail for it
       if (domain && !kept.has(domain.id))
         kept.set(domain.id, domain.status === 'missing' ? 'gone' : at ? await keeperOf(domain, at) : 'ours');
       const where = domain && kept.get(domain.id);
@@ -85,14 +85,14 @@ export class Cnames {
   }
 
   /**
-   * Hostnames at which something stands that no CNAME to `target` can stand beside, as the provider has it now.
+   * Hostnames with records beside which no CNAME to `target` can be, as the provider has them now.
    * @param target null: no tunnel has one yet
    * @throws ProviderError when the records cannot be read
    */
   async conflicts({ zones }: NamePlaces, target: string | null): Promise<Conflict[]> {
     const found: Conflict[] = [];
     for (const { domain, hostnames } of zones) {
-      // what was made there since the last synchronisation must not be overlooked
+      // records that were made there since the last synchronisation count, too
       await this.sync.refresh(domain, 'system');
       const { definition } = await this.places.of({ ...domain, access: systemAccess });
       const hosts = hostnames.map((hostname) => hostOf(domain, hostname));
@@ -121,7 +121,7 @@ export class Cnames {
     return left;
   }
 
-  /** The places that are free; those that are not are unmanaged. @param conflicts those that are known */
+  /** The hostnames without a conflict; the others are unmanaged. */
   free({ zones, unmanaged }: NamePlaces, conflicts: readonly Conflict[]): NamePlaces {
     const others = conflicts.map(({ hostname, record: { type, id } }): Without => [hostname, 'has', type, id]);
     const names = new Set(others.map(([hostname]) => hostname));
@@ -132,7 +132,7 @@ export class Cnames {
     return { zones: left.filter(({ hostnames }) => hostnames.length), unmanaged: [...unmanaged, ...others] };
   }
 
-  /** Makes the CNAMEs, or takes them as they are. @throws AppError, ProviderError at the first zone that refuses */
+  /** Makes the CNAMEs that are not there yet. @throws AppError, ProviderError at the first zone that refuses */
   async make(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<void> {
     for (const { domain, hostnames } of zones) {
       const open = await this.open(actor, domain);
@@ -146,8 +146,8 @@ export class Cnames {
   }
 
   /**
-   * As `make`, but a zone that refuses its CNAMEs for good, such as for its quota, holds up nothing else.
-   * @returns the hostnames that have none for that
+   * As `make`, but a zone that refuses its CNAMEs for good, such as for its quota, does not stop the others.
+   * @returns the hostnames without a CNAME for that reason
    * @throws AppError, ProviderError where it may go well another time
    */
   async makeWhereTaken(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<Without[]> {
@@ -164,7 +164,7 @@ export class Cnames {
     return without;
   }
 
-  /** Takes away those that still lead to the tunnel. @throws AppError, ProviderError */
+  /** Deletes those that still point to the tunnel. @throws AppError, ProviderError */
   async remove(actor: Actor, { zones }: NamePlaces, target: string, comment: string): Promise<void> {
     for (const { domain, hostnames } of zones) {
       const open = await this.open(actor, domain);
@@ -178,7 +178,7 @@ export class Cnames {
         await this.write(actor, open, { hosts, of }, comment);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== CODES.precondition.code) throw error;
-        // somebody changed it there: what it is now is judged once more
+        // it was changed at the provider: what it is now is judged once more
         await this.sync.refresh(domain, 'system');
         await this.write(actor, open, { hosts, of }, comment);
       }

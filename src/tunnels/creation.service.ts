@@ -22,7 +22,7 @@ import type { Without } from './unmanaged.js';
 
 const NO_NAMES: NamePlaces = { zones: [], unmanaged: [] };
 
-/** Makes tunnels, whole or not at all, and adopts those that a provider has. */
+/** Makes tunnels completely or not at all, and adopts those that a provider has. */
 @Injectable()
 export class Creation {
   constructor(
@@ -36,7 +36,7 @@ export class Creation {
   ) {}
 
   /**
-   * Makes a tunnel with its rules and CNAMEs, whole or not at all; one that the provider has already is taken as it is.
+   * Makes a tunnel with its rules and CNAMEs, completely or not at all; one that the provider has is adopted as it is.
    * @throws AppError 400001, 404001, 409001; ProviderError
    */
   async create(me: Caller, input: TunnelInput): Promise<TunnelCreated> {
@@ -51,10 +51,26 @@ export class Creation {
     const name = input.name.trim();
     const mark = randomUUID();
     const row: Omit<TunnelRow, 'id'> = {
-      ...{ account_id: input.account_id, remote_account: owner, tunnel_id: null, target: null, mark, name },
-      ...{ state: 'creating', forced: false, status: 'inactive', ingress, version: null },
-      ...{ dns_managed: input.dns_managed ?? true, unmanaged: [], connections: [], unsettled: null },
-      ...{ settle_after: null, last_error: null, hold_reason: null, created_at: now(), ...makerOf(me) },
+      account_id: input.account_id,
+      remote_account: owner,
+      tunnel_id: null,
+      target: null,
+      mark,
+      name,
+      state: 'creating',
+      forced: false,
+      status: 'inactive',
+      ingress,
+      version: null,
+      dns_managed: input.dns_managed ?? true,
+      unmanaged: [],
+      connections: [],
+      unsettled: null,
+      settle_after: null,
+      last_error: null,
+      hold_reason: null,
+      created_at: now(),
+      ...makerOf(me),
     };
     const locks = [tunnelLock(row), `tunnel-name|${owner}|${name}`];
     const work = async (held: Held, failed: (error: unknown) => void) => {
@@ -85,7 +101,7 @@ export class Creation {
     let there: string | null = null;
     try {
       const made = await api.create(owner, name, row.mark).catch(async (error: unknown) => {
-        // without an answer it may be there, or come
+        // without an answer the provider may have created it, or still do so
         const unclear = error instanceof ProviderError && error.mayHaveApplied;
         if (!unclear) await this.db.transaction((manager) => this.repository.delete(id, manager));
         throw error;
@@ -103,7 +119,7 @@ export class Creation {
       await this.db.transaction(async (manager) => {
         await held.confirm(manager);
         const kept = await this.repository.update(id, { state: 'ready', version, status }, manager);
-        // with its account it was forgotten
+        // it was deleted with its account
         if (!kept) throw errors.notFound('Account');
         await this.audit.write(manager, me, {
           action: 'tunnel.create',
@@ -115,22 +131,22 @@ export class Creation {
     } catch (error) {
       failed(error);
       const gone = async () => there !== null && (await api.remove(owner, there));
-      // the time of the request may be over; what is left goes on by itself
+      // the deadline of the request may be over; `Settling` completes what is left
       await withoutDeadline(() => this.undo(me, id, held, wordsOf(error), gone)).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Takes away what was made, as far as it can be now. */
+  /** Undoes what was made, as far as that is possible now. */
   private async undo(me: Caller, id: number, held: Held, why: string, gone: () => Promise<unknown>): Promise<unknown> {
     const left = await this.repository.find(id);
-    // with its account it was forgotten here, and nobody else will look for it
+    // it was deleted here with its account, so nothing else would undo it at the provider
     if (!left) return gone();
     await this.repository.update(id, { last_error: why });
     return this.settling.undo(left, held, me, why);
   }
 
-  /** Takes a tunnel that the provider has as it is, and changes nothing there. @throws AppError 409001 */
+  /** Adopts a tunnel that the provider has, and changes nothing there. @throws AppError 409001 */
   private async adopt(
     me: Caller,
     api: TunnelApi,
@@ -150,11 +166,18 @@ export class Creation {
     const connections = await api.connections(owner, remote.id);
     const places = await this.cnames.find(account_id, dns_managed ? hostnamesOf(ingress) : [], { api, owner });
     const missing = await this.cnames.missing(places, remote.target);
+    const unmade = namesIn(missing).map((hostname): Without => [hostname, 'unmade']);
     const after: Omit<TunnelRow, 'id'> = {
       ...row,
-      ...{ tunnel_id: remote.id, target: remote.target, state: 'ready', status: remote.status, ingress, version },
-      unmanaged: [...places.unmanaged, ...namesIn(missing).map((hostname): Without => [hostname, 'unmade'])],
-      ...{ connections, created_at: remote.createdAt ?? row.created_at },
+      tunnel_id: remote.id,
+      target: remote.target,
+      state: 'ready',
+      status: remote.status,
+      ingress,
+      version,
+      unmanaged: [...places.unmanaged, ...unmade],
+      connections,
+      created_at: remote.createdAt ?? row.created_at,
     };
     const id = await this.db
       .transaction(async (manager) => {
@@ -173,7 +196,7 @@ export class Creation {
     return { ...tunnelView({ ...after, id }), token: null, adopted: true };
   }
 
-  /** @throws AppError 400001 where there are several, and none of them is named */
+  /** @throws AppError 400001 where there are several, and the request names none of them */
   private async owner(api: TunnelApi, wanted: string | null | undefined): Promise<string> {
     const owners = await api.owners();
     const [only, ...others] = owners;

@@ -18,7 +18,7 @@ export interface RuleInput {
 const CATCH_ALL: RemoteRule = { service: 'http_status:404' };
 /** bytes of all rules, and of the hostnames that a change touches: MariaDB's texts end a little behind */
 export const MAX_BYTES = 60_000;
-/** what compiling the paths of all rules may cost: a tenth of a second or so, in which nobody else is answered */
+/** what compiling the paths of all rules may cost: a tenth of a second or so, in which the event loop is blocked */
 const MAX_COST = 40_000;
 const MAX_SECONDS = 86_400;
 
@@ -66,7 +66,7 @@ const isCatchAll = ({ hostname, path }: Pick<RemoteRule, 'hostname' | 'path'>) =
 /**
  * Rules as cloudflared takes them, judged as it judges them; the last one, which answers all else, is added where it is
  * missing. Hostnames come out as A-labels.
- * @param held the rules that the tunnel has: fields of theirs that nobody here knows are kept
+ * @param held the rules that the tunnel has: their unknown fields are kept
  * @throws AppError 400001 naming all that is wrong
  */
 export function readIngress(input: readonly RuleInput[], held: readonly RemoteRule[] = []): RemoteRule[] {
@@ -118,7 +118,7 @@ const named = (fields: { hostname: string; path: string }): { hostname?: string;
 
 export const fits = (list: readonly unknown[]): boolean => Buffer.byteLength(JSON.stringify(list)) <= MAX_BYTES;
 
-/** Rules as a provider holds them, which may say "all" in several ways. @throws AppError 409001: more than are kept */
+/** Rules as a provider holds them, which may write "all" in several ways. @throws AppError 409001: more than are kept */
 export function heldRules(rules: readonly RemoteRule[]): RemoteRule[] {
   const held = rules.map(({ hostname = '', path = '', ...rest }) => ({
     ...named({ hostname: hostname === '*' ? '' : hostname, path }),
@@ -200,7 +200,7 @@ function serviceOf(input: string, path: string): string {
   return text;
 }
 
-/** What is wrong with settings towards an origin; what is there already is no mistake of whoever sends it back. */
+/** What is wrong with settings of an origin; values that are stored already are accepted as they are. */
 function originMistakes(given: Record<string, unknown>, old: unknown, at: string): FieldError[] {
   return Object.entries(given).flatMap(([key, value]) => {
     if (same(value, (old as Record<string, unknown>)[key])) return [];

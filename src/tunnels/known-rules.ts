@@ -4,8 +4,8 @@ import type { TunnelRow } from './tunnels.repository.js';
 import type { Without } from './unmanaged.js';
 
 /**
- * The rules that count, by what the provider shows. Where it shows none any more, of a tunnel that had some, those that
- * are known stay: nobody else knows the hostnames whose CNAMEs go with them.
+ * The rules that are valid, by what the provider shows. Where it shows none any more, of a tunnel that had some, the
+ * stored ones stay: without them the hostnames of its CNAMEs would be lost.
  */
 export function rulesOf(
   row: Pick<TunnelRow, 'ingress' | 'version' | 'unmanaged' | 'dns_managed'>,

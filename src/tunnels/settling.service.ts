@@ -25,38 +25,38 @@ import { leftOf, rulesOf } from './known-rules.js';
 import { tunnelState, wordsOf } from './tunnel-view.js';
 import { type TunnelRow, TunnelsRepository } from './tunnels.repository.js';
 
-/** ms between looks for what was begun and not ended */
+/** ms between two searches for changes that were begun and not completed */
 const EVERY_MS = 15_000;
-/** looks that what fails is left out of, at most: it is tried every 15 s, 30 s, ..., 5 min */
+/** rounds that a failing tunnel skips at most: it is retried every 15 s, 30 s, ..., 5 min */
 const MAX_SKIPPED = 19;
-/** how often one that connectors hold is tried to be deleted, and ms in between, growing */
+/** attempts to delete a tunnel that connectors hold, and ms in between, growing */
 const TRIES = 3;
 const TRY_MS = 500;
-/** ms that one who changes a tunnel waits for another one */
+/** ms that a change of a tunnel waits for another one */
 export const LOCK_WAIT_MS = 60_000;
-/** ms that a failure waits for what was begun to be undone: it goes on behind the answer, or with the next look */
+/** ms that a failed request waits until what it began is undone: that goes on after the answer, or in the next round */
 const UNDO_MS = 10_000;
 const STOP_WAIT_MS = 5_000;
 const CUT_OFF = 'It was cut off, and undone';
 
-/** The lock of a tunnel: whoever begins something with it at its provider. */
+/** The lock of a tunnel, held for every change of it at its provider. */
 export const tunnelLock = ({ mark }: Pick<TunnelRow, 'mark'>): string => `tunnel|${mark}`;
 export const targetOf = ({ id, name }: Pick<TunnelRow, 'id' | 'name'>) => ({ type: 'tunnel', id, name });
 
 /**
- * Ends what was begun with tunnels and cut off, by a failure or the end of a process: creations are undone, deletions
- * gone on with, and after changes the CNAMEs follow what the provider holds. All of it may be begun again.
+ * Completes changes of tunnels that a failure or the end of a process has cut off: creations are undone, deletions go
+ * on, and after changes the CNAMEs follow what the provider holds. Each step can be repeated.
  */
 @Injectable()
 export class Settling implements OnModuleInit, OnApplicationShutdown {
   private readonly pool = new FairPool('tunnel settling');
-  /** tunnels that are gone on with, or wait for that */
+  /** tunnels that are being settled, or wait for that */
   private readonly going = new Map<number, Promise<void>>();
-  /** by tunnel: how often it failed in a row, and the looks that it is left out of */
+  /** by tunnel: how often it failed in a row, and how many rounds it skips */
   private readonly failing = new Map<number, { times: number; skip: number }>();
-  /** tunnels that are being deleted whose secret nobody has any more */
+  /** tunnels that are being deleted whose secret was rotated, so that no connector has it any more */
   private readonly disarmed = new Set<number>();
-  /** what may go on behind its answer */
+  /** work that may go on after its answer */
   private readonly running = new Set<Promise<unknown>>();
 
   constructor(
@@ -76,21 +76,21 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    // a start begins with what the last end left
+    // a start settles what the last process left
     this.events.on('database.opened', () => {
       void this.look().catch((error: Error) => log().warn({ err: error.message }, 'tunnels stay as they were left'));
     });
     this.jobs.schedule('tunnels.settle', EVERY_MS, (signal) => this.look(signal));
   }
 
-  /** What is cut off here is gone on with after the next start. */
+  /** What is cut off here is settled after the next start. */
   async onApplicationShutdown(): Promise<void> {
     await within(Promise.allSettled(this.running), STOP_WAIT_MS);
   }
 
   /**
-   * Work under locks. Once it tells why it `failed`, the answer waits 10 s for its end and no longer; the work goes on
-   * behind it, with its locks: whoever came before its end would have his changes undone.
+   * Does work under locks. Once it reports why it `failed`, the answer waits 10 s for its end and no longer; the work
+   * goes on with its locks: changes that were made before its end would be undone.
    */
   answered<T>(work: (failed: (error: unknown) => void) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -126,7 +126,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
           .finally(() => this.going.delete(row.id));
         this.going.set(row.id, end);
       }
-      // what is left meanwhile does not wait for one that hangs
+      // what is cut off meanwhile does not wait for one that hangs
       if (!this.going.size || !signal) return;
       const soon = pause(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       await Promise.race([Promise.all(this.going.values()), soon]);
@@ -135,7 +135,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
 
   private async goOn(row: TunnelRow): Promise<void> {
     try {
-      // whoever is at it holds its lock
+      // a change in progress holds its lock
       if (await this.leases.isHeld([tunnelLock(row)])) return;
       const well = await this.leases.hold([tunnelLock(row)], 0, (held) =>
         underLocks(held.heldUntil, async () => ((await this.mayGoOn(row.id, held)) ? this.settle(row.id, held) : true)),
@@ -148,7 +148,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Whether who began it may still write; else it is held, and owner and administrators are told. */
+  /** Whether who began it may still write; else it is put on hold, and owner and administrators are notified. */
   private async mayGoOn(id: number, held: Held): Promise<boolean> {
     const row = await this.repository.find(id);
     if (!row) return true;
@@ -172,8 +172,8 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Goes on with what was begun with a tunnel, under its lock. Never throws: what fails is kept with it, and tried
-   * again.
+   * Completes or undoes what was begun with a tunnel, under its lock. Never throws: the error is stored with it, and it
+   * is retried.
    * @returns false when it failed
    */
   async settle(id: number, held: Held): Promise<boolean> {
@@ -186,7 +186,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
       return true;
     } catch (error) {
       log().warn({ tunnel: row.name, state: row.state, err: wordsOf(error) }, 'what was begun is not ended yet');
-      // of a creation it says why it failed, which is told when it is undone
+      // of a creation it holds why that failed, for the audit entry of its undoing
       if (row.state !== 'creating' && wordsOf(error) !== row.last_error)
         await this.repository.update(id, { last_error: wordsOf(error) }).catch(() => undefined);
       return false;
@@ -194,7 +194,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Takes away all that a creation has made so far, and the tunnel here.
+   * Deletes all that a creation has made so far, and the tunnel here.
    * @returns false when the provider may still carry the creation out
    * @throws ProviderError
    */
@@ -211,7 +211,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
       if (!made && settle_after > begun) return false;
       tunnel_id = made?.id ?? null;
     }
-    // nobody was ever told its secret
+    // nobody has seen its secret, so no connector can run it
     await this.takeAway(api, { ...row, tunnel_id, forced: true });
     await this.removeCnames(row, 'system');
     const entry: AuditEntry = { action: 'tunnel.create', after: tunnelState(row), result: 'failed', error: why };
@@ -251,7 +251,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     const remote = await api.find(owner, tunnel_id);
     const rules = remote ? rulesOf(row, await api.config(owner, tunnel_id)) : row;
     const { ingress, version } = rules;
-    // to one that is gone nothing leads; the rules stay until it is deleted here, for the CNAMEs that they name
+    // one that is gone gets no CNAMEs; the rules stay until it is deleted here, for the CNAMEs that they name
     const hostnames = remote && dns_managed ? hostnamesOf(ingress) : [];
     const touched = row.unsettled ?? [];
     const comment = `tunnel ${row.name}`;
@@ -260,7 +260,7 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
     const wanted = hostnames.filter((hostname) => touched.includes(hostname));
     const places = await this.cnames.find(account_id, wanted, { api, owner });
     const free = this.cnames.free(places, await this.cnames.conflicts(places, target));
-    // what is refused for good is told with the tunnel, which is free again
+    // hostnames that are refused for good are listed as unmanaged, and the tunnel is free again
     const refused = await this.cnames.makeWhereTaken('system', free, target, comment);
     const others = rules.unmanaged.filter(
       ([hostname, why]) => (why === 'left' || hostnames.includes(hostname)) && !touched.includes(hostname),

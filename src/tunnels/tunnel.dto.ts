@@ -26,7 +26,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const isName = (value: unknown) => typeof value !== 'string' || !UUID.test(value.trim());
 
 /** One rule. Rules are tried in their order, and the first that fits a request sends it to its service. */
-export class IngressRule {
+class IngressRule {
   /**
    * `app.example.com`, or `*.example.com` for all names below; U-labels become A-labels. Left out, empty or `*`: any
    * name
@@ -99,7 +99,7 @@ export class TunnelInput extends TunnelFields {
 }
 
 /** A connection between a connector (cloudflared) and its provider. */
-export class TunnelConnectionView {
+class TunnelConnectionView {
   id!: string;
   /** of the connector: one has several connections */
   client_id!: string;

@@ -5,11 +5,10 @@ import { EndedByRestore } from '../database/dump/tables.js';
 import type { RemoteRule, TunnelConnection } from '../providers/tunnels.js';
 import type { Without } from './unmanaged.js';
 
-/** `creating`, `deleting`: not done yet. Where nobody is at it any more, one is undone, the other gone on with. */
-export const TUNNEL_STATES = ['creating', 'ready', 'deleting'] as const;
-export type TunnelState = (typeof TUNNEL_STATES)[number];
+/** `creating`, `deleting`: in progress. When cut off, a creation is undone, and a deletion goes on. */
+type TunnelState = 'creating' | 'ready' | 'deleting';
 
-/** A tunnel at a provider, as it was seen last. No secret of it is kept. */
+/** A tunnel at a provider, as of the last poll. No secret of it is kept. */
 @EndedByRestore(
   `DELETE FROM tunnels WHERE state = 'creating'`,
   `UPDATE tunnels SET state = 'ready', forced = FALSE, unsettled = NULL, hold_reason = NULL,
@@ -28,7 +27,7 @@ export class Tunnel {
   @Str(64) remote_account!: string;
   /** the provider's id; null until its creation was answered */
   @Str(64, { nullable: true }) tunnel_id!: string | null;
-  /** what its CNAMEs lead to */
+  /** what its CNAMEs point to */
   @Str(255, { nullable: true }) target!: string | null;
   /** sent with the creation: what an unanswered one has made is found by it */
   @Str(36) mark!: string;
@@ -36,7 +35,7 @@ export class Tunnel {
   @Str(8) state!: TunnelState;
   /** to be deleted although connectors hold it */
   @Bool() forced!: boolean;
-  /** the provider's word, or `missing` */
+  /** as the provider calls it, or `missing` */
   @Str(16) status!: string;
   @Json() ingress!: RemoteRule[];
   /** of the configuration that `ingress` is of; null: not known */
@@ -44,16 +43,16 @@ export class Tunnel {
   @Bool() dns_managed!: boolean;
   @Json() unmanaged!: Without[];
   @Json() connections!: TunnelConnection[];
-  /** hostnames whose CNAMEs may not be as `ingress` and `dns_managed` say, since a change was begun; null: none */
+  /** hostnames whose CNAMEs may not follow `ingress` and `dns_managed`, since a change was begun; null: none */
   @Json({ nullable: true }) unsettled!: string[] | null;
   /** from when on the provider's list proves that an unanswered creation has made nothing */
   @Utc({ nullable: true }) settle_after!: string | null;
-  /** why the provider could not be asked last, or what is begun not be ended */
+  /** why the last poll failed, or what was begun could not be completed */
   @Text({ nullable: true }) last_error!: string | null;
-  /** who began what is not ended yet, or began last, and by which token; null: the owner of the account */
+  /** who began the last change, and by which token; null: the owner of the account */
   @Int({ nullable: true }) maker_id!: number | null;
   @Int({ nullable: true }) maker_token_id!: number | null;
-  /** why what was begun is not gone on with, since the right of who began it ended */
+  /** why a change that was begun does not go on: the right of who began it ended */
   @Text({ nullable: true }) hold_reason!: string | null;
   @Utc() created_at!: string;
 }

@@ -44,7 +44,7 @@ export class TunnelsRepository {
     return row ? parsed(row) : null;
   }
 
-  /** The one that is known for a tunnel of a provider, or was begun for it. */
+  /** The one of a tunnel at the provider, also when its creation is not completed. */
   async known(tunnelId: string, mark: string | null): Promise<TunnelRow | null> {
     const sql = `SELECT ${COLUMNS} FROM tunnels WHERE tunnel_id = ? OR mark = ?`;
     const row = await this.db.row<Raw>(sql, [tunnelId, mark ?? tunnelId]);

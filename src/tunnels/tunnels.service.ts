@@ -19,7 +19,7 @@ import { nameTaken, tunnelState, tunnelView } from './tunnel-view.js';
 import { type TunnelRow, TunnelsRepository } from './tunnels.repository.js';
 
 /**
- * Tunnels of accounts. What is begun at a provider is stored before, so that it is undone or ended where it is cut off
+ * Tunnels of accounts. A change at a provider is stored before it begins, so that it is undone or completed when cut off
  * (`Settling`); no transaction is open meanwhile.
  */
 @Injectable()
@@ -40,15 +40,15 @@ export class TunnelsService {
     return { total, list: list.map(tunnelView) };
   }
 
-  /** As the provider has it now, or, when it does not tell in time, as it was seen last. @throws AppError 404001 */
+  /** As the provider has it now, or, without an answer in time, as of the last poll. @throws AppError 404001 */
   async get(id: number): Promise<TunnelView> {
     await this.poller.refresh(await this.row(id));
     return tunnelView(await this.row(id));
   }
 
   /**
-   * Changes name, rules and whether CNAMEs are kept; these follow the rules. What the provider's configuration holds
-   * beside the rules stays.
+   * Changes name, rules and whether CNAMEs are kept; these follow the rules. The rest of the configuration at the
+   * provider stays.
    * @throws AppError 400001, 404001, 409001 also when somebody else has changed the configuration since; ProviderError
    */
   async update(me: Caller, id: number, patch: TunnelPatch): Promise<TunnelView> {
@@ -90,7 +90,7 @@ export class TunnelsService {
     const conflicts = await this.cnames.conflicts(places, target);
     const news = conflicts.filter(({ hostname }) => fresh.has(hostname));
     if (news.length) throw taken(news, ingress);
-    // what stood in the way before may do so still
+    // conflicts from before may remain
     const free = this.cnames.free(places, conflicts);
     const make = namesIn(free);
     const { unmanaged } = free;
@@ -125,7 +125,7 @@ export class TunnelsService {
     await this.repository.update(id, { unsettled: null });
   }
 
-  /** The last look before the rules are written: nothing but that keeps writers apart there. */
+  /** Checks the version right before the rules are written: the provider does not keep writers apart. */
   private async configure(
     api: TunnelApi,
     row: TunnelRow,
@@ -136,7 +136,7 @@ export class TunnelsService {
     return api.configure(row.remote_account, row.tunnel_id as string, { ingress, rest });
   }
 
-  /** @throws AppError 409001 when the configuration is another one than was seen */
+  /** @throws AppError 409001 when the configuration has another version than expected */
   private async assertVersion(api: TunnelApi, row: TunnelRow, expected: number | null, ask: boolean) {
     const config = ask ? await api.config(row.remote_account, row.tunnel_id as string) : null;
     const { version, rest } = config ?? { version: row.version, rest: {} };
@@ -171,20 +171,20 @@ export class TunnelsService {
     });
   }
 
-  /** Another run token; connectors that have the old one run on until they are started anew. @throws AppError 409001 */
+  /** Another run token; connectors with the old one run until they are restarted. @throws AppError 409001 */
   async rotate(me: Caller, id: number): Promise<TunnelToken> {
     return this.locked(me, id, async (row) => {
       const { provider } = await this.connections.of(row.account_id);
-      // before: what is cut off may have been done there; a failure has an entry besides
+      // first, since a call that is cut off may have had its effect; a failure has an entry of its own
       await this.audit.append(me, { action: 'tunnel.rotate', target: targetOf(row) });
       return { token: await provider.tunnels.rotate(row.remote_account, row.tunnel_id as string) };
     });
   }
 
-  /** Works on a tunnel that nothing is left to be done with. @throws AppError 404001, 409001 */
+  /** Works on a tunnel once earlier changes of it are completed. @throws AppError 404001, 409001 */
   private async locked<T>(me: Caller, id: number, work: (row: TunnelRow, held: Held) => Promise<T>): Promise<T> {
     return this.holding(id, async (held) => {
-      // what was held goes on with the right of who asks for something now
+      // a change on hold goes on with the right of who makes this request
       await this.repository.release(id, makerOf(me));
       await this.settling.settle(id, held);
       const row = await this.row(id);

@@ -1,6 +1,6 @@
 import type { Unmanaged } from './tunnel.dto.js';
 
-/** In place of a zone, which is the end of the hostname: how many of its labels. */
+/** A zone is the end of the hostname, and is stored as its number of labels. */
 type Why =
   | ['none']
   | ['unmade']
