@@ -260,8 +260,14 @@ function seen(want: Wanted, zone: string, { server, reply, error, noRoute }: Sai
 
 /** A server that has not answered yet. */
 const unheard = (server: ZoneServer): Seen => ({
-  ...{ role: 'authoritative', ...server, status: 'unreachable', ttl: null, serial: null, latency_ms: null },
-  ...{ counts: true, error: 'no answer before the time was over' },
+  role: 'authoritative',
+  ...server,
+  status: 'unreachable',
+  ttl: null,
+  serial: null,
+  latency_ms: null,
+  counts: true,
+  error: 'no answer before the time was over',
 });
 
 function viewsOf({ wants, servers, said, serials }: Sight): SetView[] {

@@ -269,8 +269,11 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
       ...row,
       name: remote?.name ?? row.name,
       status: remote?.status ?? 'missing',
-      ...{ ingress, version, unmanaged: [...others, ...free.unmanaged, ...refused] },
-      ...{ unsettled: null, last_error: null },
+      ingress,
+      version,
+      unmanaged: [...others, ...free.unmanaged, ...refused],
+      unsettled: null,
+      last_error: null,
     };
     await this.db.transaction(async (manager) => {
       await held.confirm(manager);
@@ -283,12 +286,14 @@ export class Settling implements OnModuleInit, OnApplicationShutdown {
       if (same(tunnelState(row), tunnelState(after))) return;
       await this.audit.write(manager, 'system', {
         action: 'tunnel.update',
-        ...{ target: targetOf(after), before: tunnelState(row), after: tunnelState(after) },
+        target: targetOf(after),
+        before: tunnelState(row),
+        after: tunnelState(after),
       });
     });
   }
 
-  /** What is not deleted after all may get another secret. */
+  /** A deletion that failed for good: the tunnel is ready again. */
   private async stays({ id }: TunnelRow): Promise<void> {
     await this.repository.update(id, { state: 'ready', forced: false, last_error: null });
     this.disarmed.delete(id);

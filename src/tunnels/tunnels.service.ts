@@ -117,7 +117,9 @@ export class TunnelsService {
       if (!(await this.repository.update(id, changes, manager))) throw errors.notFound('Tunnel');
       await this.audit.write(manager, me, {
         action: 'tunnel.update',
-        ...{ target: targetOf(after), before: tunnelState(row), after: tunnelState(after) },
+        target: targetOf(after),
+        before: tunnelState(row),
+        after: tunnelState(after),
       });
     });
     if (!removed.length) return;

@@ -72,7 +72,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(Number(headers.get('retry-after')) > 3000);
     }
 
-    it('says until when and why, at each replica, and each refuses without asking the provider', async () => {
+    it('is shown with its end and reason at each replica, and each refuses calls without asking the provider', async () => {
       const { proxy, admin } = world;
       const at = await pause();
       for (const client of [admin, other()]) {
@@ -90,7 +90,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(proxy.requests.length, 0);
     });
 
-    it('is counted, and told of once, but for short pauses', async () => {
+    it('is counted, and notified of once, but for short pauses', async () => {
       const { admin, server } = world;
       const standIn = await startStandIn(() => ({ status: 204 }));
       const events = ['account.paused'];
@@ -121,7 +121,7 @@ for (const { kind, skip } of databases()) {
       await standIn.stop();
     });
 
-    it('goes on when an administrator says so, at each replica, and the audit log has it', async () => {
+    it('is ended by an administrator at each replica, and the audit log has it', async () => {
       const { admin } = world;
       const at = await pause();
       assertPaused(await create(other()), at);
@@ -137,7 +137,7 @@ for (const { kind, skip } of databases()) {
       refused(await admin.post('/api/accounts/999999/resume'), 404, 404001);
     });
 
-    it('goes on at a replica that was told of a shorter pause at the same time', async () => {
+    it('is ended at a replica that got a shorter pause at the same time', async () => {
       const { proxy } = world;
       const asked: ((seconds: number) => void)[] = [];
       proxy.fault = () =>
@@ -161,7 +161,7 @@ for (const { kind, skip } of databases()) {
       made(await create(other()));
     });
 
-    it('goes on with other credentials, and what was read of it may be sent back', async () => {
+    it('ends with other credentials, and its fields may be sent back', async () => {
       const { admin, proxy, pdns } = world;
       await pause();
       const shown = await account();
@@ -176,7 +176,7 @@ for (const { kind, skip } of databases()) {
       done(await admin.put(`/api/accounts/${world.account}`, { credentials: former }));
     });
 
-    it('goes on by itself, and shows that', async () => {
+    it('ends when its time is over, and is no longer shown', async () => {
       wantsPause(2);
       const { proxy } = world;
       const refusing = proxy.fault as NonNullable<typeof proxy.fault>;
@@ -196,7 +196,7 @@ for (const { kind, skip } of databases()) {
       await until('it is over', async () => (await account()).paused_until === null);
     });
 
-    it('lets a list in the background go on that waits at another replica', async () => {
+    it('lets a background list go on that waits at another replica, once it ends', async () => {
       const { admin, proxy, domain } = world;
       let refusals = 0;
       proxy.fault = async ({ method }, forward) => {

@@ -49,7 +49,7 @@ describe('the secrets of an account', () => {
     assert.equal(thief.requests.length, 0, JSON.stringify(thief.requests));
   };
 
-  it('are sent nowhere else by who does not know them', async () => {
+  it('cannot be sent to another address by a client that does not know them', async () => {
     for (const query of ['', '?check=false'] as const) {
       await assertKept('cloudflare', () => put('cloudflare', { endpoint: thief.url }, query));
       await assertKept('cloudflare', () => put('cloudflare', { endpoint: thief.url, api_token: '***' }, query));
@@ -61,7 +61,7 @@ describe('the secrets of an account', () => {
     }
   });
 
-  it('may be moved by who sends them again, and moved back only so', async () => {
+  it('can be moved to another address, and back, by sending them again only', async () => {
     await put('cloudflare', { endpoint: thief.url, api_token: 'another-token' });
     assert.ok(thief.requests.length > 0);
     assert.ok(!JSON.stringify(thief.requests).includes(KEYS.token));
@@ -71,7 +71,7 @@ describe('the secrets of an account', () => {
     done(await put('cloudflare', { endpoint: null, api_token: KEYS.token }, '?check=false'));
   });
 
-  it('stay when the same place is written in another way', async () => {
+  it('stay when the same address is written in another way', async () => {
     for (const url of ['HTTP://127.0.0.1:9/api/v1/', 'http://127.1:9/api/v1', 'http://127.0.0.1:9/api/v1'])
       done(await put('powerdns', { url }, '?check=false'));
     done(await put('rfc2136', { server: '127.0.0.1.', port: '9', endpoint: null }, '?check=false'));
@@ -80,7 +80,7 @@ describe('the secrets of an account', () => {
     done(await put('powerdns', shown.credentials, '?check=false'));
   });
 
-  it('are told to the audit log as changed, and never shown', async () => {
+  it('are marked as changed in the audit log, and never shown', async () => {
     done(await put('powerdns', { server_id: 'third', api_key: KEYS.api }, '?check=false'));
     done(await put('powerdns', { api_key: 'another-key' }, '?check=false'));
     done(await put('powerdns', { server_id: 'fourth' }, '?check=false'));
@@ -93,13 +93,13 @@ describe('the secrets of an account', () => {
     assert.ok(!JSON.stringify(list).includes('another-key'));
   });
 
-  it('follow no other alternative: its own secrets are sent', async () => {
+  it('are not used by another alternative of the credentials, which needs its own', async () => {
     done(await put('cloudflare', { api_token: null, email: 'a@example.com', api_key: 'global' }, '?check=false'));
     const answer = refused(await put('cloudflare', { api_token: '***', email: null }), 400, 400001);
     assert.equal(answer.data.errors[0].code, 'required');
   });
 
-  it('are told by the providers themselves: which fields are addresses is data', async () => {
+  it('depend on the declarations of the providers, which name the address fields', async () => {
     const kinds = done(await service.admin.get('/api/providers'));
     const addresses = (kind: string) =>
       kinds

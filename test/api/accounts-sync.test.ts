@@ -71,7 +71,7 @@ function suite(kind: Kind): void {
     assert.equal((await world.pdns.zone(world.zone)).name, `${world.zone}.`);
   });
 
-  it('a list that names records twice, at the first synchronisation and later, is the list of each once', async () => {
+  it('a list that names records twice counts each once, at the first synchronisation and later', async () => {
     const { admin, pdns, proxy } = world;
     await pdns.createZone('twice.example');
     const twice = (reply: { body: string }) => {
@@ -208,7 +208,7 @@ function suite(kind: Kind): void {
     await pdns.api('DELETE', '/zones/short.example.');
   });
 
-  it('tells of zones that are gone, once, and of synchronisations that fail while nobody waits', async () => {
+  it('notifies of zones that are gone, once, and of scheduled synchronisations that fail', async () => {
     const { admin, pdns, proxy } = world;
     const standIn = await startStandIn(() => ({ status: 204 }));
     const events = ['domain.missing', 'sync.failed'];
@@ -218,7 +218,7 @@ function suite(kind: Kind): void {
     await pdns.createZone('lost.example');
     done(await sync());
     assert.equal((await pdns.api('DELETE', '/zones/lost.example.')).status, 204);
-    // told with the zone that is marked as missing: whatever becomes of the rest of the synchronisation
+    // notified together with the mark as missing, whatever becomes of the rest of the synchronisation
     let whileReading: number | null = null;
     proxy.fault = async ({ path }, forward) => {
       if (!path.endsWith('/zones')) whileReading ??= (await told()).length;
@@ -261,7 +261,7 @@ function suite(kind: Kind): void {
     await standIn.stop();
   });
 
-  it('an account that is deleted during its synchronisation is not there', async () => {
+  it('an account that is deleted during its synchronisation is answered 404', async () => {
     const { admin, proxy } = world;
     const id = await addAccount(admin, 'powerdns', good());
     const before = await domains();
@@ -319,7 +319,7 @@ function suite(kind: Kind): void {
     await outOfBand('band', '192.0.2.5');
     done(await admin.get(`${records}?refresh=true`));
     await world.agree();
-    // a value that somebody added out of band survives an edit that knew nothing of it
+    // a value that was added out of band survives an edit that was made without it
     const { list } = done(await admin.get(`${records}?host=band`));
     await outOfBand('band', '192.0.2.5', '192.0.2.6');
     done(await admin.put(`${records}/${list[0].id}`, { value: '192.0.2.7' }));
@@ -335,7 +335,7 @@ function suite(kind: Kind): void {
     await world.agree();
   });
 
-  it('tells once of what somebody else changed: not of the first list, nor of what is changed here', async () => {
+  it('notifies once of changes at the provider: not of the first list, nor of changes made here', async () => {
     const { admin, pdns, proxy, server } = world;
     const standIn = await startStandIn(() => ({ status: 204 }));
     const config = { url: standIn.url };
@@ -348,7 +348,7 @@ function suite(kind: Kind): void {
       done(await sync());
       const own = { host: 'ours', type: 'A', value: '192.0.2.1', ttl: 600 };
       made(await admin.post(world.records, own));
-      // of an unclear change nobody knows whose it is
+      // an unclear change cannot be attributed to anybody
       proxy.fault = async (request, forward) => {
         const reply = await forward();
         return request.method === 'PATCH' ? 'close' : reply;

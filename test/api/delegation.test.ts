@@ -58,7 +58,7 @@ for (const [i, { kind, skip }] of databases().entries()) {
 
     // what is asked of others does not depend on the database
     if (i === 0) {
-      it('is whole when parent, zone and keys fit', async () => {
+      it('has no issues when parent, zone and keys agree', async () => {
         const unsigned = await health();
         assert.deepEqual(unsigned.ns, { parent: names('ns1', 'ns2'), zone: names('ns1', 'ns2') });
         assert.deepEqual([unsigned.found_by, unsigned.parent, unsigned.ok], ['parent', 'test', true]);
@@ -78,7 +78,7 @@ for (const [i, { kind, skip }] of databases().entries()) {
         );
       });
 
-      it('names each thing that is wrong, with advice', async () => {
+      it('names each issue, with advice', async () => {
         await net.delegate({ ns1: net.primary.address }, [`1 13 2 ${'ab'.repeat(32)}`]);
         assert.deepEqual(await codes(), ['ds_without_key', 'ns_differ', 'one_server']);
         await net.delegate({ ...net.hosts, ns3: net.address(1), ns4: net.address(20) });
@@ -98,7 +98,7 @@ for (const [i, { kind, skip }] of databases().entries()) {
       });
     }
 
-    it('tells once when the name servers or the DS at the parent change, and when it breaks', async () => {
+    it('notifies once when the name servers or the DS at the parent change, and when it breaks', async () => {
       const hook = await startStandIn(() => ({ status: 200 }));
       const got = hook.requests;
       try {
@@ -127,7 +127,7 @@ for (const [i, { kind, skip }] of databases().entries()) {
           /changed from ns1\.shop\.test, ns2\.shop\.test to ns1\.shop\.test, ns8\.shop\.test/,
         );
         assert.match(texts()[1] as string, /DS of shop\.test at test changed/);
-        // a machine that reaches no resolver knows nothing, and alarms nobody
+        // a machine that reaches no resolver knows nothing, and notifies of nothing
         done(await admin.put('/api/settings', { dns_resolvers: ['127.0.0.1:1'] }));
         assert.deepEqual(
           (await codes()).filter((code) => /^(not|parent)_/.test(code)),

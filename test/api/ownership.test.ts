@@ -49,7 +49,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it('a public suffix is for administrators who mean it, and a synchronisation leaves it out', async () => {
+    it('a public suffix needs an administrator and force, and a synchronisation leaves it out', async () => {
       for (const name of ['com', 'co.uk', 'CO.UK.', 'xn--p1ai', 'kawasaki.jp']) {
         assert.match(denied(await add(ann.client, name)).msg, /public suffix/);
         denied(await add(ann.client, name, '?force=true'));
@@ -61,12 +61,12 @@ for (const { kind, skip } of databases()) {
       done(await admin.delete(`/api/domains/${id}`));
       assert.deepEqual(done(await admin.post(`/api/accounts/${account}/sync`)).left_out, ['co.uk']);
       assert.deepEqual(await names(admin, '?name=co.uk'), []);
-      // names of companies, of nobody, and below suffixes are domains like others
+      // private suffixes, unknown top-level names, and names below suffixes are domains like others
       for (const name of ['github.io', 'internal', 'shop.co.uk'])
         done(await admin.delete(`/api/domains/${made(await add(bob.client, name)).id}`));
     });
 
-    it('a domain below or above that of somebody else is for administrators who mean it', async () => {
+    it('a domain below or above that of another user needs an administrator and force', async () => {
       for (const name of ['sub.ann.example', 'a.b.ann.example', 'example']) {
         const answer = denied(await add(bob.client, name));
         // whose it is, and what, is not for him to know
@@ -87,7 +87,7 @@ for (const { kind, skip } of databases()) {
       await db.run('DELETE FROM domain_permissions WHERE team_id = ?', [team]);
     });
 
-    it('the name of somebody else in another account, too', async () => {
+    it('so does the name of a domain of another user in another account', async () => {
       const other = await addAccount(admin, 'zonefile', { directory: 'other' });
       await db.run('UPDATE dns_accounts SET team_id = ? WHERE id = ?', [team, other]);
       denied(await add(bob.client, 'ann.example', '', other));
@@ -100,7 +100,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(answers.map((a) => a.status).toSorted(), [201, 403]);
     });
 
-    it('who may write may neither delete nor give it on; the owner and administrators may', async () => {
+    it('users with write permission can neither delete nor share it; the owner and administrators can', async () => {
       const { id } = made(await add(ann.client, 'shared.test'));
       await grant(db, team, id, 'write');
       done(await bob.client.put(`/api/domains/${id}`, { remark: 'by Bob' }));
@@ -119,7 +119,7 @@ for (const { kind, skip } of databases()) {
       done(await ann.client.delete(`/api/domains/${id}`));
     });
 
-    it('a domain says what the caller can do there', async () => {
+    it('a domain shows what the caller can do there', async () => {
       const { id } = made(await add(ann.client, 'says.test'));
       const says = async (client: Client) => {
         const { permission, write_hosts, can_delete, capabilities } = done(await client.get(`/api/domains/${id}`));

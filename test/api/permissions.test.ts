@@ -49,7 +49,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    /** A team of somebody's with these members. @returns its path */
+    /** A team of a user with these members. @returns its path */
     const team = async (who: Person, name: string, members: Person[] = []) => {
       const path = `/api/teams/${made(await who.client.post('/api/teams', { name })).id}` as const;
       for (const { id } of members) made(await who.client.post(`${path}/members`, { user_id: id }));
@@ -71,7 +71,7 @@ for (const { kind, skip } of databases()) {
       done(await client.get('/api/domains')).map((d) => [d.name, d.permission, ...(d.write_hosts ?? [])].join(' '));
     const newest = async (action: string) => done(await admin.get(`/api/audit/logs?action=${action}&limit=1`)).list[0];
 
-    it('are given, listed and taken away', async () => {
+    it('are given, listed and revoked', async () => {
       const path = await team(olga, 'first', [max]);
       const read = made(await give(olga, path, own, { permission: 'read' }));
       const team_id = Number(path.split('/').at(-1));
@@ -97,7 +97,7 @@ for (const { kind, skip } of databases()) {
       done(await olga.client.delete(path));
     });
 
-    it('are seen and taken back by the owner of the domain, whichever team has them', async () => {
+    it('are listed and revoked by the owner of the domain, whichever team has them', async () => {
       const path = await team(stan, 'strangers', [max]);
       const given = made(await give({ client: admin }, path, own));
       const under = made(await give({ client: admin }, path, own, { host: 'dev' }));
@@ -128,7 +128,7 @@ for (const { kind, skip } of databases()) {
       done(await stan.client.delete(path));
     });
 
-    it('refuse what they do not know', async () => {
+    it('refuse unknown values', async () => {
       const path = await team(olga, 'checked');
       const WRONG: [object, string][] = [
         [{ domain_id: 0 }, 'domain_id'],
@@ -167,7 +167,7 @@ for (const { kind, skip } of databases()) {
       done(await olga.client.delete(path));
     });
 
-    it('are given by nobody who does not hold them', async () => {
+    it('cannot be given by users who do not own the domain', async () => {
       const path = await team(olga, 'greedy', [max]);
       // a domain of another tenant, one that does not exist, a team of another tenant
       denied(await give(olga, path, foreign));
@@ -182,11 +182,11 @@ for (const { kind, skip } of databases()) {
         list.map((e) => e.actor.username),
         ['max', 'stan', 'admin', 'olga', 'olga', 'olga'],
       );
-      // who may read, or write some hosts, may hand on neither
+      // users who may read, or write some hosts, cannot give either
       made(await give({ client: admin }, path, third, { permission: 'read' }));
       made(await give({ client: admin }, path, third, { host: '*.dev' }));
       for (const more of [{ permission: 'read' }, {}, { host: 'a.dev' }]) denied(await give(olga, path, third, more));
-      // nor who may write all of it: a manager who does, in the team and in one of his own
+      // nor can users who may write all of it: a manager tries it in the team and in one of his own
       done(await olga.client.put(`${path}/members/${max.id}`, { role: 'manager' }));
       made(await give(olga, path, own));
       made(await add(max.client, own, 'written'));
@@ -263,7 +263,7 @@ for (const { kind, skip } of databases()) {
       await stopped();
     });
 
-    it('are handed on by tokens only where these reach themselves', async () => {
+    it('can be given by tokens only for domains in their reach', async () => {
       const path = await team(olga, 'by token');
       const token = await tokenOf(olga);
       made(await give({ client: token }, path, own, { host: 't' }));
@@ -272,7 +272,7 @@ for (const { kind, skip } of databases()) {
       done(await olga.client.delete(path));
     });
 
-    it('with a glob of hosts reach these records and no others', async () => {
+    it('with a glob of hosts cover these records and no others', async () => {
       const path = await team(olga, 'developers', [max]);
       const { id: permission } = made(await give(olga, path, own, { host: '*.dev' }));
       const token = await tokenOf(max);
@@ -318,7 +318,7 @@ for (const { kind, skip } of databases()) {
       done(await olga.client.delete(path));
     });
 
-    it('go with their domain', async () => {
+    it('are deleted with their domain', async () => {
       const account = await addAccount(admin, 'zonefile', {});
       const domain = await addDomain(admin, account, 'passing.example', true);
       const path = await team(olga, 'passing');

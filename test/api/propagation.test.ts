@@ -63,7 +63,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
   const statuses = ({ servers }: Report) =>
     servers.map(({ role, name, status }) => `${role === 'resolver' ? role : name.split('.')[0]} ${status}`).sort();
 
-  it('is partial until the secondary has it; the long poll ends when it is there', async () => {
+  it('is partial until the secondary has it, and the long poll ends then', async () => {
     const { id } = made(await create('www', '192.0.2.1'));
     const first = await look(id);
     assert.deepEqual([first.verdict, first.found_by], ['partial', 'parent']);
@@ -85,7 +85,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
     );
   });
 
-  it('says that a server has an old value, and a deleted record is live when it is gone everywhere', async () => {
+  it('reports a server with an old value, and a deletion is published when all servers have it', async () => {
     const { id } = made(await create('old', '192.0.2.1'));
     await net.secondary.refresh();
     assert.equal((await look(id, 30)).verdict, 'published');
@@ -104,7 +104,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
     );
   });
 
-  it('sees what a wildcard answers in place of a deleted record', async () => {
+  it('accepts the answer of a wildcard for a deleted record', async () => {
     made(await create('*.wild', '192.0.2.7'));
     const { id } = made(await create('x.wild', '192.0.2.8'));
     await net.secondary.refresh();
@@ -151,7 +151,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
     assert.deepEqual([list.status, list.headers.get('preference-applied')], [202, 'respond-published']);
   });
 
-  it('compares texts, targets and sets as they are meant', async () => {
+  it('compares texts, targets and sets in canonical form', async () => {
     const made_ = [
       await create('both', '192.0.2.1'),
       await create('both', '192.0.2.2'),
@@ -255,7 +255,7 @@ describeUnless(internetMissing())('whether a record is live', () => {
     refused(await admin.get(`${records}/1/propagation?wait=301`), 400, 400001);
   });
 
-  it('says what was seen to those who wait when the service ends', async () => {
+  it('answers requests that wait with the state so far when the service shuts down', async () => {
     const asked = new Map<string, number>();
     const server = createSocket('udp4');
     server.on('message', (raw, { port, address }) => {

@@ -75,7 +75,7 @@ for (const { kind, skip } of databases()) {
       await bothAgree();
     });
 
-    it('is planned by what the other account has made of it', async () => {
+    it('is planned by what the other account has changed in it', async () => {
       const { id } = made(await admin.post(world.records, { host: 'seen', type: 'A', value: '192.0.2.1' }));
       const [twin] = done(await admin.get(`${second}?host=seen`)).list;
       assert.ok(twin);
@@ -87,7 +87,7 @@ for (const { kind, skip } of databases()) {
       await bothAgree();
     });
 
-    it('is not written while a change of the other account may still come', async () => {
+    it('is not written while a change of the other account is in flight', async () => {
       made(await admin.post(world.records, { host: 'late', type: 'A', value: '192.0.2.1' }));
       let came: Promise<unknown> | undefined;
       world.proxy.fault = async ({ method }, forward) => {
@@ -103,7 +103,7 @@ for (const { kind, skip } of databases()) {
       await bothAgree();
     });
 
-    it('is not forgotten, nor taken to another server, while a change of it may still come', async () => {
+    it('is neither deleted nor moved to another server while a change of it is in flight', async () => {
       made(await admin.post(second, { host: 'kept', type: 'A', value: '192.0.2.1' }));
       let came: Promise<unknown> | undefined;
       world.proxy.fault = async ({ method }, forward) => {
@@ -127,14 +127,14 @@ for (const { kind, skip } of databases()) {
       await bothAgree();
     });
 
-    it('can be forgotten in one account while the other one goes on', async () => {
+    it('can be deleted in one account while it stays in the other one', async () => {
       done(await admin.delete(`/api/domains/${world.domain}`));
       made(await admin.post(second, { host: 'left', type: 'A', value: '192.0.2.1' }));
       assert.deepEqual(await held('left'), ['192.0.2.1']);
       assert.deepEqual(await cacheLines(admin, other), powerdnsLines(await world.pdns.zone(ZONE)));
     });
 
-    it('is not taken in again while a change from before it was forgotten may still come', async () => {
+    it('is not added again while a change from before its deletion is in flight', async () => {
       let came: Promise<unknown> | undefined;
       world.proxy.fault = async ({ method }, forward) => {
         if (method === 'GET' || came) return forward();

@@ -8,7 +8,7 @@ import { addAccount, addDomain, done, made, providerFailed, until } from '../sup
 
 const ZONE = 'example.com';
 
-describe('a provider that is slow while what failed is undone', () => {
+describe('a provider that is slow while a failed change is undone', () => {
   let service: Service;
   let admin: Client;
   let cloudflare: Cloudflare;
@@ -36,7 +36,7 @@ describe('a provider that is slow while what failed is undone', () => {
     return (await rowsOf(service, `SELECT name FROM leases WHERE name = '${key}'`)).length === 1;
   };
 
-  it('is answered for after a while, and nobody else begins before it has ended', async () => {
+  it('does not hold up the answer, and no other change begins before the undoing has ended', async () => {
     const changed = made(
       await admin.post('/api/tunnels', { account_id: account, name: 'changed', ingress: rules('a') }),
     );
@@ -81,7 +81,7 @@ describe('a provider that is slow while what failed is undone', () => {
     assert.deepEqual(names.toSorted(), ['changed', 'made']);
   });
 
-  it('a CNAME that is refused for good leaves the tunnel free, and is made when there is room', async () => {
+  it('a CNAME that is refused for good does not block the tunnel, and is made once the quota allows it', async () => {
     const kept = cloudflare.tunnels.add('quota', { version: 4 });
     kept.config = { ingress: [...rules('full'), { service: 'http_status:404' }] };
     const { id } = made(await admin.post('/api/tunnels', { account_id: account, name: kept.name }));
@@ -103,7 +103,7 @@ describe('a provider that is slow while what failed is undone', () => {
     assert.ok(cnames().includes('full'));
   });
 
-  it('CNAMEs whose rules somebody else took away are told, and go with the next change or the tunnel', async () => {
+  it('CNAMEs whose rules were removed at the provider are listed, and deleted with the next change or the tunnel', async () => {
     for (const action of ['change', 'delete'] as const) {
       const body = { account_id: account, name: `left-${action}`, ingress: rules('kept', 'left') };
       const { id, tunnel_id } = made(await admin.post('/api/tunnels', body));

@@ -138,7 +138,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await audit('tunnel.delete'))?.result, 'ok');
     });
 
-    it('without rules have one that answers all, and the own of others is left alone', async () => {
+    it('without rules get a catch-all rule, and records of others are not touched', async () => {
       const tunnel = await add();
       assert.deepEqual(remote(tunnel.tunnel_id)?.config?.ingress, [CATCH_ALL]);
       const other = await add({ ingress: [{ service: 'http://localhost' }] });
@@ -204,7 +204,7 @@ for (const { kind, skip } of databases()) {
       await remove(tunnel.id);
     });
 
-    it('refuses what is no account of tunnels, a wrong name, and an account at the provider that is not named', async () => {
+    it('refuses an account that cannot hold tunnels, a wrong name, and an ambiguous account at the provider', async () => {
       const files = await addAccount(admin, 'zonefile', {});
       const first = async (body: object) =>
         refused(await admin.post('/api/tunnels', { account_id: account, name: fresh(), ...body }), 400, 400001).data
@@ -262,7 +262,7 @@ for (const { kind, skip } of databases()) {
       await remove(tunnel.id);
     });
 
-    it('changes rules and name; CNAMEs follow, and what nobody here knows is kept', async () => {
+    it('changes rules and name; CNAMEs follow, and unknown settings are kept', async () => {
       const tunnel = await add({
         ingress: [rule('one.example.com', { originRequest: { http2Origin: true } }), rule('two.example.com')],
       });
@@ -296,7 +296,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(done(await admin.put(path, read)), read);
       assert.ok(cloudflare.requests.slice(asked).every(({ method }) => method === 'GET'));
       assert.equal(kept.version, 3);
-      // null takes settings towards an origin away
+      // null removes the settings of an origin
       done(await admin.put(path, { ingress: [{ ...ingress[0], originRequest: null }, ingress[1]] }));
       assert.deepEqual((kept.config.ingress as object[])[0], { ...ingress[0], futureField: 'x' });
       // one whose record leads elsewhere by now stays
@@ -322,7 +322,7 @@ for (const { kind, skip } of databases()) {
       const put = async (body: object) =>
         done(await admin.put(`/api/tunnels/${id}`, body)).unmanaged.map(({ hostname, reason }) => [hostname, reason]);
       const gone = [['a.gone.example', 'the provider no longer has the zone gone.example']];
-      // nobody here knows it yet
+      // it is not known here yet
       assert.deepEqual(await put({ name: fresh() }), gone);
       done(await admin.post(`/api/accounts/${account_id}/sync`));
       assert.equal(done(await admin.get(`/api/domains/${lost}`)).status, 'missing');
@@ -331,7 +331,7 @@ for (const { kind, skip } of databases()) {
       await remove(id);
     });
 
-    it('does not overwrite what somebody else has written since', async () => {
+    it('does not overwrite a configuration that was changed at the provider', async () => {
       const tunnel = await add({ ingress: [rule('own.example.com')] });
       const kept = remote(tunnel.tunnel_id);
       assert.ok(kept);
@@ -360,7 +360,7 @@ for (const { kind, skip } of databases()) {
       await remove(tunnel.id);
     });
 
-    it('does not keep CNAMEs from a refused change on', async () => {
+    it('deletes the CNAMEs of a change that was refused', async () => {
       const body = { dns_managed: false, ingress: [rule('off.example.com')] };
       const tunnel = await add(body);
       const path = `/api/tunnels/${tunnel.id}` as const;
@@ -377,7 +377,7 @@ for (const { kind, skip } of databases()) {
       await remove(tunnel.id);
     });
 
-    it('keeps the rules when the provider does not show them any more', async () => {
+    it('keeps the rules when the provider no longer shows them', async () => {
       const tunnel = await add({ ingress: [rule('lost.example.com')] });
       const kept = remote(tunnel.tunnel_id);
       assert.ok(kept);
@@ -479,7 +479,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(cnames(), []);
     });
 
-    it('with very many hostnames are adopted, changed and told about, in steps where they are too many', async () => {
+    it('with very many hostnames are adopted, changed and shown, in steps where they are too many', async () => {
       const zone = 'many.example';
       cloudflare.zones.set(zone, []);
       const many = await addDomain(admin, account, zone);
@@ -561,7 +561,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([cnames(), await stored()], [[], []]);
     });
 
-    it('what cannot be ended is tried less and less often, and its secret is taken away once', async () => {
+    it('a deletion that fails is retried less and less often, and its secret is rotated once', async () => {
       const tunnel = await add({ ingress: [rule('stuck.example.com')] });
       const kept = remote(tunnel.tunnel_id);
       assert.ok(kept);
@@ -576,7 +576,7 @@ for (const { kind, skip } of databases()) {
       const { secret } = kept;
       const first = tries;
       for (let look = 1; look <= 6; look++) await run('tunnels.settle');
-      // at looks 1, 2, 4, and 8: some that nobody asked for may be among them
+      // in rounds 1, 2, 4, and 8: scheduled rounds may be among them
       assert.ok(tries >= 4 * first && tries <= 5 * first, `${tries} of ${first}`);
       assert.equal(kept.secret, secret);
       assert.equal(done(await admin.get(`/api/tunnels/${tunnel.id}`)).state, 'deleting');
@@ -585,13 +585,13 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([cnames(), await stored()], [[], []]);
     });
 
-    it('what the provider says is kept, and told when it does not answer', async () => {
+    it('the last answer of the provider is stored, and shown when it does not answer', async () => {
       const tunnel = await add();
       const kept = remote(tunnel.tunnel_id);
       assert.ok(kept);
       const path = `/api/tunnels/${tunnel.id}` as const;
       cloudflare.tunnels.connect(kept);
-      // an answer does not wait for a provider that is slow: what is told late is in the next one
+      // an answer does not wait for a slow provider: what comes late is in the next one
       await until('it is seen', async () => done(await admin.get(path)).status === 'healthy');
       cloudflare.fault = () => ({
         status: 403,
@@ -656,7 +656,7 @@ for (const { kind, skip } of databases()) {
       });
     }
 
-    it('says that the name is taken when it is by somebody who is faster, and when tokens may only read', async () => {
+    it('reports a name that was taken meanwhile, and credentials that may only read', async () => {
       const name = fresh();
       const first = at('/cfd_tunnel', 'POST');
       cloudflare.fault = (request, apply) => {
@@ -681,7 +681,7 @@ for (const { kind, skip } of databases()) {
       await remove(id);
     });
 
-    it('two that make one of the same name at once: one is made', async () => {
+    it('of two creations with the same name at once one succeeds', async () => {
       const body = { account_id: account, name: fresh(), ingress: [rule('twice.example.com')] };
       const answers = await Promise.all([1, 2, 3].map(() => admin.post('/api/tunnels', body)));
       assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409]);
@@ -689,14 +689,14 @@ for (const { kind, skip } of databases()) {
       await remove(answers.find(({ status }) => status === 201)?.data.id as number);
     });
 
-    it('go with their account when that is forced, and stay at the provider', async () => {
+    it('are deleted with their account when that is forced, and stay at the provider', async () => {
       const other = await addAccount(admin, 'cloudflare', { api_token: 'other', endpoint: cloudflare.url });
       const tunnel = await add({ account_id: other });
       assert.match(refused(await admin.delete(`/api/accounts/${other}`), 409, 409001).msg, /has 1 tunnels/);
       done(await admin.delete(`/api/accounts/${other}?force=true`));
       refused(await admin.get(`/api/tunnels/${tunnel.id}`), 404, 404001);
       assert.equal(remote(tunnel.tunnel_id)?.deleted_at, null);
-      // one that is being made goes at the provider, too: nobody was told its token
+      // one that is being made is deleted at the provider, too: nobody has seen its token
       const last = await addAccount(admin, 'cloudflare', { api_token: 'last', endpoint: cloudflare.url });
       const isMade = at('/configurations', 'PUT');
       cloudflare.fault = async (request, apply) => {

@@ -15,7 +15,7 @@ describe('a directory of zone files that processes share', () => {
     return server;
   };
 
-  it('is made at the start, or said to be of no use, by its path', async () => {
+  it('is made at the start, or an error names its path', async () => {
     const base = mkdtempSync(join(tmpdir(), 'zoneward-shared-'));
     afterTest(() => rmSync(base, { recursive: true, force: true }));
     assert.doesNotMatch((await started(join(base, 'deep/zones'))).log, /ZONEFILE_DIR/);
@@ -25,7 +25,7 @@ describe('a directory of zone files that processes share', () => {
     assert.equal(JSON.parse(line ?? '{}').path, join(base, 'file'));
   });
 
-  it('is there without being set, and a failure names its path', async () => {
+  it('has a default, and a failure names its path', async () => {
     const service = await startService('sqlite');
     afterTest(() => service.stop());
     const { dataDir } = service.server;

@@ -24,8 +24,8 @@ const begin = async (_zone: object, bound: Bound, signal?: AbortSignal): Promise
 };
 const looks = { begin } as unknown as Looks;
 
-describe('whether a change can be seen', () => {
-  it('asks dead servers for the SOA alone, and all of a zone for some things at a time', async () => {
+describe('propagation', () => {
+  it('asks servers that do not answer for the SOA alone, and limits the questions of a zone at a time', async () => {
     const alive = { name: 'ns.test', address: '192.0.2.1' };
     const dead = Array.from({ length: 60 }, (_, i) => ({ name: 'dead.test', address: `198.51.100.${i}` }));
     const sets = Array.from({ length: 50 }, (_, i) => ({ host: `h${i}`, type: 'A' }));
@@ -49,6 +49,7 @@ describe('whether a change can be seen', () => {
       { all: async () => [] } as unknown as Resolvers,
       { those: async () => [] } as unknown as RecordCache,
       looks,
+      {} as RecordsService,
     );
     const look = (user: number) => propagation.look(user, { id: 1, name: ZONE }, sets, 0, new AbortController().signal);
     const [report] = await Promise.all([look(1), look(2)]);
@@ -63,7 +64,7 @@ describe('whether a change can be seen', () => {
     assert.equal(most, 40);
   });
 
-  it('lets nobody take the places of all who wait', async () => {
+  it('refuses a user more than half of the slots of a zone', async () => {
     const gone = new AbortController();
     const find = (_: object, { signal }: Look) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
@@ -74,6 +75,7 @@ describe('whether a change can be seen', () => {
       { all: async () => [] } as unknown as Resolvers,
       { those: async () => [] } as unknown as RecordCache,
       looks,
+      {} as RecordsService,
     );
     const look = (user: number, id = 1) => propagation.look(user, { id, name: ZONE }, [], 60_000, gone.signal);
     const waiting = [1, 2].flatMap((user) =>
@@ -89,7 +91,7 @@ describe('whether a change can be seen', () => {
     assert.equal(propagation.isFull(1, { id: 1 }), false);
   });
 
-  it('takes what a wildcard says in place of what is gone, and only that', () => {
+  it('accepts the answer of a wildcard for a deleted record, and no other', () => {
     const row = (host: string, value: string, type = 'A') =>
       ({ host, type, value, priority: null, line: 'default', enabled: true, proxied: false, weight: null }) as never;
     const rows: StoredRecord[] = [row('*', '192.0.2.1'), row('*.b', '192.0.2.2'), row('only', 'text', 'TXT')];
@@ -106,7 +108,7 @@ describe('whether a change can be seen', () => {
     assert.deepEqual([says('*', '192.0.2.1'), says('*')], ['published', 'missing']);
   });
 
-  it('takes addresses for a CNAME at the apex, which no server can answer with', () => {
+  it('accepts addresses for a CNAME at the apex, which no server can answer with', () => {
     const row = { host: '@', type: 'CNAME', value: 'x.test', priority: null, line: 'default', enabled: true };
     const want = wanted(ZONE, '@', 'CNAME', [{ ...row, proxied: false, weight: null } as never]);
     assert.equal(want.question.type, TYPE.A);

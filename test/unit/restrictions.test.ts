@@ -197,7 +197,7 @@ describe('restrictions', () => {
     assert.ok(seen.true > 300 && seen.false > 300, JSON.stringify(seen));
   });
 
-  it('take permissions away', () => {
+  it('only narrow permissions', () => {
     const everything: Rights = {
       active: true,
       creatorActive: true,

@@ -13,7 +13,7 @@ const NOBODY: Servers = {
 };
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Looks that go on until `go` ends those that have begun. */
+/** Checks that go on until `go` ends those that have begun. */
 function looks() {
   const begun: number[] = [];
   const ends: (() => void)[] = [];
@@ -39,8 +39,8 @@ function looks() {
   return { begun, look, go };
 }
 
-describe('a look at a zone from outside', () => {
-  it('is shared by those who ask meanwhile, also by one who waited', async () => {
+describe('a health check of a zone', () => {
+  it('is shared by requests that come during it, also by one that waited for a slot', async () => {
     const { begun, look, go } = looks();
     const others = Array.from({ length: 10 }, (_, i) => look(i + 1));
     await soon();
@@ -65,7 +65,7 @@ describe('a look at a zone from outside', () => {
     await later;
   });
 
-  it('of one user takes no places of others, and those beyond the line are refused', async () => {
+  it('of one user takes no slots of others, and is refused when the queue is full', async () => {
     const { begun, look, go } = looks();
     const greedy = Array.from({ length: 20 }, (_, i) => look(i + 1));
     await soon();
