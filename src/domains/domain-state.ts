@@ -3,8 +3,8 @@ import { now } from '../common/clock.js';
 import type { Db } from '../database/db.js';
 
 /**
- * What a domain's row holds about its cached records. Written in the transaction that changes those; each of these locks
- * the row until it ends, so that the writers of one domain follow each other.
+ * What a domain's row holds about its cached records. Written in the transaction that changes those; each of these
+ * locks the row until it ends, so that the writers of one domain follow each other.
  */
 export const domainState = {
   /** A change of records is committed: a sync that was listing meanwhile sees it. */

@@ -13,8 +13,8 @@ const AGAIN_MS = 60_000;
 type Zone = Pick<DomainRow, 'id' | 'account_id' | 'remote_id' | 'name'>;
 
 /**
- * What a provider can do in one zone: what its kind declares, and what it reports of this zone, whose plan may have lines
- * and bounds of its own.
+ * What a provider can do in one zone: what its kind declares, and what it reports of this zone, whose plan may have
+ * lines and bounds of its own.
  */
 @Injectable()
 export class ZoneFacts {

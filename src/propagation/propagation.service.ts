@@ -71,9 +71,9 @@ export class Propagation implements OnModuleDestroy {
   ) {}
 
   /**
-   * Asks all servers of the zone for record sets, in rounds until all agree, `waitMs` are over, or `signal` aborts since
-   * the client is gone. The wanted values are read from the cache in each round. When the time is over or the service
-   * shuts down, the answer is the state so far.
+   * Asks all servers of the zone for record sets, in rounds until all agree, `waitMs` are over, or `signal` aborts
+   * since the client is gone. The wanted values are read from the cache in each round. When the time is over or the
+   * service shuts down, the answer is the state so far.
    * @param userId who asks
    * @throws AppError 429001, 503001 the service shuts down before the first round was complete
    */

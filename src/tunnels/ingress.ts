@@ -129,7 +129,7 @@ const named = (fields: { hostname: string; path: string }): { hostname?: string;
 
 export const fits = (list: readonly unknown[]): boolean => Buffer.byteLength(JSON.stringify(list)) <= MAX_BYTES;
 
-/** Rules as a provider holds them, which may write "all" in several ways. @throws AppError 409001: more than are kept */
+/** Rules as a provider holds them, "all" written in one way. @throws AppError 409001: more than are kept */
 export function heldRules(rules: readonly RemoteRule[]): RemoteRule[] {
   const held = rules.map(({ hostname = '', path = '', ...rest }) => ({
     ...named({ hostname: hostname === '*' ? '' : hostname, path }),

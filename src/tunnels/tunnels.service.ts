@@ -19,8 +19,8 @@ import { nameTaken, tunnelState, tunnelView } from './tunnel-view.js';
 import { type TunnelRow, TunnelsRepository } from './tunnels.repository.js';
 
 /**
- * Tunnels of accounts. A change at a provider is stored before it begins, so that it is undone or completed when cut off
- * (`Settling`); no transaction is open meanwhile.
+ * Tunnels of accounts. A change at a provider is stored before it begins, so that it is undone or completed when it is
+ * cut off (`Settling`); no transaction is open meanwhile.
  */
 @Injectable()
 export class TunnelsService {
