@@ -7,8 +7,8 @@ import { Installation } from '../database/installation.js';
 import { listRows } from '../database/lists.js';
 import { provide } from '../metrics/metrics.js';
 import type { JobRow } from './job.entity.js';
-import { JobStore, stoppedSince, subjectOf } from './job-store.js';
 import { Jobs } from './jobs.js';
+import { JobsRepository, stoppedSince, subjectOf } from './jobs.repository.js';
 
 /** ms: a service that runs has begun a job since then */
 const AT_WORK_MS = 5000;
@@ -55,7 +55,7 @@ export class JobReader implements OnModuleInit {
   constructor(
     private readonly db: Db,
     private readonly jobs: Jobs,
-    private readonly store: JobStore,
+    private readonly store: JobsRepository,
     private readonly installation: Installation,
   ) {}
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { errors } from '../common/errors.js';
 import type { Owner } from '../common/fair-pool.js';
-import { JobStore } from './job-store.js';
+import { JobsRepository } from './jobs.repository.js';
 
 /** A job that comes again and again. */
 export interface Scheduled {
@@ -60,7 +60,7 @@ export class Jobs {
   readonly handlers = new Map<string, Handler>();
   private worker: JobWorker | null = null;
 
-  constructor(private readonly store: JobStore) {}
+  constructor(private readonly store: JobsRepository) {}
 
   /**
    * Call it in `onModuleInit`. Runs `run` every `everyMs` on ONE process of the installation (first soon after the

@@ -8,8 +8,8 @@ import { Events } from '../events/events.js';
 import { RedisLink } from '../redis/redis-link.js';
 import { BullEngine } from './bull-engine.js';
 import type { Engine } from './engine.js';
-import { isDue, JobStore, LOOK } from './job-store.js';
 import { Jobs, type JobWorker, type Started } from './jobs.js';
+import { isDue, JobsRepository, LOOK } from './jobs.repository.js';
 import { JobRuns, type Looker } from './runs.js';
 
 /** ms between two looks at most, and at least */
@@ -53,7 +53,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   constructor(
     private readonly redis: RedisLink,
     private readonly jobs: Jobs,
-    private readonly store: JobStore,
+    private readonly store: JobsRepository,
     private readonly database: DatabaseService,
     private readonly events: Events,
     private readonly installation: Installation,

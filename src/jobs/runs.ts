@@ -6,8 +6,8 @@ import { log } from '../common/logger.js';
 import { HOLDINGS, newHolding } from '../database/process-name.js';
 import type { Events, JobNews } from '../events/events.js';
 import { traced } from '../traces/traces.js';
-import { type DueRow, type Ending, type JobStore, stored, subjectOf } from './job-store.js';
 import type { Handler, JobRun, Jobs, Started } from './jobs.js';
+import { type DueRow, type Ending, type JobsRepository, stored, subjectOf } from './jobs.repository.js';
 
 const RENEW_MS = 10_000;
 const PROGRESS_MS = 1000;
@@ -55,7 +55,7 @@ export class JobRuns {
    */
   constructor(
     private readonly jobs: Jobs,
-    private readonly store: JobStore,
+    private readonly store: JobsRepository,
     private readonly looker: Looker,
     private readonly stopping: AbortSignal,
     private readonly events: Events,

@@ -4,7 +4,7 @@ import { DatabaseService } from '../database/database.service.js';
 import { isDatabaseDown } from '../database/db.js';
 import { Events } from '../events/events.js';
 import { JobReader } from './job-reader.service.js';
-import { JobStore } from './job-store.js';
+import { JobsRepository } from './jobs.repository.js';
 
 /** ms between two looks; what both have seen has stopped: after a start all that is late is about to run */
 const LOOK_MS = 10_000;
@@ -18,7 +18,7 @@ export class StopWatch implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly database: DatabaseService,
     private readonly reader: JobReader,
-    private readonly store: JobStore,
+    private readonly store: JobsRepository,
     private readonly events: Events,
   ) {}
 

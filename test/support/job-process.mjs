@@ -4,15 +4,15 @@ import { parseDatabaseUrl } from '../../dist/src/config/config.js';
 import { AppDataSource } from '../../dist/src/database/app-data-source.js';
 import { Db } from '../../dist/src/database/db.js';
 import { Events } from '../../dist/src/events/events.js';
-import { JobStore } from '../../dist/src/jobs/job-store.js';
 import { Jobs } from '../../dist/src/jobs/jobs.js';
+import { JobsRepository } from '../../dist/src/jobs/jobs.repository.js';
 import { JobRunner } from '../../dist/src/jobs/runner.service.js';
 import { RedisLink } from '../../dist/src/redis/redis-link.js';
 
 const [url, redis, name, every, ms] = process.argv.slice(2);
 const source = new AppDataSource([]);
 await source.open(parseDatabaseUrl(url, process.cwd()));
-const store = new JobStore(new Db(source));
+const store = new JobsRepository(new Db(source));
 const jobs = new Jobs(store);
 const events = new Events();
 const works = { halted: null, paused: null, serve() {} };

@@ -11,8 +11,8 @@ import { Db } from '../../src/database/db.js';
 import type { Installation } from '../../src/database/installation.js';
 import { Events } from '../../src/events/events.js';
 import { JobReader } from '../../src/jobs/job-reader.service.js';
-import { JobStore } from '../../src/jobs/job-store.js';
 import { Jobs } from '../../src/jobs/jobs.js';
+import { JobsRepository } from '../../src/jobs/jobs.repository.js';
 import { JobRunner } from '../../src/jobs/runner.service.js';
 import { RedisLink } from '../../src/redis/redis-link.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
@@ -52,7 +52,7 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
       await source.prepare(parseDatabaseUrl(url, folder));
       await source.initialize();
       const db = new Db(source);
-      const store = new JobStore(db);
+      const store = new JobsRepository(db);
       const jobs = new Jobs(store);
       const events = new Events();
       const open = { open: true } as DatabaseService;

@@ -102,7 +102,7 @@ function seen({ id, state, next_at, owner }: Pick<DueRow, 'id' | 'state' | 'next
  * names the run.
  */
 @Injectable()
-export class JobStore {
+export class JobsRepository {
   constructor(private readonly db: Db) {}
 
   /** Makes the rows of scheduled jobs that have none, and follows a changed interval. */
