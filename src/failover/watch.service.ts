@@ -7,8 +7,8 @@ import { AppError } from '../common/errors.js';
 import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import { isDatabaseDown } from '../database/db.js';
+import { lateAfter } from '../jobs/job-state.js';
 import { Jobs } from '../jobs/jobs.js';
-import { lateAfter } from '../jobs/jobs.repository.js';
 import { provide } from '../metrics/metrics.js';
 import { apart, traced } from '../traces/traces.js';
 import {

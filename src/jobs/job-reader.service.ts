@@ -2,13 +2,11 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
-import { Db, type SqlValue } from '../database/db.js';
 import { Installation } from '../database/installation.js';
-import { listRows } from '../database/lists.js';
 import { provide } from '../metrics/metrics.js';
-import type { JobRow } from './job.entity.js';
+import { stoppedSince, subjectOf } from './job-state.js';
 import { Jobs } from './jobs.js';
-import { JobsRepository, stoppedSince, subjectOf } from './jobs.repository.js';
+import { type JobFilter, JobsRepository, type ShownRow } from './jobs.repository.js';
 
 /** ms: a service that runs has begun a job since then */
 const AT_WORK_MS = 5000;
@@ -34,28 +32,12 @@ export interface JobShown {
   created_at: string;
 }
 
-/** Which jobs a list shows. */
-export interface JobFilter {
-  state?: string;
-  name?: string;
-  failing?: boolean;
-}
-
-const COLUMNS = `id, name, kind, unique_key, every_ms, state, next_at, runs, tries, progress, result, last_error,
-  owner, created_at, started_at, ended_at`;
-
-type Row = Omit<JobRow, 'payload' | 'asked' | 'stopped_at'>;
-
-/** One that comes again and again is never given up: it fails, from a failure until a run ends well. */
-const FAILING = `kind = 'scheduled' AND last_error IS NOT NULL`;
-
 /** What there is to do, for administrators. */
 @Injectable()
 export class JobReader implements OnModuleInit {
   constructor(
-    private readonly db: Db,
     private readonly jobs: Jobs,
-    private readonly store: JobsRepository,
+    private readonly repository: JobsRepository,
     private readonly installation: Installation,
   ) {}
 
@@ -65,27 +47,14 @@ export class JobReader implements OnModuleInit {
 
   /** Newest first, unless a sort is given. */
   async list(query: PageQuery & JobFilter): Promise<{ total: number; list: JobShown[] }> {
-    const given = Object.entries({ state: query.state, name: query.name }).filter(([, value]) => value !== undefined);
     const stopped = await this.stopped();
-    const { total, list } = await listRows<Row>(this.db, query, {
-      columns: COLUMNS,
-      from: 'jobs',
-      where: [
-        query.failing ? `(state = 'failed' OR ${failing(stopped)})` : '1 = 1',
-        ...given.map(([column]) => `${column} = ?`),
-      ].join(' AND '),
-      values: given.map(([, value]) => value as SqlValue),
-      sorts: { id: 'id', name: 'name', state: 'state', next_run_at: 'next_at', last_run_at: 'started_at' },
-      fallback: '-id',
-      id: 'id',
-      search: ['LOWER(name)'],
-    });
+    const { total, list } = await this.repository.list(query, [...stopped.keys()]);
     return { total, list: list.map((row) => shown(row, stopped)) };
   }
 
   /** Whether a service works on this database, or did until a moment ago: it begins jobs all the time. */
   someBegan(): Promise<boolean> {
-    return this.store.someBegan(AT_WORK_MS);
+    return this.repository.someBegan(AT_WORK_MS);
   }
 
   /** Scheduled jobs that nobody does, or that do not what they are for, and why it is thought so. */
@@ -93,7 +62,7 @@ export class JobReader implements OnModuleInit {
     const found = new Map<number, { name: string; reason: string; since: string }>();
     // those of a copy that waits for a word are meant to
     if (this.installation.paused) return found;
-    for (const row of await this.store.scheduled()) {
+    for (const row of await this.repository.scheduled()) {
       const known = this.jobs.scheduled.get(row.name);
       if (!known) continue;
       const since = stoppedSince(row);
@@ -109,18 +78,13 @@ export class JobReader implements OnModuleInit {
    */
   async count(): Promise<Record<string, number>> {
     const stopped = await this.stopped();
-    const rows = await this.db.rows<{ state: string; n: number }>(
-      `SELECT CASE WHEN ${failing(stopped)} THEN 'failing' ELSE state END AS state, COUNT(*) AS n FROM jobs GROUP BY 1`,
-    );
-    return {
-      ...Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)])),
-      ...(stopped.size && { stopped: stopped.size }),
-    };
+    const counts = await this.repository.countByState([...stopped.keys()]);
+    return stopped.size ? { ...counts, stopped: stopped.size } : counts;
   }
 
   /** @throws AppError 404001 */
   async get(id: number): Promise<JobShown> {
-    const row = await this.db.row<Row>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`, [id]);
+    const row = await this.repository.shown(id);
     if (!row) throw errors.notFound('Job');
     return shown(row, await this.stopped());
   }
@@ -128,11 +92,7 @@ export class JobReader implements OnModuleInit {
 
 const parsed = (json: string | null): object | null => (json === null ? null : JSON.parse(json));
 
-/** SQL. */
-const failing = (stopped: ReadonlyMap<number, unknown>): string =>
-  stopped.size ? `(${FAILING} OR id IN (${[...stopped.keys()].join(', ')}))` : `(${FAILING})`;
-
-function shown(row: Row, stopped: ReadonlyMap<number, { reason: string }>): JobShown {
+function shown(row: ShownRow, stopped: ReadonlyMap<number, { reason: string }>): JobShown {
   const [replica, , , pid] = row.state === 'running' ? (row.owner?.split('/') ?? []) : [];
   return {
     id: row.id,

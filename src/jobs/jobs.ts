@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { errors } from '../common/errors.js';
 import type { Owner } from '../common/fair-pool.js';
+import { JobQueue } from './job-queue.service.js';
 import { JobsRepository } from './jobs.repository.js';
 
 /** A job that comes again and again. */
@@ -60,7 +61,10 @@ export class Jobs {
   readonly handlers = new Map<string, Handler>();
   private worker: JobWorker | null = null;
 
-  constructor(private readonly store: JobsRepository) {}
+  constructor(
+    private readonly queue: JobQueue,
+    private readonly repository: JobsRepository,
+  ) {}
 
   /**
    * Call it in `onModuleInit`. Runs `run` every `everyMs` on ONE process of the installation (first soon after the
@@ -91,7 +95,7 @@ export class Jobs {
    * @returns its id
    */
   async enqueue(name: string, payload: unknown, key: string | null = null): Promise<number> {
-    const id = await this.store.enqueue(name, payload, key);
+    const id = await this.queue.enqueue(name, payload, key);
     this.worker?.wake();
     return id;
   }
@@ -109,7 +113,8 @@ export class Jobs {
 
   /** One that failed begins anew, one that waits does not wait any longer. @throws AppError 409001 */
   async again(id: number): Promise<void> {
-    if (!(await this.store.again(id))) throw errors.conflict('Only a job that failed, or waits, can be started again');
+    if (!(await this.repository.again(id)))
+      throw errors.conflict('Only a job that failed, or waits, can be started again');
     this.worker?.wake();
   }
 

@@ -8,8 +8,10 @@ import { Events } from '../events/events.js';
 import { RedisLink } from '../redis/redis-link.js';
 import { BullEngine } from './bull-engine.js';
 import type { Engine } from './engine.js';
+import { JobQueue } from './job-queue.service.js';
+import { isDue } from './job-state.js';
 import { Jobs, type JobWorker, type Started } from './jobs.js';
-import { isDue, JobsRepository, LOOK } from './jobs.repository.js';
+import { JobsRepository, LOOK } from './jobs.repository.js';
 import { JobRuns, type Looker } from './runs.js';
 
 /** ms between two looks at most, and at least */
@@ -53,18 +55,19 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   constructor(
     private readonly redis: RedisLink,
     private readonly jobs: Jobs,
-    private readonly store: JobsRepository,
+    private readonly queue: JobQueue,
+    private readonly repository: JobsRepository,
     private readonly database: DatabaseService,
     private readonly events: Events,
     private readonly installation: Installation,
   ) {
-    this.runs = new JobRuns(jobs, store, this, this.stopping.signal, events, () => installation.halted);
+    this.runs = new JobRuns(jobs, queue, repository, this, this.stopping.signal, events, () => installation.halted);
   }
 
   onModuleInit(): void {
     this.jobs.attach(this);
     this.installation.serve();
-    this.jobs.schedule('jobs.tidy', HOUR_MS, () => this.store.tidy([...this.jobs.scheduled.keys()]));
+    this.jobs.schedule('jobs.tidy', HOUR_MS, () => this.queue.tidy([...this.jobs.scheduled.keys()]));
     this.events.on('database.opened', async () => {
       if (this.opened || this.stopping.signal.aborted) return;
       this.opened = true;
@@ -97,30 +100,30 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   /** ms by which a job must be late before this process takes it: one with a wrong clock is the last to. */
   private async patience(): Promise<number> {
     if (!isClockOff()) return 0;
-    return (await this.store.someBegan(LATELY_MS)) ? CLOCK_GRACE_MS : ALONE_GRACE_MS;
+    return (await this.repository.someBegan(LATELY_MS)) ? CLOCK_GRACE_MS : ALONE_GRACE_MS;
   }
 
   /** What is scheduled gets its rows, once. */
   private async prepare(): Promise<void> {
     const { scheduled } = this.jobs;
     if (this.registered === scheduled.size) return;
-    await this.store.register(new Map([...scheduled].map(([name, { everyMs }]) => [name, everyMs])));
+    await this.queue.register(new Map([...scheduled].map(([name, { everyMs }]) => [name, everyMs])));
     this.registered = scheduled.size;
     if (this.redis.state !== 'none' && !this.engine) await this.useRedis();
   }
 
   private async useRedis(): Promise<void> {
     const due = async (id: number) => {
-      let row = this.database.open ? await this.store.one(id) : undefined;
+      let row = this.database.open ? await this.repository.one(id) : undefined;
       // the clock of whoever handed it out may be a little ahead
       const early = row?.state === 'waiting' ? Date.parse(row.next_at) - timeMs() : 0;
       if (early > 0 && early <= MAX_CLOCK_OFFSET_MS) {
         await sleep(early + 1);
-        row = this.database.open ? await this.store.one(id) : undefined;
+        row = this.database.open ? await this.repository.one(id) : undefined;
       }
       if (row && isDue(row, await this.patience())) await (await this.runs.begin(row))?.end;
     };
-    this.engine = new BullEngine(this.redis, `jobs-${await this.store.birth()}`, due, () => this.wake());
+    this.engine = new BullEngine(this.redis, `jobs-${await this.queue.birth()}`, due, () => this.wake());
     await this.engine.start().catch((error: Error) => {
       log().error({ err: error }, 'jobs cannot be handed out by Redis; they are found in the database');
     });
@@ -139,7 +142,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
       if (told) wait = NET_MS;
       const names = [...this.jobs.scheduled.keys(), ...this.jobs.handlers.keys()];
       const patience = this.database.open ? await this.patience() : 0;
-      let rows = this.database.open ? await this.store.next(names) : [];
+      let rows = this.database.open ? await this.repository.next(names) : [];
       // another database may have taken the place of ours: what is scheduled has rows, always
       if (!rows.some(({ kind }) => kind === 'scheduled')) this.registered = 0;
       for (let page = 1; rows.length; page++) {
@@ -152,7 +155,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
         }
         // one owner's jobs for which there is no place hide nobody else's behind them
         const more = left && rows.length === LOOK && page < MOST_PAGES;
-        rows = more ? await this.store.next(names, rows.at(-1)) : [];
+        rows = more ? await this.repository.next(names, rows.at(-1)) : [];
       }
       this.trouble = null;
     } catch (error) {

@@ -6,8 +6,10 @@ import { log } from '../common/logger.js';
 import { HOLDINGS, newHolding } from '../database/process-name.js';
 import type { Events, JobNews } from '../events/events.js';
 import { traced } from '../traces/traces.js';
+import type { JobQueue } from './job-queue.service.js';
+import { type DueRow, stored, subjectOf } from './job-state.js';
 import type { Handler, JobRun, Jobs, Started } from './jobs.js';
-import { type DueRow, type Ending, type JobsRepository, stored, subjectOf } from './jobs.repository.js';
+import type { Ending, JobsRepository } from './jobs.repository.js';
 
 const RENEW_MS = 10_000;
 const PROGRESS_MS = 1000;
@@ -55,7 +57,8 @@ export class JobRuns {
    */
   constructor(
     private readonly jobs: Jobs,
-    private readonly store: JobsRepository,
+    private readonly queue: JobQueue,
+    private readonly repository: JobsRepository,
     private readonly looker: Looker,
     private readonly stopping: AbortSignal,
     private readonly events: Events,
@@ -87,7 +90,7 @@ export class JobRuns {
     // it stays due until there is a place
     if (!release) return null;
     const owner = newHolding();
-    const ours = await this.store.claim(row, owner).catch((error: Error) => {
+    const ours = await this.repository.claim(row, owner).catch((error: Error) => {
       HOLDINGS.delete(owner);
       release();
       throw error;
@@ -122,12 +125,12 @@ export class JobRuns {
   ): Promise<{ ended: Promise<Started<T>> }> {
     const release = this.place(name, payload);
     if (!release) {
-      const { id } = this.unlessItRuns(await this.store.put(name, payload, key, null));
+      const { id } = this.unlessItRuns(await this.queue.put(name, payload, key, null));
       this.looker.wake();
       return { ended: Promise.resolve({ id, ended: false }) };
     }
     const owner = newHolding();
-    const begun = this.store.put(name, payload, key, owner).then((put) => this.unlessItRuns(put));
+    const begun = this.queue.put(name, payload, key, owner).then((put) => this.unlessItRuns(put));
     const row = await begun.catch((error: Error) => {
       HOLDINGS.delete(owner);
       release();
@@ -190,7 +193,7 @@ export class JobRuns {
       if (progress !== told) this.tell(row, { what: 'progress', progress: progress && JSON.parse(progress) });
       told = progress;
       // a database that is away may be back before the lease ends
-      const ours = await this.store.renew(id, owner, progress).catch(() => true);
+      const ours = await this.repository.renew(id, owner, progress).catch(() => true);
       if (!ours) lost.abort(new Error('somebody else has the job by now'));
     };
     const timers = [
@@ -232,7 +235,8 @@ export class JobRuns {
     this.watches.delete(id);
     try {
       if (failure) await this.bury(row, failure, watch !== undefined);
-      if (!(await this.store.end(id, owner, ending))) log().warn({ job: name, id }, 'a job was taken over meanwhile');
+      if (!(await this.repository.end(id, owner, ending)))
+        log().warn({ job: name, id }, 'a job was taken over meanwhile');
       else {
         this.tellEnd(row, ending);
         if (ending.state === 'waiting') this.looker.plan(id, ending.nextAt);

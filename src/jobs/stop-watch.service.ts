@@ -18,7 +18,7 @@ export class StopWatch implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly database: DatabaseService,
     private readonly reader: JobReader,
-    private readonly store: JobsRepository,
+    private readonly repository: JobsRepository,
     private readonly events: Events,
   ) {}
 
@@ -37,11 +37,11 @@ export class StopWatch implements OnModuleInit, OnApplicationShutdown {
   private async look(): Promise<void> {
     if (!this.database.open || this.database.unfit) return;
     const stopped = await this.reader.stopped();
-    for (const { id, name, stopped_at } of await this.store.scheduled()) {
+    for (const { id, name, stopped_at } of await this.repository.scheduled()) {
       const found = stopped.get(id);
-      if (!found && stopped_at !== null && (await this.store.noteStop(id, null)))
+      if (!found && stopped_at !== null && (await this.repository.noteStop(id, null)))
         log().info({ job: name }, 'a job that had stopped goes on');
-      if (!found || stopped_at !== null || !this.seen.has(id) || !(await this.store.noteStop(id, found.since)))
+      if (!found || stopped_at !== null || !this.seen.has(id) || !(await this.repository.noteStop(id, found.since)))
         continue;
       const { reason, since } = found;
       log().error({ job: name, id, reason }, 'a job has stopped');

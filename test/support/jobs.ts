@@ -10,6 +10,7 @@ import type { DatabaseService } from '../../src/database/database.service.js';
 import { Db } from '../../src/database/db.js';
 import type { Installation } from '../../src/database/installation.js';
 import { Events } from '../../src/events/events.js';
+import { JobQueue } from '../../src/jobs/job-queue.service.js';
 import { JobReader } from '../../src/jobs/job-reader.service.js';
 import { Jobs } from '../../src/jobs/jobs.js';
 import { JobsRepository } from '../../src/jobs/jobs.repository.js';
@@ -52,13 +53,14 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
       await source.prepare(parseDatabaseUrl(url, folder));
       await source.initialize();
       const db = new Db(source);
-      const store = new JobsRepository(db);
-      const jobs = new Jobs(store);
+      const repository = new JobsRepository(db);
+      const queue = new JobQueue(repository);
+      const jobs = new Jobs(queue, repository);
       const events = new Events();
       const open = { open: true } as DatabaseService;
       const works = { halted: null, paused: null, serve() {} } as unknown as Installation;
       const link = new RedisLink({ redisUrl: redisUrl ?? null });
-      const runner = new JobRunner(link, jobs, store, open, events, works);
+      const runner = new JobRunner(link, jobs, queue, repository, open, events, works);
       runner.onModuleInit();
       let stopped = false;
       const stop = async () => {
@@ -73,7 +75,7 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
         jobs,
         db,
         events,
-        reader: new JobReader(db, jobs, store, works),
+        reader: new JobReader(jobs, repository, works),
         start: () => events.emit('database.opened'),
         stop,
       };
