@@ -29,9 +29,8 @@ export class ExpiryController {
   @Fails('conflict', 'provider')
   @Audited('domain.expiry')
   @ApiParam({ name: 'id', type: 'integer' })
-  async look(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<RegistrationView> {
-    const { name, expires_at, source, checked_at, error } = await this.registrations.now(domain, signedIn(me).userId);
-    return { name, expires_at, source, checked_at, error };
+  look(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<RegistrationView> {
+    return this.registrations.now(domain, signedIn(me).userId);
   }
 
   /**

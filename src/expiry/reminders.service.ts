@@ -7,7 +7,7 @@ import { DomainEndsRepository, type Ending } from '../domains/domain-ends.reposi
 import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
 import { SettingsService } from '../settings/settings.service.js';
-import { Certificates, type Shown } from './certificates.service.js';
+import { CertificatesRepository, type EndingCertificate } from './certificates.repository.js';
 import { Registrations } from './registrations.service.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -29,7 +29,7 @@ export class Reminders implements OnModuleInit {
     private readonly notices: Notices,
     private readonly ends: DomainEndsRepository,
     private readonly registrations: Registrations,
-    private readonly certificates: Certificates,
+    private readonly certificates: CertificatesRepository,
   ) {}
 
   onModuleInit(): void {
@@ -46,7 +46,7 @@ export class Reminders implements OnModuleInit {
     for (const group of this.groups(await this.ends.ending(before))) {
       if (left > 0 && (await this.tellRegistration(group, days, timezone))) left--;
     }
-    for (const shown of await this.certificates.ending(before)) {
+    for (const shown of await this.certificates.endingBefore(before)) {
       if (left > 0 && (await this.tellCertificate(shown, days, timezone))) left--;
     }
   }
@@ -82,7 +82,7 @@ export class Reminders implements OnModuleInit {
     });
   }
 
-  private async tellCertificate(shown: Shown, days: readonly number[], zone: string): Promise<boolean> {
+  private async tellCertificate(shown: EndingCertificate, days: readonly number[], zone: string): Promise<boolean> {
     const { host, domain, valid_from, valid_to, issuer, told_for, told_days } = shown;
     const life = (Date.parse(valid_to) - Date.parse(valid_from)) / DAY_MS;
     const first = Math.min(life * LATE, Math.max(...days));
@@ -90,7 +90,7 @@ export class Reminders implements OnModuleInit {
     const due = reached(valid_to, [Math.ceil(first), ...days.filter((day) => day < first)], first);
     if (due === null || (told_for === valid_to && Number(told_days) <= due)) return false;
     return this.db.transaction(async (manager) => {
-      if (!(await this.certificates.told(manager, shown, due))) return false;
+      if (!(await this.certificates.noteReminder(manager, shown, due))) return false;
       await this.notices.tell(manager, {
         event: 'domain.expiring',
         text: `The certificate of ${toUnicode(host)} ${inWords(valid_to, zone)}`,

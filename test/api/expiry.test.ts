@@ -9,7 +9,7 @@ import { CONFIG } from '../../src/config/config.module.js';
 import type { Db } from '../../src/database/db.js';
 import { Bootstrap } from '../../src/expiry/bootstrap.service.js';
 import { RdapHttp } from '../../src/expiry/rdap.service.js';
-import { Registrations } from '../../src/expiry/registrations.service.js';
+import { RegistrationWatch } from '../../src/expiry/registration-watch.service.js';
 import { Reminders } from '../../src/expiry/reminders.service.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
@@ -68,7 +68,7 @@ for (const { kind, skip } of databases()) {
       if (name) await db.run(sql, [now(-DAY), now(-1), name]);
     };
     const app = () => applicationOf(service.server.dataDir);
-    const tick = () => app()?.get(Registrations).tick(new AbortController().signal);
+    const tick = () => app()?.get(RegistrationWatch).tick(new AbortController().signal);
     const add = (name: string) => addDomain(service.admin, account, name, true);
     const look = (id: number) => service.admin.post(`/api/domains/${id}/expiry`);
     const shown = async (id: number) => {
@@ -270,7 +270,7 @@ for (const { kind, skip } of databases()) {
         await db.run(sql, [name, next]);
       const asked = rdap.net.requests.length;
       const stop = new AbortController();
-      const run = app()?.get(Registrations).tick(stop.signal);
+      const run = app()?.get(RegistrationWatch).tick(stop.signal);
       await until(
         'its row',
         async () => (await db.rows("SELECT id FROM registrations WHERE name = 'turn.net'")).length > 0,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
 import { DelegationWatch } from '../../src/delegation/watch.service.js';
 import { Certificates } from '../../src/expiry/certificates.service.js';
-import { Registrations } from '../../src/expiry/registrations.service.js';
+import { RegistrationWatch } from '../../src/expiry/registration-watch.service.js';
 import { Jobs } from '../../src/jobs/jobs.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { rdapDomain } from '../support/registries.js';
@@ -204,7 +204,7 @@ describe('while one user takes all that there is, another is served', () => {
     hang();
     const stop = new AbortController();
     const tick = app()
-      .get(Registrations)
+      .get(RegistrationWatch)
       .tick(stop.signal)
       .catch(() => undefined);
     await until('that of the other one is asked about', async () => asked.some((path) => path.includes('other-one')));

@@ -59,7 +59,7 @@ const READS: Record<string, Record<string, string>> = {
   'domains/shared-zones.repository.ts': {
     dns_accounts: 'domains are one zone where their accounts are of one server; that is one statement for each change',
   },
-  'expiry/certificates.service.ts': {
+  'expiry/certificates.repository.ts': {
     domains: 'which domains ask for it, with their hosts, in one statement',
     dns_records: 'the hosts with addresses, of all such domains in one statement',
   },
