@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { errors } from '../common/errors.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
-import { CheckerStore } from './checker-store.js';
+import { Checker } from './checker.service.js';
 import { isSigned, isTimely, NODE, SIGNATURE, sign, TIMESTAMP } from './signature.js';
 
 /**
@@ -14,7 +14,7 @@ import { isSigned, isTimely, NODE, SIGNATURE, sign, TIMESTAMP } from './signatur
 export class CheckerGuard implements CanActivate {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
-    private readonly store: CheckerStore,
+    private readonly checker: Checker,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -31,14 +31,14 @@ export class CheckerGuard implements CanActivate {
     if (!isSigned(checkerSecret, `${timestamp}.${node}`, JSON.stringify(body), signature))
       throw errors.unauthenticated('The request is not signed with CHECKER_SECRET');
     if (!isTimely(timestamp)) throw errors.unauthenticated('The request is too old, or of the future');
-    const own = await this.store.node();
+    const own = await this.checker.node();
     if (node !== own) {
       const response = http.getResponse<Response>();
       response.setHeader(NODE, own);
       response.setHeader(SIGNATURE, sign(checkerSecret, signature, own));
       throw errors.unauthenticated('The request is for another node');
     }
-    if (!(await this.store.take(signature))) throw errors.unauthenticated('The request was made before');
+    if (!(await this.checker.accept(signature))) throw errors.unauthenticated('The request was made before');
     return true;
   }
 }

@@ -1,21 +1,16 @@
-import { Body, Controller, Headers, HttpCode, Inject, Post, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
 import { ApiHeader, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Access, type Caller, Fails, Me } from '../common/access.js';
-import type { Config } from '../config/config.js';
-import { CONFIG } from '../config/config.module.js';
 import { CheckerGuard } from './checker.guard.js';
+import { Checker } from './checker.service.js';
 import { ChecksInput, ChecksResult } from './checks.dto.js';
-import { NODE, SIGNATURE, sign, TIMESTAMP } from './signature.js';
-import { Votes } from './votes.service.js';
+import { NODE, SIGNATURE, TIMESTAMP } from './signature.js';
 
 @ApiTags('Failover')
 @Controller('checks')
 export class ChecksController {
-  constructor(
-    @Inject(CONFIG) private readonly config: Config,
-    private readonly votes: Votes,
-  ) {}
+  constructor(private readonly checker: Checker) {}
 
   /**
    * Checks targets for another node of `CHECKERS`. The request is signed with `CHECKER_SECRET`, and so is the answer;
@@ -39,12 +34,12 @@ export class ChecksController {
   })
   async check(
     @Body() { checks }: ChecksInput,
-    @Headers(SIGNATURE) signature: string,
+    @Headers(SIGNATURE) asked: string,
     @Me() { ip }: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ChecksResult> {
-    const votes = await Promise.all(checks.map((one) => this.votes.ofNode(one, ip)));
-    response.setHeader(SIGNATURE, sign(this.config.checkerSecret ?? '', signature, JSON.stringify(votes)));
+    const { votes, signature } = await this.checker.answer(checks, asked, ip);
+    response.setHeader(SIGNATURE, signature);
     return { votes };
   }
 }

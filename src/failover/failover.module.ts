@@ -2,13 +2,16 @@ import { Module } from '@nestjs/common';
 import { DomainsModule } from '../domains/domains.module.js';
 import { RecordsModule } from '../records/records.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
-import { CheckerStore } from './checker-store.js';
+import { Checker } from './checker.service.js';
+import { CheckerNodesRepository } from './checker-nodes.repository.js';
+import { CheckerQuestionsRepository } from './checker-questions.repository.js';
 import { ChecksController } from './checks.controller.js';
 import { FailoverController } from './failover.controller.js';
 import { FailoverService } from './failover.service.js';
+import { FailoverRulesRepository } from './failover-rules.repository.js';
+import { FailoversRepository } from './failovers.repository.js';
 import { MassSwitch } from './mass-switch.service.js';
 import { RuleRights } from './rule-rights.service.js';
-import { RuleStore } from './rule-store.js';
 import { Switcher } from './switcher.service.js';
 import { Votes } from './votes.service.js';
 import { Watch } from './watch.service.js';
@@ -16,6 +19,18 @@ import { Watch } from './watch.service.js';
 @Module({
   imports: [DomainsModule, RecordsModule, TokensModule],
   controllers: [FailoverController, ChecksController],
-  providers: [FailoverService, RuleStore, CheckerStore, RuleRights, Switcher, MassSwitch, Votes, Watch],
+  providers: [
+    FailoverService,
+    FailoversRepository,
+    FailoverRulesRepository,
+    RuleRights,
+    Switcher,
+    MassSwitch,
+    Watch,
+    Votes,
+    Checker,
+    CheckerNodesRepository,
+    CheckerQuestionsRepository,
+  ],
 })
 export class FailoverModule {}

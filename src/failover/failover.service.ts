@@ -26,8 +26,10 @@ import type {
   SwitchInput,
   SwitchResult,
 } from './failover.dto.js';
+import { FailoverRulesRepository } from './failover-rules.repository.js';
+import { FailoversRepository } from './failovers.repository.js';
+import { checksOf, type Rule } from './rule.js';
 import { configsOf, readsInside, unreachable } from './rule-config.js';
-import { checksOf, type Rule, RuleStore } from './rule-store.js';
 import { Stale, Switcher } from './switcher.service.js';
 
 /** The rules of a domain, for the API. */
@@ -36,7 +38,8 @@ export class FailoverService {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly db: Db,
-    private readonly store: RuleStore,
+    private readonly failovers: FailoversRepository,
+    private readonly rules: FailoverRulesRepository,
     private readonly domains: DomainsService,
     private readonly places: Places,
     private readonly rrsets: RrsetsService,
@@ -47,7 +50,7 @@ export class FailoverService {
 
   /** Of a token with rules, the rules of failover whose records it may read. */
   async get(domain: OpenDomain): Promise<FailoverView> {
-    const [enabled, rules] = await Promise.all([this.store.enabled(domain.id), this.store.of(domain.id)]);
+    const [enabled, rules] = await Promise.all([this.failovers.enabled(domain.id), this.rules.ofDomain(domain.id)]);
     const seen = rules.filter(({ config: { host, type, primary, backup } }) =>
       [...primary, ...backup].every(
         (value) => judgeRecord(domain.access, domain.id, 'read', { host, type, value, ttl: 1 }).allowed,
@@ -68,7 +71,7 @@ export class FailoverService {
       unreachable(path, address, outboundDeny, outboundAllow),
     );
     await this.switcher.alone(domain.id, async () => {
-      const known = new Map((await this.store.of(domain.id)).map((rule) => [rule.id, rule]));
+      const known = new Map((await this.rules.ofDomain(domain.id)).map((rule) => [rule.id, rule]));
       const strange = inputs.findIndex(({ id }) => (id ?? null) !== null && !known.has(id as number));
       if (strange >= 0)
         throw errors.field(`rules.${strange}.id`, 'is no rule of this domain; leave it out for a new one');
@@ -76,18 +79,18 @@ export class FailoverService {
       if (twice >= 0) throw errors.field(`rules.${twice}.id`, 'is named twice', 'duplicate');
       const served = await this.rrsets.values(domain.id, configs);
       await this.db.transaction(async (manager) => {
-        const before = await this.store.enabled(domain.id, manager);
+        const before = await this.failovers.enabled(domain.id, manager);
         // as it is now: checks go on
-        const current = new Map((await this.store.of(domain.id, manager)).map((rule) => [rule.id, rule]));
+        const current = new Map((await this.rules.ofDomain(domain.id, manager)).map((rule) => [rule.id, rule]));
         const named = new Set(inputs.map(({ id }) => id));
         const gone = [...current.keys()].filter((id) => !named.has(id));
-        await this.store.remove(gone, manager);
+        await this.rules.remove(gone, manager);
         for (const [position, config] of configs.entries()) {
           const input = inputs[position] as FailoverRuleInput;
           const rule = current.get(input.id ?? 0);
           await this.write(manager, me, domain, { position, config, input, now: served[position] ?? [] }, rule);
         }
-        await this.store.enable(domain.id, enabled, manager);
+        await this.enable(domain.id, before, enabled, manager);
         await this.audit.write(manager, me, {
           action: 'failover.update',
           domain,
@@ -98,6 +101,23 @@ export class FailoverService {
       });
     });
     return this.get(domain);
+  }
+
+  /** Changes the version of all rules, too, so that the change is noticed, and no switch goes on that was decided. */
+  private async enable(
+    domainId: number,
+    before: boolean | null,
+    enabled: boolean,
+    manager: EntityManager,
+  ): Promise<void> {
+    if (before === enabled) return;
+    if (before === null) {
+      // all its rules are new
+      await this.failovers.add(domainId, enabled, manager);
+      return;
+    }
+    await this.failovers.setEnabled(domainId, enabled, manager);
+    await this.rules.raiseVersions(domainId, manager);
   }
 
   private async write(
@@ -120,7 +140,7 @@ export class FailoverService {
     if (!rule) {
       this.assertMayRead(me, position, config);
       const none = { hold_reason: null, checks: {}, switched_at: null, switches: 0, recent: [] };
-      await this.store.add({ ...fields, ...anew, ...none, ...makerOf(me), domain_id: domain.id, version: 1 }, manager);
+      await this.rules.add({ ...fields, ...anew, ...none, ...makerOf(me), domain_id: domain.id, version: 1 }, manager);
       return;
     }
     const old = rule.config;
@@ -136,16 +156,18 @@ export class FailoverService {
     const taken = released || !isDeepStrictEqual(config, old);
     if (taken) this.assertMayRead(me, position, config);
     const asked = JSON.stringify(old.check) === JSON.stringify(config.check) && rule.name === name;
+    const restart = released || !same ? anew : {};
+    const maker = taken ? makerOf(me) : {};
     const after: Partial<Rule> = {
       ...fields,
-      ...((released || !same) && anew),
-      ...(taken && makerOf(me)),
+      ...restart,
+      ...maker,
       hold_reason: hold && rule.hold ? rule.hold_reason : null,
       checks: asked ? checksOf(config, rule.checks) : {},
     };
     // what was read and is sent back as it is leaves the version as it is
     if (isDeepStrictEqual({ ...rule, ...after }, rule)) return;
-    const changed = await this.store.change(rule, after, manager);
+    const changed = await this.rules.change(rule, after, manager);
     if (!changed) throw errors.conflict('A rule is being switched right now; try again');
   }
 
@@ -164,8 +186,9 @@ export class FailoverService {
   remove(me: Caller, domain: OpenDomain): Promise<void> {
     return this.switcher.alone(domain.id, () =>
       this.db.transaction(async (manager) => {
-        const before = await this.store.of(domain.id, manager);
-        await this.store.clear(domain.id, manager);
+        const before = await this.rules.ofDomain(domain.id, manager);
+        await this.rules.removeOfDomain(domain.id, manager);
+        await this.failovers.remove(domain.id, manager);
         await this.audit.write(manager, me, {
           action: 'failover.delete',
           domain,
@@ -188,7 +211,7 @@ export class FailoverService {
     { to, hold }: SwitchInput,
     dryRun: boolean,
   ): Promise<SwitchResult> {
-    const rule = await this.store.one(id);
+    const rule = await this.rules.one(id);
     if (rule?.domain_id !== opened.id) throw errors.notFound('Failover rule');
     const domain = { ...(await this.domains.reload(opened.id)), access: opened.access };
     const { config } = rule;
@@ -207,12 +230,14 @@ export class FailoverService {
       return { ...result, ...found, change_set_id: null };
     }
     const why = `switched to ${to} by hand`;
-    if (rule.hold && !held) this.assertMayRead(me, rule.position, config);
+    const isReleased = rule.hold && !held;
+    if (isReleased) this.assertMayRead(me, rule.position, config);
+    const release = isReleased ? { maker: makerOf(me) } : {};
     try {
       const done = await this.switcher.switch(me, domain, rule, {
         target,
         why,
-        hold: { on: held, reason: held ? why : null, ...(rule.hold && !held && { maker: makerOf(me) }) },
+        hold: { on: held, reason: held ? why : null, ...release },
       });
       const found = { before: [...done.before], change_set_id: done.changeSet, refused: null };
       return { ...result, ...found, hold: done.rule.hold };

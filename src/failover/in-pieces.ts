@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { Db } from '../database/db.js';
-import type { Rule } from './rule-store.js';
+import type { Rule } from './rule.js';
 
 /** rules that are written in one transaction */
 const PIECE = 50;

@@ -5,9 +5,10 @@ import { Leases } from '../database/leases.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { RrsetsService } from '../records/rrsets/rrsets.service.js';
 import { sameValues, type Target } from './decide.js';
+import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { inPieces, type Outcome } from './in-pieces.js';
+import type { Rule } from './rule.js';
 import { RuleRights } from './rule-rights.service.js';
-import { type Rule, RuleStore } from './rule-store.js';
 import { Foreign, lockOf, mayHaveApplied, Stale, Switcher, WAIT_MS } from './switcher.service.js';
 
 /** rules of one domain that are switched in one list */
@@ -36,7 +37,7 @@ export class MassSwitch {
   constructor(
     private readonly db: Db,
     private readonly leases: Leases,
-    private readonly store: RuleStore,
+    private readonly rules: FailoverRulesRepository,
     private readonly rrsets: RrsetsService,
     private readonly rights: RuleRights,
     private readonly switcher: Switcher,
@@ -137,7 +138,7 @@ export class MassSwitch {
     }
     const untouched = list.filter(({ error }) => !(error instanceof Foreign) && !mayHaveApplied(error));
     await this.inPieces(untouched, ({ turn, rule }, manager) =>
-      this.store.change(rule, { intended: turn.rule.intended }, manager),
+      this.rules.change(rule, { intended: turn.rule.intended }, manager),
     );
   }
 

@@ -4,8 +4,9 @@ import { type Maker } from '../common/maker.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { Makers } from '../tokens/makers.service.js';
+import { FailoverRulesRepository } from './failover-rules.repository.js';
+import type { Rule } from './rule.js';
 import { readsInside } from './rule-config.js';
-import { type Rule, RuleStore } from './rule-store.js';
 
 /** How the right of a rule's maker stands. */
 export interface Standing {
@@ -20,13 +21,13 @@ export interface Standing {
 export class RuleRights {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
-    private readonly store: RuleStore,
+    private readonly rules: FailoverRulesRepository,
     private readonly makers: Makers,
   ) {}
 
   /** By rule; each maker is asked for once. A rule whose domain is gone has none. */
   async of(rules: readonly Rule[]): Promise<Map<number, Standing>> {
-    const owners = await this.store.owners(rules.flatMap((rule) => (rule.maker_id === null ? [rule.domain_id] : [])));
+    const owners = await this.rules.owners(rules.flatMap((rule) => (rule.maker_id === null ? [rule.domain_id] : [])));
     const groups = new Map<string, { maker: Maker; rules: Rule[] }>();
     for (const rule of rules) {
       const maker = makerOf(rule, owners);

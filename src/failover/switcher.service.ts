@@ -17,9 +17,10 @@ import { ProviderError } from '../providers/kit/http/errors.js';
 import { RrsetsService, SetChanged } from '../records/rrsets/rrsets.service.js';
 import { type HeldThing, Makers } from '../tokens/makers.service.js';
 import { isAsLeft, lastHour, sameValues, type Target } from './decide.js';
+import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { inPieces, type Outcome } from './in-pieces.js';
+import { type Rule, servedBy } from './rule.js';
 import { RuleRights } from './rule-rights.service.js';
-import { type Rule, RuleStore, servedBy } from './rule-store.js';
 
 /** rules that a notice about many names */
 const NAMED = 10;
@@ -94,7 +95,7 @@ export class Switcher {
   constructor(
     private readonly db: Db,
     private readonly leases: Leases,
-    private readonly store: RuleStore,
+    private readonly rules: FailoverRulesRepository,
     private readonly domains: DomainsService,
     private readonly sync: RecordSyncService,
     private readonly rrsets: RrsetsService,
@@ -164,7 +165,7 @@ export class Switcher {
       if (actor === 'system' && error instanceof Foreign)
         return { rule: await this.holds(begun, error.message), before, changeSet: null };
       // what failed is told, whatever becomes of this
-      if (!mayHaveApplied(error)) await this.store.change(begun, { intended: rule.intended }).catch(() => null);
+      if (!mayHaveApplied(error)) await this.rules.change(begun, { intended: rule.intended }).catch(() => null);
       throw error;
     }
     const after = await this.db.transaction((manager) =>
@@ -179,7 +180,7 @@ export class Switcher {
   /** Notes what a switch is about to write: so it is known again when it is cut off, as is one before it. */
   begin(rule: Rule, { values }: Target, manager?: EntityManager): Promise<Rule | null> {
     const intended = [...new Set([...(rule.intended ?? []), ...values])];
-    return this.store.change(rule, { intended }, manager);
+    return this.rules.change(rule, { intended }, manager);
   }
 
   /**
@@ -197,7 +198,7 @@ export class Switcher {
     const { config } = rule;
     const served = { active: target.active, served: target.values, intended: null };
     if (actor === 'system' && changeSet === null && sameValues(target.values, servedBy(rule)))
-      return this.store.change(rule, served, manager);
+      return this.rules.change(rule, served, manager);
     const fields: Partial<Rule> = {
       ...served,
       switched_at: now(),
@@ -207,7 +208,7 @@ export class Switcher {
       ...(hold && { hold: hold.on, hold_reason: hold.reason, ...hold.maker }),
     };
     const named = `${rule.name} ${config.type}`;
-    const changed = await this.store.change(rule, fields, manager);
+    const changed = await this.rules.change(rule, fields, manager);
     if (!changed) return null;
     await this.audit.write(manager, actor, {
       action: 'failover.switch',
@@ -303,7 +304,7 @@ export class Switcher {
     const known = new Set(list.map(({ rule }) => rule.id));
     // one that is being switched is held by who is at it
     const isOther = ({ id, hold, intended }: Rule) => !known.has(id) && !hold && intended === null;
-    const others = (await this.store.of(domainId)).filter(isOther);
+    const others = (await this.rules.ofDomain(domainId)).filter(isOther);
     const standings = await this.rights.of(others);
     const more = others.flatMap((rule) => {
       const reason = standings.get(rule.id)?.ended;
@@ -385,7 +386,7 @@ export class Switcher {
 
   /** Notes that a rule is on hold. @returns the rule as it is now; null: somebody else has written it */
   private async held(manager: EntityManager, rule: Rule, domain: string, reason: string): Promise<Rule | null> {
-    const held = await this.store.change(rule, { hold: true, hold_reason: reason, intended: null }, manager);
+    const held = await this.rules.change(rule, { hold: true, hold_reason: reason, intended: null }, manager);
     if (!held) return null;
     await this.audit.write(manager, 'system', {
       action: 'failover.hold',

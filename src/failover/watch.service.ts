@@ -22,10 +22,11 @@ import {
   targetOf,
   UNKNOWN,
 } from './decide.js';
+import { type Checked, FailoverRulesRepository } from './failover-rules.repository.js';
 import type { Outcome } from './in-pieces.js';
 import { MassSwitch, type Turn } from './mass-switch.service.js';
+import { checksOf, type FollowedRule, type Rule, servedBy } from './rule.js';
 import { RuleRights, type Standing } from './rule-rights.service.js';
-import { type Checked, checksOf, type FollowedRule, type Rule, RuleStore, servedBy } from './rule-store.js';
 import { Stale, Switcher } from './switcher.service.js';
 import { Votes } from './votes.service.js';
 
@@ -94,7 +95,7 @@ export class Watch implements OnModuleInit {
 
   constructor(
     private readonly jobs: Jobs,
-    private readonly store: RuleStore,
+    private readonly rules: FailoverRulesRepository,
     private readonly votes: Votes,
     private readonly switcher: Switcher,
     private readonly mass: MassSwitch,
@@ -108,6 +109,7 @@ export class Watch implements OnModuleInit {
       (signal) => apart(() => this.run(signal)),
       () => this.stopped(),
     );
+    provide('zoneward_failover_rules', () => this.rules.countByState());
     provide('zoneward_failover_checks_stopped', async () => ({ rules: (await this.late()).length }));
   }
 
@@ -115,7 +117,7 @@ export class Watch implements OnModuleInit {
   private late(): Promise<Checked[]> {
     if (this.lateUntil < performance.now()) {
       this.lateUntil = performance.now() + LATE_KEPT_MS;
-      this.lateRules = this.store.checked().then((all) => all.filter(isLate));
+      this.lateRules = this.rules.lastChecks().then((all) => all.filter(isLate));
       this.lateRules.catch(() => {
         this.lateUntil = 0;
       });
@@ -168,9 +170,9 @@ export class Watch implements OnModuleInit {
 
   /** Takes over what was changed of the rules. */
   private async follow(): Promise<void> {
-    const mark = await this.store.mark();
+    const mark = await this.rules.revision();
     if (mark === this.mark) return;
-    const rules = new Map((await this.store.followed()).map((rule) => [rule.id, rule]));
+    const rules = new Map((await this.rules.followed()).map((rule) => [rule.id, rule]));
     const standings = await this.rights.of([...rules.values()]);
     this.mark = mark;
     for (const [id, one] of this.watched) {
@@ -361,7 +363,7 @@ export class Watch implements OnModuleInit {
     const ids = [...this.found];
     this.found.clear();
     try {
-      await this.store.keep(ids.flatMap((id) => this.watched.get(id)?.rule ?? []));
+      await this.rules.writeChecks(ids.flatMap((id) => this.watched.get(id)?.rule ?? []));
     } catch (error) {
       for (const id of ids) this.found.add(id);
       throw error;

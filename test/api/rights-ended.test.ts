@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Db } from '../../src/database/db.js';
+import { FailoverRulesRepository } from '../../src/failover/failover-rules.repository.js';
+import type { FollowedRule } from '../../src/failover/rule.js';
 import { RuleRights } from '../../src/failover/rule-rights.service.js';
-import { type FollowedRule, RuleStore } from '../../src/failover/rule-store.js';
 import { Jobs } from '../../src/jobs/jobs.js';
 import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
 import { addUser, openDatabase } from '../support/database.js';
@@ -273,7 +274,7 @@ for (const { kind, skip } of databases()) {
         const rule = { type: 'A', primary: [PRIMARY], backup: [], check: { ...check, port: targets.port } };
         done(await owner.post(failover(), { enabled: true, rules: [{ host: 'one', ...rule }] }));
         const app = applicationOf(world.server.dataDir);
-        const stored = (await app?.get(RuleStore).followed())?.[0] as FollowedRule;
+        const stored = (await app?.get(FailoverRulesRepository).followed())?.[0] as FollowedRule;
         const many = Array.from({ length: 150 }, (_, i) => ({ ...stored, id: i + 1, maker_id: null }));
         const statements = tellStatements();
         const standings = await app?.get(RuleRights).of(many);

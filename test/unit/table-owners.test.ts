@@ -63,8 +63,8 @@ const READS: Record<string, Record<string, string>> = {
     domains: 'which domains ask for it, with their hosts, in one statement',
     dns_records: 'the hosts with addresses, of all such domains in one statement',
   },
-  'failover/rule-store.ts': {
-    domains: 'whose places the checks of a rule take, and who made those without a maker, of many in one statement',
+  'failover/failover-rules.repository.ts': {
+    domains: 'the owner of a rule’s domain, who has the slots of its checks, and stands for a maker that is not known',
   },
   'records/sync/full-resync.service.ts': { domains: 'all of them, with the number of their records' },
   'changes/change-sets.repository.ts': { domains: 'the account of what is to be settled; sets outlive their domains' },
