@@ -11,10 +11,13 @@ import { FailoverService } from './failover.service.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { FailoversRepository } from './failovers.repository.js';
 import { MassSwitch } from './mass-switch.service.js';
+import { RuleHolds } from './rule-holds.service.js';
 import { RuleRights } from './rule-rights.service.js';
+import { SwitchReview } from './switch-review.service.js';
 import { Switcher } from './switcher.service.js';
 import { Votes } from './votes.service.js';
 import { Watch } from './watch.service.js';
+import { ZoneReadings } from './zone-readings.service.js';
 
 @Module({
   imports: [DomainsModule, RecordsModule, TokensModule],
@@ -24,8 +27,11 @@ import { Watch } from './watch.service.js';
     FailoversRepository,
     FailoverRulesRepository,
     RuleRights,
+    RuleHolds,
     Switcher,
+    SwitchReview,
     MassSwitch,
+    ZoneReadings,
     Watch,
     Votes,
     Checker,

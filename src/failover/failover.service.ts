@@ -28,9 +28,10 @@ import type {
 } from './failover.dto.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { FailoversRepository } from './failovers.repository.js';
+import { Stale } from './judge.js';
 import { checksOf, type Rule } from './rule.js';
 import { configsOf, readsInside, unreachable } from './rule-config.js';
-import { Stale, Switcher } from './switcher.service.js';
+import { Switcher } from './switcher.service.js';
 
 /** The rules of a domain, for the API. */
 @Injectable()

@@ -7,9 +7,13 @@ import { RrsetsService } from '../records/rrsets/rrsets.service.js';
 import { sameValues, type Target } from './decide.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { inPieces, type Outcome } from './in-pieces.js';
+import { Foreign, mayHaveApplied, Stale, valuesToWrite } from './judge.js';
 import type { Rule } from './rule.js';
+import { RuleHolds } from './rule-holds.service.js';
 import { RuleRights } from './rule-rights.service.js';
-import { Foreign, lockOf, mayHaveApplied, Stale, Switcher, WAIT_MS } from './switcher.service.js';
+import { SwitchReview } from './switch-review.service.js';
+import { lockOf, Switcher, WAIT_MS } from './switcher.service.js';
+import { ZoneReadings } from './zone-readings.service.js';
 
 /** rules of one domain that are switched in one list */
 const MOST = 500;
@@ -40,7 +44,10 @@ export class MassSwitch {
     private readonly rules: FailoverRulesRepository,
     private readonly rrsets: RrsetsService,
     private readonly rights: RuleRights,
+    private readonly holds: RuleHolds,
+    private readonly readings: ZoneReadings,
     private readonly switcher: Switcher,
+    private readonly review: SwitchReview,
   ) {}
 
   /** How many rules of a domain go together. */
@@ -56,7 +63,7 @@ export class MassSwitch {
     try {
       if (turns.length === 1) return [await this.switcher.byItself(rule, target, why, wanted)];
       const domain = await this.switcher.opened(rule.domain_id);
-      await this.switcher.fresh(domain);
+      await this.readings.refresh(domain);
       const within = lockOf(domain.id);
       const names = turns.map((turn) => `${within}|${turn.rule.id}`);
       return await this.leases.hold(names, WAIT_MS, () => this.locked(domain, turns), { within });
@@ -74,7 +81,7 @@ export class MassSwitch {
       choose: (values: string[]) => {
         before.set(turn, values);
         if (!turn.wanted()) throw new Stale();
-        return this.switcher.judged(turn.rule, turn.target, values);
+        return valuesToWrite(turn.rule, turn.target, values);
       },
     }));
     const options = { door: 'failover', comment: commentOf(begun) } as const;
@@ -104,8 +111,8 @@ export class MassSwitch {
       const isNews = !(rule instanceof Error) && rule.switches > turn.rule.switches;
       return isNews ? [{ turn, rule, before: before.get(turn) ?? [] }] : [];
     });
-    const looked = switched.length ? await this.switcher.looked('system', domain, switched) : [];
-    for (const [i, { turn, rule }] of switched.entries()) outcomes.set(turn, looked[i] ?? rule);
+    const reviewed = switched.length ? await this.review.review('system', domain, switched) : [];
+    for (const [i, { turn, rule }] of switched.entries()) outcomes.set(turn, reviewed[i] ?? rule);
     return turns.map((turn) => outcomes.get(turn) as Outcome);
   }
 
@@ -119,7 +126,7 @@ export class MassSwitch {
       return reason ? [{ turn, rule: turn.rule, reason }] : [];
     });
     const [first] = over;
-    const held = first ? await this.switcher.endedIn(first.rule.domain_id, over) : [];
+    const held = first ? await this.holds.holdEndedOf(first.rule.domain_id, over) : [];
     for (const [i, { turn }] of over.entries()) outcomes.set(turn, held[i] as Outcome);
     const rules = await this.inPieces(going, ({ rule, target }, manager) => this.switcher.begin(rule, target, manager));
     return going.flatMap((turn, i) => {
@@ -133,7 +140,7 @@ export class MassSwitch {
   /** Puts those on hold whose sets somebody else has changed; the others are tried again. */
   private async failed(list: readonly (Begun & { error: Error })[], outcomes: Map<Turn, Outcome>): Promise<void> {
     for (const { turn, rule, error } of list) {
-      const held = error instanceof Foreign ? this.switcher.holds(rule, error.message) : Promise.resolve(error);
+      const held = error instanceof Foreign ? this.holds.hold(rule, error.message) : Promise.resolve(error);
       outcomes.set(turn, await held.catch((failure: Error) => failure));
     }
     const untouched = list.filter(({ error }) => !(error instanceof Foreign) && !mayHaveApplied(error));

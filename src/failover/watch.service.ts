@@ -24,10 +24,11 @@ import {
 } from './decide.js';
 import { type Checked, FailoverRulesRepository } from './failover-rules.repository.js';
 import type { Outcome } from './in-pieces.js';
+import { Stale } from './judge.js';
 import { MassSwitch, type Turn } from './mass-switch.service.js';
 import { checksOf, type FollowedRule, type Rule, servedBy } from './rule.js';
+import { RuleHolds } from './rule-holds.service.js';
 import { RuleRights, type Standing } from './rule-rights.service.js';
-import { Stale, Switcher } from './switcher.service.js';
 import { Votes } from './votes.service.js';
 
 /**
@@ -97,7 +98,7 @@ export class Watch implements OnModuleInit {
     private readonly jobs: Jobs,
     private readonly rules: FailoverRulesRepository,
     private readonly votes: Votes,
-    private readonly switcher: Switcher,
+    private readonly holds: RuleHolds,
     private readonly mass: MassSwitch,
     private readonly rights: RuleRights,
   ) {}
@@ -201,7 +202,7 @@ export class Watch implements OnModuleInit {
       return reason && !one.rule.hold && !one.switching ? [{ one, rule: one.rule, reason }] : [];
     });
     if (!over.length) return;
-    const outcomes = await this.switcher.allEnded(over);
+    const outcomes = await this.holds.holdEnded(over);
     this.mark = '';
     for (const [i, { one }] of over.entries()) {
       const held = outcomes[i] as Outcome;
@@ -298,7 +299,7 @@ export class Watch implements OnModuleInit {
       one.limitTold = true;
       const words = `it has switched ${config.max_switches_per_hour} times within an hour, and brings nothing back until ${until}`;
       log().warn({ rule: rule.id, name: rule.name }, words);
-      void this.switcher.failed(rule, words).catch(() => undefined);
+      void this.holds.notifyFailure(rule, words).catch(() => undefined);
       return;
     }
     one.switching = true;
@@ -355,7 +356,8 @@ export class Watch implements OnModuleInit {
     one.alone = wasOneOfMany && outcome instanceof AppError && outcome.status === 409;
     const { message } = outcome;
     log().warn({ rule: rule.id, name: rule.name, err: message }, 'a switch failed; it will be tried again');
-    if (one.failures === 1) await this.switcher.failed(rule, `the switch failed: ${message}`).catch(() => undefined);
+    if (one.failures === 1)
+      await this.holds.notifyFailure(rule, `the switch failed: ${message}`).catch(() => undefined);
   }
 
   /** Writes what checks found out. */
