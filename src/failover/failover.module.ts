@@ -10,9 +10,11 @@ import { FailoverController } from './failover.controller.js';
 import { FailoverService } from './failover.service.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { FailoversRepository } from './failovers.repository.js';
+import { LateChecks } from './late-checks.service.js';
 import { MassSwitch } from './mass-switch.service.js';
 import { RuleHolds } from './rule-holds.service.js';
 import { RuleRights } from './rule-rights.service.js';
+import { SwitchQueue } from './switch-queue.service.js';
 import { SwitchReview } from './switch-review.service.js';
 import { Switcher } from './switcher.service.js';
 import { Votes } from './votes.service.js';
@@ -31,8 +33,10 @@ import { ZoneReadings } from './zone-readings.service.js';
     Switcher,
     SwitchReview,
     MassSwitch,
+    SwitchQueue,
     ZoneReadings,
     Watch,
+    LateChecks,
     Votes,
     Checker,
     CheckerNodesRepository,
