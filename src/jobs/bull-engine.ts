@@ -5,40 +5,38 @@ import { log } from '../common/logger.js';
 import type { RedisLink } from '../redis/redis-link.js';
 import type { Engine } from './engine.js';
 
-/** runs that this process has at once */
+/** runs of this process at once */
 const CONCURRENCY = 32;
-/** ms after which the run of a process that is gone is handed to another one */
+/** ms after which a run of a process that died is handed to another one */
 const LOCK_MS = 30_000;
 const STOP_MS = 1000;
 const RETRY_MS = 1000;
-/** ticks that are remembered as planned */
+/** planned ticks that are remembered */
 const MAX_PLANNED = 2000;
-
-/** entries of BullMQ's own log, which nobody reads but who looks for what went wrong */
+/** entries of BullMQ's own event log, which is for debugging only */
 const MAX_EVENTS = 1000;
 
 const failed = (error: Error): void => log().debug({ err: error.message }, 'BullMQ');
 
-/** What BullMQ has of one connection: when it breaks another one is made, since BullMQ's own may not come back. */
+/** BullMQ on one connection; it is replaced when the connection breaks, since BullMQ may not reconnect by itself. */
 interface Line {
   queue: Queue;
   worker: Worker;
   clients: Redis[];
 }
 
-/** BullMQ, over Redis: every tick of a job is a delayed job there, named after both, so that it exists once. */
+/** BullMQ, over Redis: each tick of a job is a delayed job there, whose name makes it unique. */
 export class BullEngine implements Engine {
   private line: Line | null = null;
-  /** the next tick of jobs as it was planned from here */
+  /** by job, the next tick that this process has planned */
   private readonly planned = new Map<number, string>();
   private stopped = false;
   private resting = false;
 
   /**
-   * @param redis tells when Redis comes and goes
    * @param name of the installation, so that several may share one Redis
-   * @param due a job is due; ends with its run
-   * @param changed Redis came, or went away
+   * @param due runs a job that is due, and resolves when the run ends
+   * @param changed called when Redis became available or unavailable
    */
   constructor(
     private readonly redis: RedisLink,
@@ -51,7 +49,7 @@ export class BullEngine implements Engine {
     return this.line !== null;
   }
 
-  /** Its package is loaded where it is needed only. Redis may be away, and may come later. */
+  /** Loads the package only when it is needed. Redis may be unavailable, and become available later. */
   async start(): Promise<void> {
     const bull = await import('bullmq');
     this.redis.follow((client) => {
@@ -68,7 +66,7 @@ export class BullEngine implements Engine {
     this.planned.set(id, at);
     const time = Date.parse(at);
     const delay = Math.max(0, time - timeMs());
-    // what is not planned is found in the database
+    // a tick that could not be planned is found in the database
     this.line.queue
       .add('due', { id }, { jobId: `${id}-${time}`, delay, timestamp: timeMs() })
       .catch(() => this.planned.delete(id));
@@ -92,11 +90,11 @@ export class BullEngine implements Engine {
     const kept = (client: Redis): Redis => {
       client.on('error', failed);
       clients.push(client);
-      // BullMQ makes more of it, and does not end all of them when Redis is away
+      // BullMQ duplicates the client, and does not close all duplicates when Redis is unavailable
       const { duplicate } = client;
       return Object.assign(client, { duplicate: (more: object) => kept(duplicate.call(client, more)) });
     };
-    // what blocks cannot share, and has no limit of time
+    // blocking commands need a connection of their own, without a timeout
     const patient = { maxRetriesPerRequest: null, enableOfflineQueue: true, lazyConnect: false };
     const connection = kept(link.duplicate({ ...patient, commandTimeout: undefined }));
     const options = { prefix: 'zoneward:jobs', connection };
@@ -111,14 +109,14 @@ export class BullEngine implements Engine {
       lockDuration: LOCK_MS,
       runRetryDelay: RETRY_MS,
     });
-    // the link sees the same, and tells it
+    // the link sees the same errors, and logs them
     queue.on('error', failed);
     worker.on('error', failed);
     if (this.resting) void worker.pause(true).catch(failed);
     this.line = { queue, worker, clients };
   }
 
-  /** What runs is waited for by who runs it. */
+  /** Does not wait for runs: the runner does. */
   private async hangUp(): Promise<void> {
     const { line } = this;
     this.line = null;

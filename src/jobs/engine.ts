@@ -1,15 +1,14 @@
 /**
- * What tells the processes that a job is due. The table of jobs decides who does it, whatever the engine: without
- * Redis each process looks there by itself; with Redis BullMQ hands each tick to one of them, and the look is the net
- * below, for what Redis lost.
+ * Hands out jobs that are due. With every engine the table of jobs decides which process runs a job. Without Redis each
+ * process polls the table; with Redis BullMQ hands each tick to one process, and polling only finds what Redis lost.
  */
 export interface Engine {
-  /** Whether it tells; else the processes look by themselves. */
+  /** Whether it hands out jobs; otherwise the processes poll the table. */
   readonly up: boolean;
   start(): Promise<void>;
-  /** A job will be due at this moment; to say so twice does nothing. */
+  /** Plans a job that will be due at this moment; planning it twice does nothing. */
   plan(id: number, at: string): void;
-  /** Whether this process is handed nothing, since it could not do it. */
+  /** Whether this process is handed no jobs, since it could not run them. */
   rest(resting: boolean): void;
   stop(): Promise<void>;
 }

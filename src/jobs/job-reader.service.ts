@@ -8,11 +8,11 @@ import { stoppedSince, subjectOf } from './job-state.js';
 import { Jobs } from './jobs.js';
 import { type JobFilter, JobsRepository, type ShownRow } from './jobs.repository.js';
 
-/** ms: a service that runs has begun a job since then */
+/** ms within which a running service has begun a job */
 const AT_WORK_MS = 5000;
 
 /** A job as the API shows it. */
-export interface JobShown {
+interface JobShown {
   id: number;
   name: string;
   kind: 'scheduled' | 'once';
@@ -32,7 +32,7 @@ export interface JobShown {
   created_at: string;
 }
 
-/** What there is to do, for administrators. */
+/** Jobs, for administrators. */
 @Injectable()
 export class JobReader implements OnModuleInit {
   constructor(
@@ -52,15 +52,15 @@ export class JobReader implements OnModuleInit {
     return { total, list: list.map((row) => shown(row, stopped)) };
   }
 
-  /** Whether a service works on this database, or did until a moment ago: it begins jobs all the time. */
+  /** Whether a service works on this database, or did a moment ago: it begins jobs all the time. */
   someBegan(): Promise<boolean> {
     return this.repository.someBegan(AT_WORK_MS);
   }
 
-  /** Scheduled jobs that nobody does, or that do not what they are for, and why it is thought so. */
+  /** Scheduled jobs that no process runs, or that do not do their work, and the reason to think so. */
   async stopped(): Promise<Map<number, { name: string; reason: string; since: string }>> {
     const found = new Map<number, { name: string; reason: string; since: string }>();
-    // those of a copy that waits for a word are meant to
+    // jobs of a restored copy do not run until an administrator releases it
     if (this.installation.paused) return found;
     for (const row of await this.repository.scheduled()) {
       const known = this.jobs.scheduled.get(row.name);
@@ -73,8 +73,8 @@ export class JobReader implements OnModuleInit {
   }
 
   /**
-   * How many there are of each state; `failing` are those that come again and again whose last run failed or that have
-   * stopped, `stopped` the latter, if there are any.
+   * Jobs by state; `failing` are scheduled jobs whose last run failed or that have stopped, `stopped` only the latter,
+   * if there are any.
    */
   async count(): Promise<Record<string, number>> {
     const stopped = await this.stopped();

@@ -47,7 +47,9 @@ const COLUMNS = 'id, name, kind, unique_key, payload, progress, every_ms, state,
 const SHOWN = `id, name, kind, unique_key, every_ms, state, next_at, runs, tries, progress, result, last_error,
   owner, created_at, started_at, ended_at`;
 
-/** A scheduled job is never given up: it counts as failing from a failure until a run ends well, and when it stopped. */
+/**
+ * A scheduled job is never given up: it counts as failing from a failure until a run ends well, and when it stopped.
+ */
 const failing = (stoppedIds: readonly number[]): string => {
   const failed = `kind = 'scheduled' AND last_error IS NOT NULL`;
   return stoppedIds.length ? `(${failed} OR id IN (${stoppedIds.join(', ')}))` : `(${failed})`;

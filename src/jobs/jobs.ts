@@ -4,56 +4,56 @@ import type { Owner } from '../common/fair-pool.js';
 import { JobQueue } from './job-queue.service.js';
 import { JobsRepository } from './jobs.repository.js';
 
-/** A job that comes again and again. */
+/** A job that runs at an interval. */
 export interface Scheduled {
   everyMs: number;
   run: (signal: AbortSignal) => Promise<void>;
-  /** for one that goes on for long: why what it does has stopped although it runs; null: it has not */
+  /** of a job with long runs: why its work has stopped although it runs; null: it has not */
   stopped: () => Promise<string | null>;
 }
 
-/** What a run of a job can say and ask. */
+/** A run, as its handler sees it. */
 export interface JobRun {
   id: number;
   /** 1 for the first try */
   attempt: number;
-  /** how far another run came that did not get to its end; null: it begins at the beginning */
+  /** progress of an earlier run that did not end; null: the run begins at the beginning */
   before: object | null;
-  /** how far it is: kept with the job, once a second at most */
+  /** reports progress, which is stored with the job once a second at most */
   progress(value: object): void;
-  /** aborted when this process ends, or has lost the job: throw, and another process begins it again */
+  /** aborted when this process ends, or has lost the job: throw, and another process begins the job again */
   signal: AbortSignal;
 }
 
-/** How a kind of job is done that is done once. */
+/** How jobs of one name are done that run once. */
 export interface Handler<P = unknown> {
-  /** @returns what came of it, kept with the job */
+  /** @returns its result, which is stored with the job */
   run: (payload: P, job: JobRun) => Promise<unknown>;
-  /** whose places it takes; left out: nobody's */
+  /** whose slots it takes; left out: nobody's */
   user?: (payload: P) => Owner;
   /** how often it is tried, with growing delays; left out: six times in about three hours */
   tries?: number;
-  /** whether it may end well another time; left out: always */
+  /** whether another try may succeed; left out: always */
   retry?: (error: Error) => boolean;
-  /** after the last try; `told`: who asked for it waits, and is told */
+  /** called after the last try. @param told a caller waits for the job, and gets the error */
   dead?: (payload: P, error: Error, told: boolean) => Promise<void>;
 }
 
-/** A job that was begun for somebody who waits: ended, or going on. */
+/** A job that a caller waits for: ended, or going on. */
 export type Started<T> = { id: number; ended: true; result: T } | { id: number; ended: false };
 
-/** What does the jobs, in the service. */
+/** Runs the jobs, in the service. */
 export interface JobWorker {
-  /** there is something to do, perhaps */
+  /** there may be a job that is due */
   wake(): void;
   start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>>;
 }
 
 /**
- * What is done by itself, or goes on after its answer. Others say here what there is to do; `JobRunner` does it, in the
- * service only, so that a command of the administration may stand on rooms that have jobs. A run may be begun again
- * elsewhere when its process died, or could not reach the database for the length of a lease: what it does has to bear
- * that. No secrets in payloads, progress and results.
+ * Work in the background: scheduled, or continued after the answer to its request. Jobs are registered here, and run by
+ * `JobRunner` in the service only, so that the commands for administrators can use rooms that have jobs. When the
+ * process of a run died, or could not reach the database for the length of a lease, another one begins the run again:
+ * jobs have to bear that. No secrets in payloads, progress and results.
  */
 @Injectable()
 export class Jobs {
@@ -82,14 +82,14 @@ export class Jobs {
     this.scheduled.set(name, { everyMs, run, stopped });
   }
 
-  /** Call it in `onModuleInit`. Says how jobs of a name are done that are done once. */
+  /** Call it in `onModuleInit`. Registers the handler of jobs that run once. */
   handle<P>(name: string, handler: Handler<P>): void {
     this.assertNew(name);
     this.handlers.set(name, handler as Handler);
   }
 
   /**
-   * A job to be done once, by any process, soon. Not within a transaction: on SQLite it would wait for that one.
+   * A job to be run once, by any process, soon. Not within a transaction: on SQLite it would wait for that one.
    * @param key one with the same that has ended begins anew, one that waits is left as it is, one that runs is run once
    * more afterwards
    * @returns its id
@@ -101,9 +101,9 @@ export class Jobs {
   }
 
   /**
-   * Begins a job in this process, and waits for it for so long; then it goes on by itself. Without a place for it here
-   * it is not waited for: it begins where there is one. While somebody waits, a failure is theirs, and the last: such a
-   * job has ended as `done`, with its `last_error`.
+   * Begins a job in this process, and waits for it for so long; then it goes on in the background. Without a free slot
+   * in this process it is not waited for, and begins where there is one. A failure while the caller waits is thrown
+   * here, and not tried again: the job has ended as `done`, with its `last_error`.
    * @throws AppError 409001 while one with the same key runs; the job's own error
    */
   async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {
@@ -111,14 +111,14 @@ export class Jobs {
     return this.worker.start<T>(name, payload, key, waitMs);
   }
 
-  /** One that failed begins anew, one that waits does not wait any longer. @throws AppError 409001 */
+  /** A job that failed, or waits, is due now. @throws AppError 409001 */
   async again(id: number): Promise<void> {
     if (!(await this.repository.again(id)))
       throw errors.conflict('Only a job that failed, or waits, can be started again');
     this.worker?.wake();
   }
 
-  /** For the one that does them. */
+  /** For `JobRunner`. */
   attach(worker: JobWorker): void {
     this.worker = worker;
   }

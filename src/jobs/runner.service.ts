@@ -14,28 +14,28 @@ import { Jobs, type JobWorker, type Started } from './jobs.js';
 import { JobsRepository, LOOK } from './jobs.repository.js';
 import { JobRuns, type Looker } from './runs.js';
 
-/** ms between two looks at most, and at least */
+/** ms between two looks for due jobs at most, and at least */
 const LOOK_MS = 1000;
 const MIN_LOOK_MS = 20;
 /** pages of jobs that one look reads at most */
 const MOST_PAGES = 40;
-/** the same while Redis hands the jobs out, and how late one must be that it seems to have lost */
+/** ms between two looks while Redis hands out jobs, and how late a job must be that Redis seems to have lost */
 const NET_MS = 5000;
 const GRACE_MS = 3000;
-/** ms that the end waits for what runs: it is begun again elsewhere when it is cut off */
+/** ms that the shutdown waits for runs: those that are cut off begin again in another process */
 const STOP_WAIT_MS = 5000;
 const HOUR_MS = 3_600_000;
 /**
- * ms by which a job must be late that a process with a wrong clock takes it: where jobs were begun a moment ago, and
- * where nobody has begun any for long. The time that counts is the database's all the same.
+ * ms by which a job must be late before a process with a wrong clock takes it: where another process has begun jobs
+ * lately, and where none has. All times are the database's in either case.
  */
 const CLOCK_GRACE_MS = 5000;
 const ALONE_GRACE_MS = 60_000;
 const LATELY_MS = 600_000;
 
 /**
- * Looks for jobs that are due, by itself and told by Redis: of all processes the one whose compare-and-set takes a job
- * has it, and does it in `JobRuns`.
+ * Finds jobs that are due, by polling and through Redis. The process whose compare-and-set takes a job runs it, in
+ * `JobRuns`.
  */
 @Injectable()
 export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown, JobWorker, Looker {
@@ -44,12 +44,12 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   private engine: Engine | null = null;
   private timer: NodeJS.Timeout | undefined;
   private opened = false;
-  /** scheduled jobs that have their rows */
+  /** how many scheduled jobs have their rows */
   private registered = 0;
   private looking = false;
   private again = false;
   private looksAt = 0;
-  /** why the look before failed */
+  /** why the last look failed */
   private trouble: unknown = null;
 
   constructor(
@@ -75,12 +75,12 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     });
   }
 
-  /** Before the server waits for requests in flight: what runs ends soon. */
+  /** Before the server waits for requests in flight, so that runs end meanwhile. */
   onModuleDestroy(): void {
     this.stopping.abort();
   }
 
-  /** Before the others' shutdown, which closes the database: what was done must be noted. */
+  /** Before the database is closed: the ends of runs have to be written. */
   async beforeApplicationShutdown(): Promise<void> {
     clearTimeout(this.timer);
     await within(this.runs.ended(), STOP_WAIT_MS);
@@ -97,13 +97,13 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     return this.runs.start<T>(name, payload, key, waitMs);
   }
 
-  /** ms by which a job must be late before this process takes it: one with a wrong clock is the last to. */
+  /** ms by which a job must be late before this process takes it: a process with a wrong clock is the last to. */
   private async patience(): Promise<number> {
     if (!isClockOff()) return 0;
     return (await this.repository.someBegan(LATELY_MS)) ? CLOCK_GRACE_MS : ALONE_GRACE_MS;
   }
 
-  /** What is scheduled gets its rows, once. */
+  /** Makes the rows of scheduled jobs, once. */
   private async prepare(): Promise<void> {
     const { scheduled } = this.jobs;
     if (this.registered === scheduled.size) return;
@@ -115,7 +115,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
   private async useRedis(): Promise<void> {
     const due = async (id: number) => {
       let row = this.database.open ? await this.repository.one(id) : undefined;
-      // the clock of whoever handed it out may be a little ahead
+      // the clock of the process that planned it may be a little ahead
       const early = row?.state === 'waiting' ? Date.parse(row.next_at) - timeMs() : 0;
       if (early > 0 && early <= MAX_CLOCK_OFFSET_MS) {
         await sleep(early + 1);
@@ -143,7 +143,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
       const names = [...this.jobs.scheduled.keys(), ...this.jobs.handlers.keys()];
       const patience = this.database.open ? await this.patience() : 0;
       let rows = this.database.open ? await this.repository.next(names) : [];
-      // another database may have taken the place of ours: what is scheduled has rows, always
+      // no scheduled jobs: the database was replaced, and they need their rows again
       if (!rows.some(({ kind }) => kind === 'scheduled')) this.registered = 0;
       for (let page = 1; rows.length; page++) {
         let left = false;
@@ -153,7 +153,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
           else if (told) this.engine?.plan(row.id, row.next_at);
           else wait = Math.min(wait, Date.parse(row.next_at) - timeMs());
         }
-        // one owner's jobs for which there is no place hide nobody else's behind them
+        // jobs without a free slot for their owner must not hide jobs of others behind them
         const more = left && rows.length === LOOK && page < MOST_PAGES;
         rows = more ? await this.repository.next(names, rows.at(-1)) : [];
       }
@@ -168,7 +168,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     }
   }
 
-  /** The next look; one that was to come later is left out. */
+  /** Plans the next look, in place of the one that was planned. */
   private lookIn(ms: number): void {
     clearTimeout(this.timer);
     if (this.stopping.signal.aborted) return;
@@ -176,7 +176,7 @@ export class JobRunner implements OnModuleInit, OnModuleDestroy, BeforeApplicati
     this.timer = setTimeout(() => void this.look(), Math.max(MIN_LOOK_MS, ms)).unref();
   }
 
-  /** What this process knows to be due then. */
+  /** Plans for a job that will be due at this moment. */
   plan(id: number, at: string): void {
     const time = Date.parse(at);
     if (this.engine?.up) this.engine.plan(id, at);

@@ -20,9 +20,9 @@ const DELAYS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 
 const triesOf = ({ tries = DELAYS.length + 1 }: Handler): number => tries;
 
-/** Somebody who waits for the end of a job. */
+/** A caller that waits for the end of a job. */
 interface Watch {
-  /** it is about to be told */
+  /** it is about to get the result */
   ended: boolean;
   resolve: (result: unknown) => void;
   reject: (error: Error) => void;
@@ -34,26 +34,26 @@ export interface Run {
   once: boolean;
 }
 
-/** Whoever looks for jobs is told what comes of their runs. */
+/** The runner, as its runs see it. */
 export interface Looker {
-  /** there is something to do, perhaps */
+  /** there may be a job that is due */
   wake(): void;
   /** a job will be due at this moment */
   plan(id: number, at: string): void;
 }
 
-/** The jobs that this process does, from the taking of their rows to what is noted of their ends. */
+/** The runs of this process, from the claim of a row to what is written of its end. */
 export class JobRuns {
   private readonly running = new Map<number, Run>();
-  /** of jobs that are done once: those that come again and again wait for none of them */
+  /** of jobs that run once: scheduled jobs need no slot */
   private readonly pool = new FairPool('jobs');
-  /** on their way from the table to `running` */
+  /** claimed, but not in `running` yet */
   private readonly starting = new Set<Promise<unknown>>();
   private readonly watches = new Map<number, Watch>();
 
   /**
-   * @param stopping aborted when this process ends: what runs goes on elsewhere
-   * @param halted why this process may not do anything by itself now; null: it may
+   * @param stopping aborted when this process ends: its runs begin again in another one
+   * @param halted why this process may not run jobs now; null: it may
    */
   constructor(
     private readonly jobs: Jobs,
@@ -71,7 +71,7 @@ export class JobRuns {
     await Promise.all([...this.running.values()].map(({ end }) => end));
   }
 
-  /** Begins a job here for somebody who waits for so long, but no longer than their request; see `Jobs.start`. */
+  /** Begins a job for a caller that waits for so long, but no longer than its request; see `Jobs.start`. */
   async start<T>(name: string, payload: unknown, key: string | null, waitMs: number): Promise<Started<T>> {
     if (this.stopping.aborted) throw errors.notReady('The service is about to end; try again', 5);
     const halted = this.halted();
@@ -83,11 +83,11 @@ export class JobRuns {
     return ended;
   }
 
-  /** Takes a job, unless somebody else does or this process has enough, and begins it. */
+  /** Claims a job and begins it, unless another process does or there is no free slot for it. */
   async begin(row: DueRow): Promise<Run | null> {
     if (this.stopping.aborted || this.halted() || this.running.has(row.id)) return null;
-    const release = this.place(row.name, JSON.parse(row.payload), row.id);
-    // it stays due until there is a place
+    const release = this.slot(row.name, JSON.parse(row.payload), row.id);
+    // the job stays due until there is a slot
     if (!release) return null;
     const owner = newHolding();
     const ours = await this.repository.claim(row, owner).catch((error: Error) => {
@@ -102,11 +102,11 @@ export class JobRuns {
   }
 
   /**
-   * A place for a job that is done once; those that come again and again need none.
-   * @param id left out: it has no row yet, which would be of one run alone
-   * @returns what gives it back; null: there is none
+   * A slot for a job that runs once; scheduled jobs need none.
+   * @param id left out where the job has no row yet
+   * @returns frees the slot; null: there is none
    */
-  private place(name: string, payload: unknown, id?: number): (() => void) | null {
+  private slot(name: string, payload: unknown, id?: number): (() => void) | null {
     const handler = this.jobs.handlers.get(name);
     if (!handler) return () => undefined;
     const share: Share = { user: handler.user?.(payload) ?? null, ...(id !== undefined && { target: id }) };
@@ -114,8 +114,8 @@ export class JobRuns {
   }
 
   /**
-   * Takes a job for somebody who waits, and begins it; without a place for it it is left to whoever has one first.
-   * @returns what they are told, not waited for here
+   * Takes a job for a caller that waits, and begins it; without a free slot the first process that has one does.
+   * @returns the result for the caller, not waited for here
    */
   private async take<T>(
     name: string,
@@ -123,7 +123,7 @@ export class JobRuns {
     key: string | null,
     waitMs: number,
   ): Promise<{ ended: Promise<Started<T>> }> {
-    const release = this.place(name, payload);
+    const release = this.slot(name, payload);
     if (!release) {
       const { id } = this.unlessItRuns(await this.queue.put(name, payload, key, null));
       this.looker.wake();
@@ -166,17 +166,17 @@ export class JobRuns {
     return put;
   }
 
-  /** Begins the run of a job that is ours. */
+  /** Begins the run of a job that was claimed. */
   private keep(row: DueRow, owner: string, release: () => void): Run {
     const once = this.jobs.handlers.has(row.name);
-    // it goes on when whoever asked for it is answered
+    // the run goes on after its request is answered
     const end = withoutDeadline(() => this.run(row, owner))
       .catch((error: Error) => log().warn({ job: row.name, id: row.id, err: error.message }, 'a job is not noted'))
       .finally(() => {
         HOLDINGS.delete(owner);
         this.running.delete(row.id);
         release();
-        // another one may have waited for its place
+        // another job may wait for its slot
         if (once) this.looker.wake();
       });
     const run = { end, once };
@@ -192,7 +192,7 @@ export class JobRuns {
     const renew = async () => {
       if (progress !== told) this.tell(row, { what: 'progress', progress: progress && JSON.parse(progress) });
       told = progress;
-      // a database that is away may be back before the lease ends
+      // an unavailable database may be back before the lease ends
       const ours = await this.repository.renew(id, owner, progress).catch(() => true);
       if (!ours) lost.abort(new Error('somebody else has the job by now'));
     };
@@ -224,7 +224,7 @@ export class JobRuns {
     } catch (error) {
       const reason = error as Error;
       ending = { ...this.ill(row, reason), progress };
-      // whoever waits is told of a failure, not of the end of this process
+      // the caller gets a failure of the job, but not the end of this process
       tell = (watch) => (ending.error === undefined ? watch.resolve(this) : watch.reject(reason));
       if (ending.state !== 'waiting') failure = reason;
     } finally {
@@ -251,9 +251,9 @@ export class JobRuns {
     else if (error) this.tell(row, { what: 'failed', error, retry_at: state === 'waiting' ? nextAt : null });
   }
 
-  /** Of jobs that come again and again only that they begin to fail, and that they do no longer. */
+  /** Emits what happened; of scheduled jobs only that they begin to fail, and that they succeed again. */
   private tell(row: DueRow, news: Omit<JobNews, 'job_id' | 'name' | 'subject'>): void {
-    // by how the last one ended: a run whose process was killed counts as a try, and was no failure
+    // by the last error, not by tries: a run whose process was killed counts as a try, but was no failure
     const worth = this.jobs.handlers.has(row.name) || news.what === (row.last_error === null ? 'failed' : 'done');
     if (worth)
       void this.events.emit('job.changed', { ...news, job_id: row.id, name: row.name, subject: subjectOf(row) });
@@ -274,7 +274,7 @@ export class JobRuns {
     return { state: comes ? 'waiting' : 'done', nextAt: comes ? this.tick(row) : now(), error: null, tries: 0 };
   }
 
-  /** What becomes of a job that failed. */
+  /** How a run with an error ends. */
   private ill(row: DueRow, failure: Error): Ending {
     const { id, name, tries } = row;
     const error = failure.message || failure.name;
@@ -283,7 +283,7 @@ export class JobRuns {
       log().warn({ job: name, id, err: failure }, 'a job failed');
       return { state: 'waiting', nextAt: this.tick(row), error, tries };
     }
-    // cut off by the end of this process: another one goes on, and it was no try
+    // cut off by the end of this process: another one goes on, and the run does not count as a try
     if (this.stopping.aborted) return { state: 'waiting', nextAt: now(), tries: tries - 1 };
     const handler = this.jobs.handlers.get(name);
     const delay = DELAYS[Math.min(tries, DELAYS.length) - 1] ?? 0;
@@ -291,7 +291,7 @@ export class JobRuns {
     const over = told || !handler || tries >= triesOf(handler) || !(handler.retry?.(failure) ?? true);
     const words = over ? 'a job failed' : 'a job failed; it will be tried again';
     log().warn({ job: name, id, tries, err: error }, words);
-    // who waited knows: nobody has to look after it
+    // the caller has the error: nobody else has to look after the job
     const state = told ? 'done' : over ? 'failed' : 'waiting';
     return { state, nextAt: over ? now() : now(delay), error, tries };
   }
@@ -304,7 +304,7 @@ export class JobRuns {
     }
   }
 
-  /** The next tick of a scheduled job, in step with the one that was due; those that were missed are left out. */
+  /** The next tick of a scheduled job, in step with the one that was due; ticks that were missed are left out. */
   private tick({ name, state, next_at }: DueRow): string {
     const every = this.jobs.scheduled.get(name)?.everyMs ?? HOUR_MS;
     const from = state === 'waiting' ? Math.min(Date.parse(next_at), timeMs()) : timeMs();

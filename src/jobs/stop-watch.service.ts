@@ -6,10 +6,12 @@ import { Events } from '../events/events.js';
 import { JobReader } from './job-reader.service.js';
 import { JobsRepository } from './jobs.repository.js';
 
-/** ms between two looks; what both have seen has stopped: after a start all that is late is about to run */
+/** ms between two looks; a job has stopped when both find so: right after a start late jobs are about to run */
 const LOOK_MS = 10_000;
 
-/** Tells, once for all processes, of jobs that nobody does any more. Each process looks: no job could. */
+/**
+ * Reports scheduled jobs that have stopped, once for all processes. Each process looks, since a job could stop, too.
+ */
 @Injectable()
 export class StopWatch implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
