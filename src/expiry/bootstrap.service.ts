@@ -9,14 +9,14 @@ import { type HttpAnswer, RdapHttp } from './rdap.service.js';
 import { BUILT_IN } from './rdap-bases.js';
 
 const FILE = 'rdap-bootstrap.json';
-/** ms for which a copy is believed at least, and at most; and until the next try after a failure */
+/** ms for which a copy is valid at least, and at most; and until the next try after a failure */
 const KEEP_MS = 24 * 3_600_000;
 const MAX_KEEP_MS = 7 * 24 * 3_600_000;
 const AGAIN_MS = 3_600_000;
-/** ms for its turn and the answer */
+/** ms for the wait for a turn and the answer */
 const LIMIT_MS = 30_000;
 
-/** As it is kept in the data directory. */
+/** The list, as the data directory keeps it. */
 interface Copy {
   url: string;
   etag: string | null;
@@ -34,9 +34,9 @@ export interface Base {
 }
 
 /**
- * Which RDAP server is asked about which top level domain: the configuration's, else that of IANA's list (RFC 9224),
- * else, before it was fetched for the first time, the built-in one. The list is fetched when it is needed and old; a
- * broken one never takes the place of a good copy.
+ * Which RDAP server is asked about a top level domain: the configured one, else that of IANA's list (RFC 9224), else,
+ * as long as that was never fetched, the built-in one. The list is fetched when it is needed and outdated; an invalid
+ * one never replaces a good copy.
  */
 @Injectable()
 export class Bootstrap {
@@ -73,7 +73,7 @@ export class Bootstrap {
     return this.copy;
   }
 
-  /** That of the data directory, unless it is of another address. */
+  /** The copy in the data directory, unless it is of another URL. */
   private kept(): Copy | null {
     try {
       const copy = JSON.parse(readFileSync(this.path, 'utf8')) as Copy;
@@ -87,12 +87,10 @@ export class Bootstrap {
     const url = this.config.expiry.bootstrapUrl;
     const { copy = null } = this;
     try {
-      const headers = {
-        accept: 'application/json',
-        ...(copy?.etag && { 'if-none-match': copy.etag }),
-        ...(copy?.lastModified && { 'if-modified-since': copy.lastModified }),
-      };
-      // several may wait for it: none of them ends it
+      const headers: Record<string, string> = { accept: 'application/json' };
+      if (copy?.etag) headers['if-none-match'] = copy.etag;
+      if (copy?.lastModified) headers['if-modified-since'] = copy.lastModified;
+      // several callers may wait for the list: a signal of one of them must not end it
       const answer = await this.http.get(url, headers, AbortSignal.timeout(LIMIT_MS));
       if (copy && answer.status === 304) this.copy = { ...copy, until: untilOf(answer) };
       else if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);
@@ -120,7 +118,7 @@ function untilOf({ headers }: HttpAnswer): number {
   return Date.now() + Math.min(MAX_KEEP_MS, Math.max(KEEP_MS, Number(seconds) * 1000));
 }
 
-/** The list by top level domain, of several bases the one with https. @throws Error for everything but such a list */
+/** Bases by top level domain, https before http. @throws Error for everything but such a list */
 function basesIn(text: string): Record<string, string> {
   const { version, services } = JSON.parse(text) as { version?: unknown; services?: unknown };
   if (!/^1\./.test(String(version)) || !Array.isArray(services)) throw new Error('it is no list of RDAP servers');
