@@ -3,11 +3,11 @@
  * - `limited`: it takes no more questions now · `unavailable`: unreachable, too slow, failing
  * - `unreadable`: an answer that makes no sense, or not in the form that is known of this registry
  * - `unregistered`: the registry says that there is no such name
- * - `dateless`: nobody answers there for the top level domain, or in no form that is known, and without a date
+ * - `dateless`: the top level domain has no server, or one that answers in no known form and without a date
  */
 export type Silence = 'limited' | 'unavailable' | 'unreadable' | 'unregistered' | 'dateless';
 
-/** A registry was asked, and no date can be taken from what came: whatever is known stays as it is. */
+/** A registry's answer gives no date: what is known stays as it is. */
 export class RegistrySilence extends Error {
   constructor(
     readonly kind: Silence,

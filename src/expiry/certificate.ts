@@ -13,8 +13,7 @@ export interface Seen {
 }
 
 /**
- * The certificate that a host shows at an address. Whether it is believed is told, and does not matter here: of an
- * expired one the end is to be known, too.
+ * The certificate that a host shows at an address, also an invalid one: the end of an expired certificate matters, too.
  * @throws Error when none is shown
  */
 export function certificateOf(host: string, address: string, port: number): Promise<Seen> {

@@ -3,7 +3,7 @@ import { Id, Int, Str, Utc } from '../database/columns.js';
 import { Fleeting } from '../database/dump/tables.js';
 import { Domain } from '../domains/domain.entity.js';
 
-/** What a registry says of a name, for all zones at it and below it. Asked again when it is lost. */
+/** What a registry says of a name, for all zones at it and below it. Not in dumps: it can be asked again. */
 @Fleeting()
 @Entity('registrations')
 @Index('registrations_name_uq', ['name'], { unique: true })
@@ -12,11 +12,11 @@ export class Registration {
   @Id() id!: number;
   /** registrable, lower case, A-labels */
   @Str(253) name!: string;
-  /** the last date that was told; what could not be read never takes its place */
+  /** the last date that was read; an answer without one does not replace it */
   @Utc({ nullable: true }) expires_at!: string | null;
   /** rdap, whois, provider */
   @Str(8, { nullable: true }) source!: string | null;
-  /** last time that somebody was asked, whatever came of it */
+  /** the last question, whatever its result */
   @Utc({ nullable: true }) checked_at!: string | null;
   @Utc() next_at!: string;
   /** in a row */
@@ -24,7 +24,7 @@ export class Registration {
   @Str(255, { nullable: true }) error!: string | null;
 }
 
-/** A server of registries: when it may be asked again, by whichever process. */
+/** An RDAP or WHOIS server: when any process may ask it again. */
 @Fleeting()
 @Entity('registry_servers')
 export class RegistryServer {
@@ -33,7 +33,7 @@ export class RegistryServer {
   @Utc() next_at!: string;
   /** in a row */
   @Int() failures!: number;
-  /** limited, unavailable: it is not asked before, and why; null: it answers */
+  /** limited, unavailable: why it is not asked before `next_at`; null: it answers */
   @Str(12, { nullable: true }) state!: string | null;
   @Str(255, { nullable: true }) reason!: string | null;
 }
@@ -55,7 +55,7 @@ export class Certificate {
   @Str(255, { nullable: true }) issuer!: string | null;
   @Str(255, { nullable: true }) error!: string | null;
   @Utc({ nullable: true }) checked_at!: string | null;
-  /** the end that was reminded of, and how many days before it at last */
+  /** the end of the last reminder, and how many days before it that was */
   @Utc({ nullable: true }) told_for!: string | null;
   @Int({ nullable: true }) told_days!: number | null;
 }

@@ -12,7 +12,7 @@ import { TELL_NOTHING } from './whois-formats.js';
 
 export type Source = 'rdap' | 'whois' | 'provider';
 
-/** What came of asking: a date with who told it, or why there is none. */
+/** The result of a look-up: a date with its source, or why there is none. */
 export interface Looked {
   end: { expires_at: string; source: Source } | null;
   error: string | null;
@@ -22,7 +22,7 @@ export interface Looked {
 
 type Zone = Pick<Watched, 'id' | 'name' | 'account_id' | 'remote_id'>;
 
-/** Asks who may know when a registration ends: RDAP, then WHOIS, then the provider. */
+/** Asks when a registration ends: RDAP, then WHOIS, then the provider. */
 @Injectable()
 export class Lookup {
   constructor(
@@ -51,7 +51,7 @@ export class Lookup {
     return { end: null, error: failure ? failure.message : silent, failure };
   }
 
-  /** Null where the registry answers, and tells no date. @throws RegistrySilence */
+  /** Null where the registry answers without a date. @throws RegistrySilence */
   private async registry(name: string, signal: AbortSignal): Promise<Looked['end']> {
     const tld = tldOf(name);
     const base = await this.bootstrap.baseOf(tld);
@@ -64,7 +64,7 @@ export class Lookup {
         known = true;
       } catch (error) {
         if (!(error instanceof RegistrySilence)) throw error;
-        // limits are often shared, and nobody knows better than the registry what it does not know
+        // limits often count RDAP and WHOIS together, and of a name that RDAP does not know WHOIS knows nothing either
         if (error.kind === 'limited' || (error.kind === 'unregistered' && base.sure)) throw error;
         failure = error;
       }
@@ -78,7 +78,7 @@ export class Lookup {
       return end ? { expires_at: end, source: 'whois' } : null;
     } catch (error) {
       if (!(error instanceof RegistrySilence)) throw error;
-      // RDAP answered, and tells no date; a WHOIS that fails now may tell it another time
+      // RDAP answered without a date, and WHOIS has none; a WHOIS that fails may answer another time
       if (known && error.kind === 'dateless') return null;
       if (!failure) throw error;
       throw new RegistrySilence(error.kind, `RDAP: ${failure.message}; WHOIS: ${error.message}`, error.waitMs);
@@ -86,7 +86,7 @@ export class Lookup {
   }
 
   private async provider(zone: Zone): Promise<string | null> {
-    // a provider that cannot be asked tells nothing
+    // a provider that cannot be asked counts as one that knows no date
     const told = await this.facts.expiresAt(zone).catch(() => null);
     return told ? rfc3339(told) : null;
   }

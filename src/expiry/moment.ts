@@ -2,19 +2,19 @@ import { timeMs } from '../common/clock.js';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Zones by the names that registries write. */
+/** Time zones by the names that registries write. */
 const ZONES: Record<string, string> = { z: 'Z', utc: 'Z', gmt: 'Z', clt: '-04:00', clst: '-03:00', jst: '+09:00' };
 
-/** No registration ends before, nor so many years from now: such a date means something else, as 9999 does. */
+/** No registration ends before this year, or so many years from now: such dates, as 9999, mean something else. */
 const FIRST_YEAR = 1990;
 const MOST_YEARS = 101;
 
-/** Parts of a date as a pattern named them: `m` is a number or a month in English, `t` hh:mm[:ss], `z` a zone. */
+/** Named groups of a pattern: `m` is a number or a month in English, `t` hh:mm[:ss], `z` a time zone. */
 export type Parts = Partial<Record<'y' | 'm' | 'd' | 't' | 'z', string | undefined>>;
 
 /**
- * A moment in the stored form, out of its parts; null for anything that is no moment at which a registration may end.
- * @param zone where the text names none: `Z`, or an offset such as `+08:00`; days alone begin in UTC
+ * A moment in the stored form; null for anything that is no moment at which a registration may end.
+ * @param zone where the text has none: `Z`, or an offset such as `+08:00`; dates without a time begin in UTC
  */
 export function momentOf({ y, m, d, t, z }: Parts, zone = 'Z'): string | null {
   const month = /^\d+$/.test(m ?? '') ? Number(m) : MONTHS.indexOf((m ?? '').toLowerCase()) + 1;

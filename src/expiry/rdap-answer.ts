@@ -10,8 +10,8 @@ const isObject = (value: unknown): value is Json =>
 const plain = (value: unknown): string => (typeof value === 'string' ? value.trim().toLowerCase() : '');
 
 /**
- * The end of a registration out of an RDAP answer about it (RFC 9083); null where it names none, which is no mistake.
- * Whatever is not as it should be is refused as a whole rather than read in part.
+ * The end of a registration in an RDAP answer (RFC 9083); null where it has none, which is valid. An answer with
+ * anything invalid is refused as a whole.
  * @param name A-labels, lower case
  * @throws RegistrySilence `unreadable`
  */
@@ -29,7 +29,7 @@ export function readRdap(body: string, name: string): string | null {
   }
   if (plain(answer.objectClassName) !== 'domain') throw unreadable('it is not about a domain');
   const told = plain(answer.ldhName).replace(/\.$/, '');
-  // some registries name only what people write
+  // some registries give the U-labels only
   if ((told || toAscii(plain(answer.unicodeName)).replace(/\.$/, '')) !== name)
     throw unreadable('it is about another name');
   const { events = [] } = answer;

@@ -1,6 +1,6 @@
 /**
- * Where RDAP servers are, for the time until IANA's list was fetched for the first time, which then takes the place of
- * all this: the most used names of its edition of 13 February 2026 (data.iana.org/rdap/dns.json).
+ * RDAP servers for the time until IANA's list was fetched, which replaces all of them: the most used top level domains
+ * of its edition of 13 February 2026 (data.iana.org/rdap/dns.json).
  */
 const BASES: Record<string, string> = {
   'https://rdap.verisign.com/com/v1/': 'com',
@@ -41,7 +41,7 @@ const BASES: Record<string, string> = {
   'https://rdap.zdnsgtld.com/top/': 'top',
 };
 
-/** Top level domains whose base is their own path at one server. */
+/** Top level domains at one server, each with a path of its own. */
 const CENTRALNIC =
   'art best bond build cam college cyou fm fo fun gd host icu inc lat lol london monster online pics press pw quest rent ruhr saarland sbs site space store storage tech uno vg website xyz';
 

@@ -11,7 +11,7 @@ import { RegistryServers } from './registry-servers.service.js';
 const MAX_BODY_MIB = 4;
 const MAX_HOPS = 5;
 const LIMIT_MS = 15_000;
-/** some registries refuse the first alone */
+/** some registries refuse the first media type alone */
 const ACCEPT = 'application/rdap+json, application/json';
 
 /** An answer, after redirects. */
@@ -25,7 +25,7 @@ export interface HttpAnswer {
 
 /**
  * GET for RDAP: public addresses and those of OUTBOUND_ALLOW only, redirects followed and each checked again, bounded
- * time and size, each server at its pace.
+ * time and size, no more often than each server bears.
  */
 @Injectable()
 export class RdapHttp implements OnApplicationShutdown {
@@ -95,7 +95,7 @@ export class RdapHttp implements OnApplicationShutdown {
       if ([301, 302, 303, 307, 308].includes(status) && typeof location === 'string') return location;
       return { status, headers: answer.headers, body, server };
     } catch (error) {
-      // nobody waits any more: it says nothing of the server
+      // the caller has given up: that is no failure of the server
       patience.throwIfAborted();
       const { name, code, message } = error as { name: string; code?: string; message: string };
       throw await this.unavailable(server, name === 'TimeoutError' ? 'it takes too long' : `${code ?? message}`);

@@ -14,8 +14,9 @@ const MAX_PAUSE_MS = 6 * 3_600_000;
 const KEEP_MS = 30 * 24 * 3_600_000;
 
 /**
- * When each RDAP or WHOIS server may be asked: once a second by all processes together, and not at all for a while after
- * it said that it was asked too often, or did not answer. Kept in the database, so that a restart forgets no limit.
+ * When each RDAP or WHOIS server may be asked: once a second by all processes together, and not at all for a while
+ * after it said that it was asked too often, or did not answer. Kept in the database, so that a restart forgets no
+ * limit.
  */
 @Injectable()
 export class RegistryServers {

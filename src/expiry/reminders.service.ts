@@ -12,14 +12,14 @@ import { Registrations } from './registrations.service.js';
 
 const DAY_MS = 24 * 3_600_000;
 const TICK_MS = 15 * 60_000;
-/** reminders of one tick, the nearest ends first: what else waits for a channel gets through between them */
+/** reminders of one tick, the nearest ends first, so that other notices get through between them */
 const MOST = 20;
-/** ends that differ by less are the same one, as RDAP and WHOIS or two time zones tell it */
+/** ends that differ by less are the same one: RDAP and WHOIS, or two time zones, may differ */
 const SAME_MS = 3 * DAY_MS;
-/** of a certificate's life: those who renew by themselves do it at a third, and get some days for it */
+/** of a certificate's life: automatic renewal happens when a third is left, and has some days to succeed */
 const LATE = 0.3;
 
-/** Reminds of registrations and certificates that end soon: once for each end and each day of the settings. */
+/** Reminds of registrations and certificates that end soon, once for each end and each day of the settings. */
 @Injectable()
 export class Reminders implements OnModuleInit {
   constructor(
@@ -36,7 +36,7 @@ export class Reminders implements OnModuleInit {
     this.jobs.schedule('expiry.reminders', TICK_MS, () => this.tick());
   }
 
-  /** Looks at all ends. Until a channel asks for such reminders, none counts as told. */
+  /** Looks at all ends. As long as no channel wants such reminders, none counts as sent. */
   async tick(): Promise<void> {
     if (!(await this.notices.heard('domain.expiring'))) return;
     const { expiry_notice_days: days, timezone } = await this.settings.read('general');
@@ -51,7 +51,7 @@ export class Reminders implements OnModuleInit {
     }
   }
 
-  /** Domains of one registration with one end: they are reminded of together. */
+  /** Domains of one registration with one end, which share a reminder. */
   private groups(list: readonly Ending[]): Ending[][] {
     const groups = new Map<string, Ending[]>();
     for (const ending of list) {
@@ -86,7 +86,7 @@ export class Reminders implements OnModuleInit {
     const { host, domain, valid_from, valid_to, issuer, told_for, told_days } = shown;
     const life = (Date.parse(valid_to) - Date.parse(valid_from)) / DAY_MS;
     const first = Math.min(life * LATE, Math.max(...days));
-    // whole days, as they are kept
+    // whole days, as they are stored
     const due = reached(valid_to, [Math.ceil(first), ...days.filter((day) => day < first)], first);
     if (due === null || (told_for === valid_to && Number(told_days) <= due)) return false;
     return this.db.transaction(async (manager) => {
@@ -103,7 +103,7 @@ export class Reminders implements OnModuleInit {
 }
 
 /**
- * The fewest of these days that are left at most; null when there are more.
+ * The smallest of these numbers of days that are left at most; null when more are left.
  * @param most nothing is due before so many days
  */
 function reached(end: string, days: readonly number[], most = Number.POSITIVE_INFINITY): number | null {
@@ -112,7 +112,7 @@ function reached(end: string, days: readonly number[], most = Number.POSITIVE_IN
   return due.length && left <= most ? Math.min(...due) : null;
 }
 
-/** By the calendar of a time zone, so that the days and the date go together. */
+/** By the calendar of a time zone, so that the number of days and the date agree. */
 function inWords(end: string, zone: string): string {
   const day = dayOf(Date.parse(end), zone);
   if (end <= now()) return `has ended on ${day}`;

@@ -6,24 +6,24 @@ import type { WhoisFormat } from './whois-formats.js';
 const MOST_LINES = 2000;
 const LONGEST_LINE = 400;
 
-/** What registries say instead of an answer when they were asked too often. */
+/** What registries answer when they were asked too often. */
 const LIMITS =
   /access control limit|only \d+ requests? per second|limit exceeded|whois-limit|server too busy|maximum queries per hour|excessive quer|grace period|too many (?:requests|connections)|connection limit|quota [^\n]{0,80}exceeded|exceeded (?:your|the maximum|its) (?:allowable )?(?:quota|query limit|number)?|exceeded the maximum allowable|please go away for|query limit controls|allotted number|maximum (?:daily connection limit|query rate)|allowed queries exceeded/i;
 
-/** That there is no such name, at the beginning of a line. */
+/** What registries answer about unknown names, at the beginning of a line. */
 const NONE =
   /^[ \t%#*>.-]{0,40}(?:no match|no found\b|not found\b|no entries found|no data found|no information available|no matching record|no object found|domain [^\r\n]{0,80}not found|domain not found|object_not_found|the queried object does not exist|the domain has not been registered|available\b|status:[ \t]*(?:available|free)\b|data not found|[^\r\n]{0,253}(?:is not registered|is free|no existe|not found\.))/im;
 
-/** A host that does not do this any more. */
+/** What a server answers that no longer serves a top level domain. */
 const RETIRED = /TLD is not supported/i;
 
-/** A field where there is no date. */
+/** A field of a date without a date. */
 const EMPTY = /^[ \t]*(?:validity|expires|expire|Expiry Date|Expiration Date):[ \t]*(?:N\/A|-|none)?[ \t]*\r?$/im;
 
 /**
- * The end of a registration out of a registry's answer on port 43; null where its field is there and says nothing. The
- * date is taken from the field of this registry only, as a whole line, in an answer that names the domain. What the
- * answer may be instead is looked at then: limits first, since some print "No entries found" below theirs.
+ * The end of a registration in a registry's answer on port 43; null where its field is empty. The date is taken only
+ * from the field of this registry, as a whole line, in an answer that names the domain. Of all else limits are looked
+ * for first, since some registries print "No entries found" below theirs.
  * @throws RegistrySilence
  */
 export function readWhois(answer: string, name: string, { lines, zone, guessed }: WhoisFormat): string | null {
@@ -46,8 +46,8 @@ export function readWhois(answer: string, name: string, { lines, zone, guessed }
 }
 
 /**
- * As much of an answer as is looked at: anybody on the way may have written it, and what is made of long lines, or of
- * very many, must not hold up the service.
+ * The part of an answer that is looked at: anybody on the network may have written it, and very long or very many lines
+ * must not hold up the service.
  */
 function tidied(answer: string): string {
   return answer
@@ -56,7 +56,7 @@ function tidied(answer: string): string {
     .join('\n');
 }
 
-/** Whether a text names a domain, and not only one that ends alike. */
+/** Whether a text names a domain, and not only one with the same end. */
 function mentions(text: string, name: string): boolean {
   const names = [name, toUnicode(name)].map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`(?:^|[^\\p{L}\\p{N}.-])(?:${names.join('|')})\\.?(?=$|[^\\p{L}\\p{N}-])`, 'imu').test(text);
@@ -70,7 +70,7 @@ function waitIn(text: string): number | null {
   return Math.min(MAX_WAIT_MS, Math.max(1000, ms));
 }
 
-/** The server that whois.iana.org names for a top level domain, no longer than a name may be; null: none. */
+/** The server that whois.iana.org names for a top level domain; null: none. */
 export function referredServer(answer: string): string | null {
   const [, host = ''] = /^[ \t]*whois:[ \t]*([a-z0-9.-]{1,247}(?::\d{1,5})?)?[ \t]*\r?$/im.exec(tidied(answer)) ?? [];
   return /[a-z0-9]/i.test(host) ? host.toLowerCase() : null;

@@ -2,15 +2,15 @@
 export interface WhoisFormat {
   /** left out: whois.iana.org is asked which it is */
   server?: string;
-  /** whole lines that hold the end of the registration, the parts of the date as named groups */
+  /** whole lines with the end of the registration, the parts of the date as named groups */
   lines: readonly RegExp[];
-  /** of times without one */
+  /** time zone of times without one */
   zone?: string;
   /** left out: the name alone */
   query?: (name: string) => string;
   /** left out: UTF-8 */
   charset?: string;
-  /** what this registry writes is not known: most write so */
+  /** the form of this registry is not known, and the usual one is assumed */
   guessed?: boolean;
 }
 
@@ -23,8 +23,8 @@ const ISO = yearMonthDay('-');
 const DAY_MONTH = `(?<d>\\d\\d?)[- ](?<m>[A-Z]{3})[- ](?<y>\\d{4})${AT}`;
 
 /**
- * A line that is a label and a date and nothing else, up to its end: words of a legal notice are none, and neither is a
- * line that was cut.
+ * A line that is a label and a date and nothing else, up to its line break: neither words of a legal notice nor a line
+ * that was cut match.
  */
 const line = (label: string, date: string): RegExp => new RegExp(`^[ \\t]*${label}[ \\t]*${date}[ \\t]*\\r?\\n`, 'gim');
 const at = (label: string, date = ISO, more: Partial<WhoisFormat> = {}): WhoisFormat => ({
@@ -32,7 +32,7 @@ const at = (label: string, date = ISO, more: Partial<WhoisFormat> = {}): WhoisFo
   ...more,
 });
 
-/** What ICANN asks of its registries, and most of the others write, too. */
+/** What ICANN requires of its registries, and most others use, too. */
 export const COMMON: WhoisFormat = at('Registry Expiry Date:');
 
 const from = (server: string, format: WhoisFormat = COMMON): WhoisFormat => ({ ...format, server });
@@ -43,8 +43,8 @@ const TCI = from('whois.tcinet.ru', at('paid-till:'));
 const COLON = '\\s*:';
 
 /**
- * By top level domain. Dates are never guessed: a line of another form is not read, and one and the same text means
- * what the registry means by it (02/11/2019 is in November in Portugal).
+ * By top level domain. Dates are never guessed: a line of another form is not read, and the same text may be different
+ * dates of two registries (02/11/2019 is in November in Portugal).
  */
 export const FORMATS: Record<string, WhoisFormat> = {
   ...{ com: verisign('whois.verisign-grs.com'), net: verisign('whois.verisign-grs.com') },
@@ -103,7 +103,7 @@ export const FORMATS: Record<string, WhoisFormat> = {
   im: at('Expiry Date:', dayMonthYear('/')),
 };
 
-/** Registries that tell nobody on port 43 when a registration ends, or that have a page only. */
+/** Top level domains whose registries publish no end of a registration on port 43, or on a web page only. */
 export const TELL_NOTHING = new Set(
   'de eu be at ch li nl hu lu lv no au nz kz ae sa pe gg je bg es gr vn ph az ba'.split(' '),
 );

@@ -13,10 +13,10 @@ const PORT = 43;
 const IANA = 'whois.iana.org';
 const LIMIT_MS = 15_000;
 const MAX_BYTES = 262_144;
-/** ms that what IANA said of a top level domain is believed */
+/** ms for which IANA's answer about a top level domain is kept */
 const KEEP_MS = 24 * 3_600_000;
 
-/** WHOIS (RFC 3912): a line to port 43, and what comes until the server closes. */
+/** WHOIS (RFC 3912): a line to port 43, answered until the server closes the connection. */
 @Injectable()
 export class Whois {
   private readonly referred = new Map<string, { server: string | null; until: number }>();
@@ -27,7 +27,7 @@ export class Whois {
   ) {}
 
   /**
-   * The end of a registration; null where the registry does not tell it.
+   * The end of a registration; null where the registry does not publish it.
    * @throws RegistrySilence, or the signal's reason
    */
   async ask(name: string, signal: AbortSignal): Promise<string | null> {
@@ -59,7 +59,7 @@ export class Whois {
     const text = await this.exchange(iana, tld, signal);
     await this.servers.answered(iana);
     if (!/^domain:/im.test(text)) {
-      // a top level domain of a private network has RDAP at most
+      // a top level domain that only a private network knows has no WHOIS server
       const kind = /returned 0 objects/i.test(text) ? 'dateless' : 'unreadable';
       throw new RegistrySilence(kind, `${iana} says nothing of .${tld}`);
     }
@@ -76,7 +76,7 @@ export class Whois {
       const address = await resolveAllowed(host, outboundDeny, outboundAllow);
       return new TextDecoder(charset).decode(await lineTo(address, Number(port), query, signal));
     } catch (error) {
-      // nobody waits any more: it says nothing of the server
+      // the caller has given up: that is no failure of the server
       signal.throwIfAborted();
       const { code, message } = error as { code?: string | number; message: string };
       const words = `${server} does not answer (${typeof code === 'string' ? code : message})`;
@@ -85,7 +85,7 @@ export class Whois {
   }
 }
 
-/** What a server answers to one line, as a whole: of a connection that breaks nothing is taken. */
+/** The whole answer of a server to one line. @throws Error when the connection breaks before its end */
 function lineTo(host: string, port: number, line: string, patience: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
