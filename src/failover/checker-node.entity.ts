@@ -2,7 +2,7 @@ import { Entity, PrimaryColumn } from 'typeorm';
 import { Str } from '../database/columns.js';
 import { Fleeting } from '../database/dump/tables.js';
 
-/** What this installation is called among checkers, all replicas alike. A restored copy is another node. */
+/** The name of this installation among checkers, which all replicas share. A restored copy is another node. */
 @Fleeting()
 @Entity('checker_nodes')
 export class CheckerNode {

@@ -2,12 +2,12 @@ import { Entity, Index, PrimaryColumn } from 'typeorm';
 import { Utc } from '../database/columns.js';
 import { Fleeting } from '../database/dump/tables.js';
 
-/** A signed question of another checker that was taken, by whichever process: it is taken once. */
+/** A signed question of another checker that some process has accepted: it is accepted once. */
 @Fleeting()
 @Entity('checker_questions')
 @Index('checker_questions_until_ix', ['until_at'])
 export class CheckerQuestion {
   @PrimaryColumn({ type: 'varchar', length: 64 }) signature!: string;
-  /** from when on its time alone refuses it */
+  /** from then on its timestamp alone refuses it */
   @Utc() until_at!: string;
 }

@@ -7,8 +7,8 @@ import { Checker } from './checker.service.js';
 import { isSigned, isTimely, NODE, SIGNATURE, sign, TIMESTAMP } from './signature.js';
 
 /**
- * Lets in who has the secret of the checkers, with each question once, on whichever replica. A question for another
- * node is refused, and told by a signed header what this one is called. Without a secret there is no such route.
+ * Accepts questions that are signed with CHECKER_SECRET, each once on all replicas together. A question for another
+ * node is refused, with the name of this one in a signed header. Without the secret there is no such route.
  */
 @Injectable()
 export class CheckerGuard implements CanActivate {
@@ -27,7 +27,7 @@ export class CheckerGuard implements CanActivate {
       string,
       string,
     ];
-    // the body is parsed already: whoever signs it sends what JSON.stringify makes of it
+    // the body is parsed already: checkers sign what JSON.stringify makes of it
     if (!isSigned(checkerSecret, `${timestamp}.${node}`, JSON.stringify(body), signature))
       throw errors.unauthenticated('The request is not signed with CHECKER_SECRET');
     if (!isTimely(timestamp)) throw errors.unauthenticated('The request is too old, or of the future');

@@ -21,7 +21,7 @@ const Known = (...names: string[]): PropertyDecorator =>
   });
 
 /** How a target is checked. */
-export class RemoteCheck {
+class RemoteCheck {
   @IsIn(['tcp', 'http', 'https'])
   kind!: 'tcp' | 'http' | 'https';
 
@@ -57,7 +57,7 @@ export class RemoteCheck {
   public_only?: boolean;
 }
 
-export class RemoteTarget {
+class RemoteTarget {
   /** address or name */
   @IsString()
   @MaxLength(255)

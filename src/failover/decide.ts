@@ -1,5 +1,4 @@
 import { timeMs } from '../common/clock.js';
-/** What a rule decides by, as pure functions. */
 
 export type Side = 'primary' | 'backup';
 
@@ -17,9 +16,9 @@ export interface Check {
   verify_tls: boolean;
 }
 
-/** What of it says how one check is made: all that another node is told. */
+/** How one check is made: the part that other checkers get. */
 export type Probing = Omit<Check, 'interval_s' | 'fall' | 'rise'> & {
-  /** whatever is allowed beside, only public addresses: whoever asks may not read inner pages */
+  /** only public addresses, whatever OUTBOUND_ALLOW lists: the maker of the rule may not read inner pages */
   public_only?: boolean;
 };
 
@@ -37,11 +36,11 @@ export interface RuleConfig {
   maintenance: { start_time: string; end_time: string }[];
 }
 
-/** What is known of one value. */
+/** What is known of a value. */
 export interface Health {
   /** null: not known yet */
   up: boolean | null;
-  /** results in a row that say otherwise */
+  /** results in a row that contradict `up` */
   against: number;
   last_check_at: string | null;
   last_error: string | null;
@@ -50,17 +49,17 @@ export interface Health {
 
 export const UNKNOWN: Health = { up: null, against: 0, last_check_at: null, last_error: null, latency_ms: null };
 
-/** What came of a check: `up` null where nobody can say. */
+/** The result of a check; `up` is null where it is unknown. */
 export interface Verdict {
   up: boolean | null;
   error: string | null;
-  /** of one that is up */
+  /** null unless it is up */
   latency_ms: number | null;
 }
 
 /**
- * Counts a result. What is not known yet is up with the first good one, and down, as what was up, after `fall` bad ones
- * in a row; up again after `rise` good ones. What nobody can say counts for nothing, and breaks no row.
+ * Counts a result. An unknown value is up with the first good result; a value is down after `fall` bad results in a
+ * row, and up again after `rise` good ones. An unknown result does not count, and does not interrupt a row.
  */
 export function counted(health: Health, verdict: Verdict, { fall, rise }: Check, at: string): Health {
   const { up, error, latency_ms } = verdict;
@@ -72,10 +71,10 @@ export function counted(health: Health, verdict: Verdict, { fall, rise }: Check,
   return enough ? { ...next, up, against: 0 } : { ...next, against };
 }
 
-/** Types of which a name has one record at most: of a list the first that works is served. */
+/** Types of which a name has one record at most: the first value of a list that works is served. */
 export const SINGLE: ReadonlySet<string> = new Set(['CNAME', 'ALIAS']);
 
-/** What a record set shall hold. */
+/** What a record set is to hold. */
 export interface Target {
   active: Side;
   values: string[];
@@ -87,20 +86,20 @@ type State = Pick<RuleConfig, 'primary' | 'backup' | 'type'> & {
   checks: Readonly<Record<string, Health>>;
 };
 
-/** The values of one side that work; one that is not known yet stays where it is served. @returns none: empty */
+/** The values of one side that work; a value whose health is unknown counts where it is served. */
 export function working({ primary, backup, type, active, served, checks }: State, side: Side): string[] {
   const list = side === 'primary' ? primary : backup;
   const now = served ?? (active === 'primary' ? primary : backup);
   const some = list.filter((value) => checks[value]?.up ?? now.includes(value));
   if (!SINGLE.has(type)) return some;
-  // one that works is not changed for another one of its side
+  // a served value that works is not replaced by another one of its side
   const first = some.find((value) => now.includes(value)) ?? some[0];
   return first === undefined ? [] : [first];
 }
 
 /**
- * What the rule would serve: of the primary values those that work; where none does, those of the backup. Null where
- * none works at all: what is served stays.
+ * What the rule would serve: the primary values that work, or where none does the backup values that work. Null where
+ * no value works: what is served stays.
  */
 export function targetOf(rule: State & Pick<RuleConfig, 'auto_switch_back'>): Target | null {
   const stays = rule.active === 'backup' && !rule.auto_switch_back;
@@ -113,7 +112,7 @@ export function targetOf(rule: State & Pick<RuleConfig, 'auto_switch_back'>): Ta
 export const sameValues = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((value) => b.includes(value));
 
-/** The side of which all these values are; null: neither, or there are none. */
+/** The side that has all these values; null: neither, or there are no values. */
 export function sideOf(
   values: readonly string[],
   { primary, backup }: Pick<RuleConfig, 'primary' | 'backup'>,
@@ -124,8 +123,9 @@ export function sideOf(
 }
 
 /**
- * Whether a record set is as the rule left it: what it saw or wrote last, or, where a switch was cut off, a mixture of
- * that and of what it was about to write. Where it has seen nothing yet: just the values of one side.
+ * Whether a record set is as the rule left it: it holds what the rule saw or wrote last, or, where a switch was cut
+ * off, a mixture of that and of what the switch was about to write. A rule that has seen nothing yet expects all values
+ * of one side.
  */
 export function isAsLeft(
   values: readonly string[],
@@ -144,24 +144,24 @@ export function isAsLeft(
 
 const HOUR_MS = 3_600_000;
 
-/** The switches of the last hour. */
+/** The times of the last hour. */
 export const lastHour = (recent: readonly string[]): string[] =>
   recent.filter((at) => Date.parse(at) > timeMs() - HOUR_MS);
 
 /**
- * Whether a switch leaves nothing that is down: it brings back what works again. Such a one can wait; one away from
- * what is down cannot.
+ * Whether no served value is down, so that a switch only brings back what works again. Such a switch can wait; one away
+ * from a value that is down cannot.
  */
 export const isReturn = (served: readonly string[], checks: Readonly<Record<string, Health>>): boolean =>
   !served.some((value) => checks[value]?.up === false);
 
-/** Until when a rule brings nothing back by itself, since it switched too often; null: it may. */
+/** Until when a rule brings nothing back automatically, since it switched too often; null: it may. */
 export function limitedUntil(recent: readonly string[], most: number): string | null {
   const switches = lastHour(recent);
   const first = switches.length < most ? undefined : switches.at(-most);
   return first === undefined ? null : new Date(Date.parse(first) + HOUR_MS).toISOString();
 }
 
-/** Whether somebody works on it at this moment. */
+/** Whether this moment is in a maintenance window. */
 export const inMaintenance = ({ maintenance }: Pick<RuleConfig, 'maintenance'>, now: string): boolean =>
   maintenance.some(({ start_time, end_time }) => start_time <= now && now < end_time);

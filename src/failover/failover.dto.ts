@@ -19,8 +19,8 @@ import {
 import { ToBoolean } from '../common/paging.dto.js';
 import { hasRoom, IsTime, MAX_ID, Nested, NestedList } from '../common/validation.js';
 
-export const CHECK_KINDS = ['tcp', 'http', 'https', 'ping'] as const;
-export const RULE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const;
+const CHECK_KINDS = ['tcp', 'http', 'https', 'ping'] as const;
+const RULE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const;
 const SIDES = ['primary', 'backup'] as const;
 const MAX_RULES = 1000;
 const MAX_VALUES = 50;
@@ -98,7 +98,7 @@ export class CheckInput {
 }
 
 /** A time in which nothing is switched by itself; it is checked all the same. */
-export class Maintenance {
+class Maintenance {
   @IsTime()
   start_time!: string;
 

@@ -16,7 +16,7 @@ export class Failover {
   @Bool() enabled!: boolean;
 }
 
-/** What one record set shall hold while its addresses answer, and while they do not; and how that stands. */
+/** What a record set is to hold while its addresses answer and while they do not, and its current state. */
 @EndedByRestore('UPDATE failover_rules SET intended = NULL, version = version + 1 WHERE intended IS NOT NULL')
 @Entity('failover_rules')
 @Index('failover_rules_domain_ix', ['domain_id', 'position'])
@@ -26,29 +26,29 @@ export class FailoverRule {
   @ManyToOne(() => Domain, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
   @JoinColumn({ name: 'domain_id', foreignKeyConstraintName: 'failover_rules_domain_fk' })
   domain?: Domain;
-  /** the order in which the rules were given, from 0 */
+  /** in the list of rules as it was given, from 0 */
   @Int() position!: number;
-  /** raised with everything that is written but `checks`: who writes says which one it has seen */
+  /** raised with every write but of `checks`, each of which names the version that it was decided by */
   @Int() version!: number;
   /** the full name of the record set */
   @Str(255) name!: string;
   @Json() config!: RuleConfig;
-  /** nothing is switched by itself */
+  /** nothing is switched automatically */
   @Bool() hold!: boolean;
-  /** why the rule went on hold by itself, or by a switch by hand; null: somebody said `hold` */
+  /** why the rule went on hold automatically, or with a switch by hand; null: a user has set `hold` */
   @Text({ nullable: true }) hold_reason!: string | null;
   @Str(8) active!: Side;
-  /** the values that DNS had when the rule last looked or wrote; null: not known */
+  /** the values that the set had when the rule last looked or wrote; null: unknown */
   @Json({ nullable: true }) served!: string[] | null;
-  /** the values that a switch is about to write, or was when its process died */
+  /** the values that a switch in flight writes, or one that was cut off */
   @Json({ nullable: true }) intended!: string[] | null;
-  /** who made it as it is, by which token; null: nobody is known. No keys: a user who is gone is to be found so */
+  /** the user, and the token, that it is of; null: unknown. No foreign keys: a deleted user has to be recognised */
   @Int({ nullable: true }) maker_id!: number | null;
   @Int({ nullable: true }) maker_token_id!: number | null;
   /** by value */
   @Json() checks!: Record<string, Health>;
   @Utc({ nullable: true }) switched_at!: string | null;
   @Int() switches!: number;
-  /** times of the switches that the rule did by itself, of the last hour */
+  /** times of the automatic switches of the last hour */
   @Json() recent!: string[];
 }

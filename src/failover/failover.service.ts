@@ -49,7 +49,7 @@ export class FailoverService {
     private readonly audit: AuditService,
   ) {}
 
-  /** Of a token with rules, the rules of failover whose records it may read. */
+  /** A token with rules sees the rules of failover whose records it may read. */
   async get(domain: OpenDomain): Promise<FailoverView> {
     const [enabled, rules] = await Promise.all([this.failovers.enabled(domain.id), this.rules.ofDomain(domain.id)]);
     const seen = rules.filter(({ config: { host, type, primary, backup } }) =>
@@ -61,8 +61,8 @@ export class FailoverService {
   }
 
   /**
-   * Makes the configuration what the body says. A rule that stays of the same values goes on as it was; else it begins
-   * with what the cache holds.
+   * Makes the configuration what the body says. A rule whose values stay the same goes on from its state; any other one
+   * begins with what the cache holds.
    * @throws AppError 400001 naming all that is wrong
    */
   async put(me: Caller, domain: OpenDomain, { enabled, rules: inputs }: FailoverInput): Promise<FailoverView> {
@@ -81,7 +81,7 @@ export class FailoverService {
       const served = await this.rrsets.values(domain.id, configs);
       await this.db.transaction(async (manager) => {
         const before = await this.failovers.enabled(domain.id, manager);
-        // as it is now: checks go on
+        // read again, since checks go on
         const current = new Map((await this.rules.ofDomain(domain.id, manager)).map((rule) => [rule.id, rule]));
         const named = new Set(inputs.map(({ id }) => id));
         const gone = [...current.keys()].filter((id) => !named.has(id));
@@ -153,7 +153,7 @@ export class FailoverService {
       throw errors.conflict(
         `rules.${position} is on hold by now (${rule.hold_reason ?? 'somebody has set it'}): read it again to release it`,
       );
-    // what somebody sends back as it is stays of who made it
+    // a rule that is sent back unchanged stays its maker's
     const taken = released || !isDeepStrictEqual(config, old);
     if (taken) this.assertMayRead(me, position, config);
     const asked = JSON.stringify(old.check) === JSON.stringify(config.check) && rule.name === name;
@@ -166,13 +166,13 @@ export class FailoverService {
       hold_reason: hold && rule.hold ? rule.hold_reason : null,
       checks: asked ? checksOf(config, rule.checks) : {},
     };
-    // what was read and is sent back as it is leaves the version as it is
+    // a rule that is sent back unchanged keeps its version
     if (isDeepStrictEqual({ ...rule, ...after }, rule)) return;
     const changed = await this.rules.change(rule, after, manager);
     if (!changed) throw errors.conflict('A rule is being switched right now; try again');
   }
 
-  /** @throws AppError 403001 where a check would read an inner page for somebody who is no administrator */
+  /** @throws AppError 403001 where a check would read an inner page for a user who is no administrator */
   private assertMayRead(me: Caller, position: number, config: RuleConfig): void {
     if (signedIn(me).role >= Role.Admin || !readsInside(config, this.config.outboundDeny)) return;
     const path = `rules.${position}.check.expect_body`;
@@ -201,9 +201,8 @@ export class FailoverService {
   }
 
   /**
-   * Switches a rule by hand, or tells what that would do: to the values of the side that work, to all of them where
-   * none does.
-   * @throws AppError 404001, 409001 where the set is not as the rule left it, or somebody else switches; ProviderError
+   * Switches a rule by hand, or rehearses that: to the values of the side that work, or to all of them where none does.
+   * @throws AppError 404001, 409001 where the set is not as the rule left it, or it is being switched; ProviderError
    */
   async switch(
     me: Caller,
@@ -256,7 +255,7 @@ export class FailoverService {
 
 const given = ({ id, config, hold }: Rule) => ({ id, ...config, hold });
 
-/** of a token with rules: what was found in a set may be more than it may read */
+/** the reason that a token with rules sees: the full one may name values that it may not read */
 const HELD = 'The record set was changed by somebody else, or somebody has set the rule on hold';
 
 function viewOf(rule: Rule, { access }: Pick<OpenDomain, 'access'>): RuleView {

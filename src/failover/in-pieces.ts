@@ -10,9 +10,9 @@ const PIECE = 50;
 export type Outcome = Rule | Error;
 
 /**
- * Writes about each of many rules in few transactions.
- * @param work has a piece of the list, and what comes after it
- * @returns what the work has of each, or why its transaction failed
+ * Writes many rules in few transactions.
+ * @param work gets a piece of the list, and what comes after it
+ * @returns the result of each, or why its transaction failed
  */
 export async function inPieces<T>(
   db: Db,

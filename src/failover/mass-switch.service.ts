@@ -18,7 +18,7 @@ import { ZoneReadings } from './zone-readings.service.js';
 /** rules of one domain that are switched in one list */
 const MOST = 500;
 
-/** A rule that is to be switched by itself: see `Switcher.byItself`. */
+/** An automatic switch: see `Switcher.byItself`. */
 export interface Turn {
   rule: Rule;
   target: Target;
@@ -26,15 +26,15 @@ export interface Turn {
   wanted: () => boolean;
 }
 
-/** One whose intention is stored. */
+/** A switch whose intended values are stored. */
 interface Begun {
   turn: Turn;
   rule: Rule;
 }
 
 /**
- * Switches many rules of one domain at once: one reading of the zone, one list of changes, one look afterwards. Each
- * rule is judged for itself, and one that is left out stops no other.
+ * Switches many rules of one domain at once: with one reading of the zone, one list of changes, and one review. Each
+ * rule is judged by itself, and one that is left out stops no other.
  */
 @Injectable()
 export class MassSwitch {
@@ -50,14 +50,14 @@ export class MassSwitch {
     private readonly review: SwitchReview,
   ) {}
 
-  /** How many rules of a domain go together. */
+  /** How many rules of a domain may be switched together. */
   async most(domainId: number): Promise<number> {
     const together = this.switcher.opened(domainId).then((domain) => this.rrsets.goTogether(domain));
-    // one by one each tells what is wrong
+    // one by one each switch reports the error
     return (await together.catch(() => false)) ? MOST : 1;
   }
 
-  /** Switches rules of one domain; a single one in its own way. @returns what became of each, in their order */
+  /** Switches rules of one domain. @returns what became of each, in their order */
   async switch(turns: readonly [Turn, ...Turn[]]): Promise<Outcome[]> {
     const [{ rule, target, why, wanted }] = turns;
     try {
@@ -116,7 +116,7 @@ export class MassSwitch {
     return turns.map((turn) => outcomes.get(turn) as Outcome);
   }
 
-  /** Notes what is about to be written, but for rules whose makers may not write any more: these go on hold. */
+  /** Stores what is about to be written; rules whose makers may not write any more go on hold instead. */
   private async begun(turns: readonly Turn[], outcomes: Map<Turn, Outcome>): Promise<Begun[]> {
     const standings = await this.rights.of(turns.map(({ rule }) => rule));
     const endedOf = ({ rule }: Turn) => standings.get(rule.id)?.ended;
@@ -137,7 +137,7 @@ export class MassSwitch {
     });
   }
 
-  /** Puts those on hold whose sets somebody else has changed; the others are tried again. */
+  /** Puts rules on hold whose sets are not as they left them; the others are tried again. */
   private async failed(list: readonly (Begun & { error: Error })[], outcomes: Map<Turn, Outcome>): Promise<void> {
     for (const { turn, rule, error } of list) {
       const held = error instanceof Foreign ? this.holds.hold(rule, error.message) : Promise.resolve(error);
@@ -161,7 +161,7 @@ export class MassSwitch {
   }
 }
 
-/** What the history says of a list, with as many of its rules as it has place for. */
+/** The comment of a list in the history, cut to its length. */
 function commentOf(list: readonly Begun[]): string {
   const rules = list.map(({ turn }) => `rule ${turn.rule.id}: ${turn.why}`).join('; ');
   const comment = `${list.length} rules at once: ${rules}`;

@@ -10,7 +10,7 @@ import { isSigned, NODE, SIGNATURE, sign, TIMESTAMP } from './signature.js';
 /** ms in which questions are gathered for one call, and how many it has at most */
 const GATHER_MS = 20;
 const MOST = 100;
-/** ms beside what the checks themselves may take */
+/** ms that a call may take longer than its checks */
 const CALL_MS = 3000;
 
 interface Question {
@@ -18,12 +18,12 @@ interface Question {
   answer: (verdict: Verdict) => void;
 }
 
-/** Another node that checks what it is asked to. */
+/** Another node that checks targets for this one. */
 export class Peer {
-  /** what it calls itself; empty until it has told */
+  /** its name; empty until it is known */
   private node = '';
   /**
-   * by the seconds that the checks may take, and by whose they are: an answer comes when the slowest of its call has
+   * by the seconds that the checks may take, and by their owner: an answer comes when the slowest check of its call has
    * ended
    */
   private readonly waiting = new Map<string, Question[]>();
@@ -34,7 +34,7 @@ export class Peer {
     private readonly dispatcher: Dispatcher,
   ) {}
 
-  /** What the node says of a target; a node that cannot be asked says nothing (`up` null). */
+  /** The node's vote on a target; a node that cannot be asked does not vote (`up` null). */
   ask(target: Subject, owner: Owner): Promise<Verdict> {
     return new Promise((answer) => {
       const key = `${target.check.timeout_s} ${owner}`;
@@ -63,7 +63,7 @@ export class Peer {
     );
   }
 
-  /** A node tells what it is called with its first refusal: what is signed for it, no other one answers. */
+  /** A node names itself in its first refusal; a question is signed for one node, and no other one answers it. */
   private async call(checks: Subject[]): Promise<Verdict[]> {
     const body = JSON.stringify({ checks: checks.map(asked) });
     const { node } = this;
@@ -99,7 +99,7 @@ export class Peer {
   }
 }
 
-/** What a node is asked: nothing of when, and of how often. */
+/** A target as another node gets it: without intervals and thresholds. */
 function asked({ value, name, check }: Subject): Subject {
   const { kind, port, path, expect_status, expect_body, timeout_s, verify_tls, public_only } = check;
   const asked = { kind, port, path, expect_status, expect_body, timeout_s, verify_tls };

@@ -5,26 +5,26 @@ import { byDns } from '../outbound/lookup.js';
 import { httpsTo, httpTo, tcpTo } from '../outbound/sockets.js';
 import type { Probing, Verdict } from './decide.js';
 
-/** What is checked: an address or a name, as whoever asks for `name` would reach it. */
+/** The target of a check, as a client of `name` would reach it. */
 export interface Subject {
-  /** an address, or the target of a CNAME, which is resolved anew each time */
+  /** an address, or the target of a CNAME, which is resolved for each check */
   value: string;
-  /** the full name of the record set: what HTTP and TLS are told */
+  /** the full name of the record set, for HTTP and TLS */
   name: string;
   check: Probing;
 }
 
 /** bytes of an answer in which a text is looked for */
 const MAX_BODY = 65_536;
-/** ms by which the end of a check may be late: later, this process was too busy to hear what came in time */
+/** ms by which the timeout of a check may be late: later, this process was too busy to see an answer in time */
 const LATE_MS = 500;
 const DEFAULT_STATUS = [200, 399] as const;
 
 /**
- * Looks whether a target works; never throws. `up` is null where this process was too busy to say. It connects to the
- * very address that the outbound rules let pass; redirects are not followed, and of certificates nothing is asked
- * unless the check says so.
- * @param allow as of `mayConnect`: health checks reach public addresses, and these
+ * Checks a target once; never throws. `up` is null where this process was too busy to know. It connects to the very
+ * address that the outbound rules allowed; redirects are not followed, and certificates are not verified unless the
+ * check asks for it.
+ * @param allow inner addresses that may be checked, see `mayConnect`
  */
 export async function probe(target: Subject, deny: readonly Cidr[], allow: readonly Cidr[]): Promise<Verdict> {
   const { check } = target;
@@ -32,7 +32,7 @@ export async function probe(target: Subject, deny: readonly Cidr[], allow: reado
   const limit = check.timeout_s * 1000;
   const end = new AbortController();
   const { signal } = end;
-  // what has arrived while this process was busy is read before it is over
+  // data that arrived while this process was busy is read before the timeout counts
   const timer = setTimeout(() => setImmediate(() => end.abort()), limit).unref();
   try {
     const work = resolveAllowed(target.value, deny, check.public_only ? [] : allow, (host) => byDns(host, signal)).then(
@@ -62,10 +62,10 @@ const REASONS: Record<string, string> = {
 
 const wordsOf = ({ message, code }: Error & { code?: string }): string => REASONS[code ?? ''] ?? message;
 
-/** That something listens there. @throws Error */
+/** Resolves when a connection is open. @throws Error */
 export function connected(host: string, port: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    // one that is over already is not told again
+    // a signal that is aborted already emits no event
     signal.throwIfAborted();
     const socket = tcpTo(host, port);
     const end = (done: () => void) => {
@@ -80,14 +80,14 @@ export function connected(host: string, port: number, signal: AbortSignal): Prom
   });
 }
 
-/** That it answers as it shall. @throws Error */
+/** Resolves when the answer is as expected. @throws Error */
 function answered(address: string, { name, check }: Subject, signal: AbortSignal): Promise<void> {
   const { kind, port, path, expect_status, expect_body, verify_tls } = check;
   const standard = port === (kind === 'https' ? 443 : 80);
   const options = {
     port,
     path: path ?? '/',
-    // a connection of its own: one that is kept says nothing of who asks next
+    // a new connection: a kept one does not show whether clients can connect
     agent: false as const,
     signal,
     headers: { host: standard ? name : `${name}:${port}`, 'user-agent': 'zoneward', connection: 'close' },

@@ -8,13 +8,13 @@ import { mayConnect } from '../outbound/guard.js';
 import type { Check, RuleConfig } from './decide.js';
 import { type CheckInput, type FailoverRuleInput, MAX_TARGETS } from './failover.dto.js';
 
-/** rules that are read before everybody else has a turn */
+/** rules that are read before the event loop has a turn */
 const TURN = 50;
 
 const PING =
   'ping is not supported: Node.js can open no ICMP socket, and the service starts no other program; use tcp or http';
 
-/** Of an address that may not be connected to; null: it may. A name is looked up with each check. */
+/** The error of an address that may not be connected to; null: it may. Names are resolved with each check. */
 export function unreachable(
   path: string,
   value: string,
@@ -26,8 +26,8 @@ export function unreachable(
 }
 
 /**
- * Whether the check of a rule looks for a text in what an inner address answers, one that is reached by OUTBOUND_ALLOW
- * alone: whoever may ask so reads the page bit by bit. Of a name that is decided with each check.
+ * Whether a check looks for a text in the answer of an inner address, one that only OUTBOUND_ALLOW lets be reached: the
+ * maker of the rule could read the page bit by bit. For names this is decided with each check.
  */
 export const readsInside = (
   { primary, backup, check }: Pick<RuleConfig, 'primary' | 'backup' | 'check'>,
@@ -37,7 +37,7 @@ export const readsInside = (
 
 /**
  * The rules of a body, complete and canonical.
- * @param reach says what is wrong with a value as the target of checks
+ * @param reach the error of a value that may not be checked
  * @throws AppError 400001 naming all that is wrong
  */
 export async function configsOf(

@@ -8,7 +8,7 @@ import { FailoverRulesRepository } from './failover-rules.repository.js';
 import type { Rule } from './rule.js';
 import { readsInside } from './rule-config.js';
 
-/** How the right of a rule's maker stands. */
+/** The right of a rule's maker. */
 export interface Standing {
   /** why the rule may not write any more, in words; null: it may */
   ended: string | null;
@@ -25,7 +25,7 @@ export class RuleRights {
     private readonly makers: Makers,
   ) {}
 
-  /** By rule; each maker is asked for once. A rule whose domain is gone has none. */
+  /** By rule; each maker is judged once. A rule whose domain is gone has none. */
   async of(rules: readonly Rule[]): Promise<Map<number, Standing>> {
     const owners = await this.rules.owners(rules.flatMap((rule) => (rule.maker_id === null ? [rule.domain_id] : [])));
     const groups = new Map<string, { maker: Maker; rules: Rule[] }>();
@@ -56,6 +56,6 @@ export class RuleRights {
   }
 }
 
-/** Of a rule that a process of the version before has stored: the owner of its domain. */
+/** The maker of a rule; for one that an earlier version has stored, the owner of its domain. */
 const makerOf = ({ domain_id, maker_id, maker_token_id }: Rule, owners: ReadonlyMap<number, number | null>): Maker =>
   maker_id === null ? { maker_id: owners.get(domain_id) ?? null, maker_token_id: null } : { maker_id, maker_token_id };

@@ -26,7 +26,9 @@ export interface Switchable {
   retryAt: number;
   /** it was reported that the rule switches too often */
   isLimitReported: boolean;
-  /** it is switched by itself: its last switch, with others of the domain, failed with a conflict, maybe of another rule */
+  /**
+   * it is switched by itself: its last switch, with others of the domain, failed with a conflict, maybe of another rule
+   */
   alone: boolean;
 }
 

@@ -24,8 +24,8 @@ export class SwitchReview {
   ) {}
 
   /**
-   * A set may have been changed in the moment of the write, which most vendors cannot tell: foreign values in it put the
-   * rule on hold, and a set that lost its last answer so gets its values back.
+   * A set may have been changed in the moment of the write, which most vendors cannot tell: foreign values in it put
+   * the rule on hold, and a set that lost its last answer so gets its values back.
    * @returns the rules as they are now, in their order
    */
   async review(actor: Actor, domain: OpenDomain, list: readonly Switched[]): Promise<Rule[]> {

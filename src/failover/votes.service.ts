@@ -12,12 +12,12 @@ import { Peer } from './peer.js';
 import { connected, probe, type Subject } from './probe.js';
 
 const CONNECT_MS = 3000;
-/** ms that it is believed for whether this node has a network */
+/** ms for which the result is kept whether this node has a network */
 const NETWORK_MS = 2000;
 
 const LOST = 'this node reaches none of CHECK_REFERENCES: its own network is down';
 
-/** What the nodes that check say together. */
+/** The common verdict of all nodes that check. */
 @Injectable()
 export class Votes implements OnApplicationShutdown {
   private readonly checks = new FairPool('failover checks');
@@ -28,7 +28,7 @@ export class Votes implements OnApplicationShutdown {
 
   constructor(@Inject(CONFIG) private readonly config: Config) {
     const { checkers, checkerSecret, outboundDeny } = config;
-    // an operator named them: they may be on private networks
+    // the operator has configured them: they may be on private networks
     this.agent = outboundAgent(outboundDeny, CONNECT_MS);
     this.peers = checkers.map((url) => new Peer(url, checkerSecret ?? '', this.agent));
   }
@@ -38,18 +38,18 @@ export class Votes implements OnApplicationShutdown {
   }
 
   /**
-   * What more than half of the nodes that may vote say. A node votes unless it cannot be asked, or has lost its own
-   * network; more than half of all nodes must vote, or nobody can say.
-   * @param owner of the domain: whose places the check takes
-   * @param signal ends the wait for a place. @throws its reason
+   * The verdict of more than half of the votes. A node votes unless it cannot be asked, or has lost its own network;
+   * unless more than half of all nodes vote, the verdict is unknown.
+   * @param owner of the domain, whose slots the check takes
+   * @param signal ends the wait for a slot. @throws its reason
    */
   async of(target: Subject, owner: Owner, signal?: AbortSignal): Promise<Verdict> {
-    return this.checks.run({ user: owner, target: placeOf(target) }, () => this.asked(target, owner), signal);
+    return this.checks.run({ user: owner, target: endpointOf(target) }, () => this.asked(target, owner), signal);
   }
 
-  /** This node's vote for another one, which has bounded its questions by its users. */
+  /** This node's vote for another one, which limits the questions of its users itself. */
   ofNode(target: Subject, node: string): Promise<Verdict> {
-    return this.forNodes.run({ user: node, target: placeOf(target) }, () => this.own(target));
+    return this.forNodes.run({ user: node, target: endpointOf(target) }, () => this.own(target));
   }
 
   private async asked(target: Subject, owner: Owner): Promise<Verdict> {
@@ -72,7 +72,7 @@ export class Votes implements OnApplicationShutdown {
     return verdict.up || (await this.hasNetwork()) ? verdict : { up: null, error: LOST, latency_ms: null };
   }
 
-  /** Whether one of the references can be reached; asked anew after a moment. Without references: it is believed. */
+  /** Whether one of the references can be reached, as of a moment ago; always true without references. */
   private hasNetwork(): Promise<boolean> {
     const { checkReferences, outboundDeny } = this.config;
     if (!checkReferences.length) return Promise.resolve(true);
@@ -93,10 +93,10 @@ export class Votes implements OnApplicationShutdown {
   }
 }
 
-/** Where a check connects to. */
-const placeOf = ({ value, check }: Subject): string => `${value.toLowerCase()} ${check.port}`;
+/** What a check connects to. */
+const endpointOf = ({ value, check }: Subject): string => `${value.toLowerCase()} ${check.port}`;
 
-/** Null: too few vote, or as many for it as against it. */
+/** Null: too few nodes vote, or as many for it as against it. */
 export function majority(votes: readonly Pick<Verdict, 'up'>[]): boolean | null {
   const voting = votes.filter(({ up }) => up !== null);
   const ups = voting.filter(({ up }) => up).length;
