@@ -10,7 +10,7 @@ import { provide, registry } from './metrics.js';
 
 const digest = (text: string) => Buffer.from(sha256(text));
 
-/** Answers the metrics to who has the token, where there is one. */
+/** Answers with the metrics; where a token is configured, only to requests that have it. */
 export function metricsHandler({ metrics: { token } }: Config) {
   return async ({ headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
@@ -23,7 +23,7 @@ export function metricsHandler({ metrics: { token } }: Config) {
   };
 }
 
-/** The metrics at a port of their own, which need not be reachable for others. */
+/** The metrics at a port of their own, which need not be public. */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private server: Server | undefined;

@@ -5,11 +5,11 @@ import { allPools } from '../common/fair-pool.js';
 export const registry = new Registry();
 const registers = [registry];
 
-/** Numbers that are asked for when somebody looks: by whoever knows them, under the label of the gauge. */
+/** Reads the numbers of a gauge, by the values of its label, when the metrics are read. */
 type Read = () => Record<string, number> | Promise<Record<string, number>>;
 const reads = new Map<string, Read>();
 
-/** Says where the numbers of a gauge come from; a failure leaves them out. */
+/** Registers the source of a gauge; when it fails, the gauge has no numbers. */
 export const provide = (name: keyof typeof GAUGES, read: Read): void => void reads.set(name, read);
 
 const GAUGES = {
@@ -56,7 +56,7 @@ for (const [name, { help, label }] of Object.entries(GAUGES)) {
       try {
         found = (await read?.()) ?? {};
       } catch {
-        // the database is away
+        // the database is unavailable
       }
       for (const [value, n] of Object.entries(found)) this.set({ [label]: value }, n);
     },
@@ -146,7 +146,7 @@ const remembered = new Counter({
   registers,
 });
 
-/** Counts one question for something that this process remembers, and whether it did. */
+/** Counts a look-up in a cache of this process. */
 export const countRemembered = (what: 'connections' | 'zones' | 'issuers', hit: boolean): void =>
   remembered.inc({ what, result: hit ? 'hit' : 'miss' });
 
@@ -159,7 +159,7 @@ const info = new Gauge({
 
 let begun = false;
 
-/** Begins to measure the process itself as well: memory, garbage collection, the delay of the event loop. */
+/** Begins to measure the process itself: memory, garbage collection, the delay of the event loop. */
 export function measureProcess(version: string): void {
   info.set({ version }, 1);
   if (!begun) collectDefaultMetrics({ register: registry });

@@ -4,18 +4,18 @@ import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 
-/** ms that an answer may take, and between two looks whether there is one: who waits goes on without Redis */
+/** ms that an answer may take, after which callers go on without Redis; and between two pings */
 const ANSWER_MS = 500;
 const LOOK_MS = 1000;
-/** answers that may fail to come, one after the other: a server that is slow once is not away */
+/** pings in a row without an answer after which Redis counts as unavailable */
 const MISSES = 2;
 
-/** none: it is not used; away: what stands on it is done without it */
-export type RedisState = 'none' | 'up' | 'away';
+/** none: it is not used; away: the service works without it */
+type RedisState = 'none' | 'up' | 'away';
 
 /**
- * The connection to Redis of this process, which all share who send short commands. It is asked again and again whether
- * it answers: a server that froze keeps its connections, and nobody else would tell.
+ * The connection of this process to Redis, which all senders of short commands share. It is pinged all the time, since
+ * a server that froze keeps its connections.
  */
 @Injectable()
 export class RedisLink implements OnApplicationShutdown {
@@ -30,7 +30,7 @@ export class RedisLink implements OnApplicationShutdown {
 
   constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'redisUrl'>) {}
 
-  /** What answers; null: nothing does. Commands fail after half a second, and are not sent again. */
+  /** The client; null: Redis is unavailable. Commands fail after half a second, and are not sent again. */
   get client(): Redis | null {
     return this.up ? this.redis : null;
   }
@@ -40,12 +40,12 @@ export class RedisLink implements OnApplicationShutdown {
     return this.up ? 'up' : 'away';
   }
 
-  /** Connects, once, and goes on trying. Not waited for: Redis may come later. */
+  /** Begins to connect, once, and goes on trying. Does not wait: Redis may become available later. */
   start(): void {
     if (this.config.redisUrl && !this.stopped) this.starting ??= this.connect(this.config.redisUrl);
   }
 
-  /** Tells whenever Redis comes (the client), or goes away (null). Connects. */
+  /** Connects, and calls the listener when Redis becomes available (the client) or unavailable (null). */
   follow(listener: (client: Redis | null) => void): void {
     this.listeners.push(listener);
     if (this.up) listener(this.redis);
@@ -58,18 +58,18 @@ export class RedisLink implements OnApplicationShutdown {
     this.redis?.disconnect();
   }
 
-  /** Its package is loaded where it is needed only. */
+  /** Loads the package only when it is needed. */
   private async connect(url: string): Promise<void> {
     const { Redis: Client } = await import('ioredis');
     if (this.stopped) return;
     const quick = { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: ANSWER_MS };
-    // a frozen one does not answer the end of a connection either
+    // a frozen server does not answer when the connection is closed either
     const client = new Client(url, { lazyConnect: true, disconnectTimeout: ANSWER_MS, ...quick });
     this.redis = client;
     client.on('error', (error: Error) => this.lost(error.message));
     client.on('close', () => this.lost('the connection was closed'));
     client.on('ready', () => this.back());
-    client.connect().catch(() => undefined); // told by the error event
+    client.connect().catch(() => undefined); // the error event reports it
     this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
   }
 

@@ -8,16 +8,16 @@ import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { traceWith } from './traces.js';
 
-/** ms that the end waits for the last spans */
+/** ms that the shutdown waits for the last spans */
 const STOP_WAIT_MS = 3_000;
-/** ms that spans wait for others at most */
+/** ms that spans are gathered at most */
 const DELAY_MS = 1_000;
-/** spans that wait: more are dropped */
+/** spans that are queued: more are dropped */
 const MAX_WAITING = 2048;
 
 /**
  * Sends spans to a collector (OTLP over HTTP, JSON), where one is configured; the packages for it are loaded only then.
- * A collector that is away costs what waits for it, and nobody waits for that.
+ * While the collector is unavailable, queued spans are lost, and nothing else waits for it.
  */
 @Injectable()
 export class TraceExport implements OnModuleInit, OnApplicationShutdown {
@@ -29,7 +29,7 @@ export class TraceExport implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     const { traces } = this.config;
     if (!traces) return;
-    // the packages read these, and others of the standard, from there; ours may be those of a .env file
+    // the packages read these variables from there; ours may come from a .env file
     Object.assign(process.env, traces);
     const [
       { BatchSpanProcessor, TracerProvider },
@@ -46,7 +46,7 @@ export class TraceExport implements OnModuleInit, OnApplicationShutdown {
     const resource = defaultResource()
       .merge(resourceFromAttributes({ 'service.version': VERSION }))
       .merge(detectResources({ detectors: [envDetector] }));
-    const exporter = this.telling(new OTLPTraceExporter());
+    const exporter = this.logged(new OTLPTraceExporter());
     const processor = new BatchSpanProcessor({ exporter, scheduledDelayMillis: DELAY_MS, maxQueueSize: MAX_WAITING });
     this.provider = new TracerProvider({ resource, spanProcessors: [processor] });
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -54,7 +54,7 @@ export class TraceExport implements OnModuleInit, OnApplicationShutdown {
     log().info({ endpoint: traces.OTEL_EXPORTER_OTLP_ENDPOINT }, 'traces');
   }
 
-  /** After what runs has ended. */
+  /** After requests and jobs have ended. */
   async onApplicationShutdown(): Promise<void> {
     if (!this.provider) return;
     traceWith(null);
@@ -65,8 +65,8 @@ export class TraceExport implements OnModuleInit, OnApplicationShutdown {
     context.disable();
   }
 
-  /** The same exporter; one line of the log when it begins to fail, and one when it is over. */
-  private telling(exporter: SpanExporter): SpanExporter {
+  /** Wraps the exporter, with one line of the log when it begins to fail, and one when it succeeds again. */
+  private logged(exporter: SpanExporter): SpanExporter {
     return {
       export: (spans, done) =>
         exporter.export(spans, (result) => {

@@ -12,7 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** null: nothing is traced, and what is asked for here costs nothing */
+/** null: nothing is traced, at no cost */
 let tracer: Tracer | null = null;
 
 /** Where spans go from now on; null: nowhere. */
@@ -20,45 +20,48 @@ export const traceWith = (given: Tracer | null): void => {
   tracer = given;
 };
 
-/** What a span tells of a call of somebody else, besides its duration. Values are few, and none of them is secret. */
+/** Adds attributes to a span. Their values are few, and never secret. */
 export type Told = (attributes: Attributes, failed?: boolean) => void;
 
 interface SpanOptions {
-  /** it calls somebody else */
+  /** it calls another system */
   client?: boolean;
-  /** `root`: a trace of its own; `child`: none without something around it; else whichever there is */
+  /** `root`: a trace of its own; `child`: only within another span; left out: within another span if there is one */
   place?: 'root' | 'child';
   attributes?: Attributes;
 }
 
-/** What lasts and began before: a trace that is over takes no more, as of a timer that a request has set up. */
+/**
+ * The parent of a new span; null: it is not traced. A span that has ended is no parent, as that of a request that has
+ * set up a timer.
+ */
 function around(place: SpanOptions['place']): Context | null {
   const span = trace.getActiveSpan();
   if (!span || place === 'root') return place === 'child' ? null : ROOT_CONTEXT;
-  // whoever asked wants no trace
+  // the caller has turned off sampling
   if (!(span.spanContext().traceFlags & TraceFlags.SAMPLED)) return null;
   if (span.isRecording()) return context.active();
   return place === 'child' ? null : ROOT_CONTEXT;
 }
 
-const NOBODY: Told = () => undefined;
+const ignored: Told = () => undefined;
 
-/** Does something under a span of its own, where there is to be one. A failure marks it; its words stay out of it. */
+/** Runs `work` in a span, if it is to be traced. An error marks the span, without its message. */
 export async function traced<T>(
   name: string,
   { client = false, place, attributes }: SpanOptions,
-  work: (told: Told) => Promise<T>,
+  work: (annotate: Told) => Promise<T>,
 ): Promise<T> {
   const parent = tracer && around(place);
-  if (!tracer || !parent) return work(NOBODY);
+  if (!tracer || !parent) return work(ignored);
   const kind = client ? SpanKind.CLIENT : SpanKind.INTERNAL;
   const span = tracer.startSpan(name, { kind, attributes }, parent);
-  const told: Told = (more, failed) => {
+  const annotate: Told = (more, failed) => {
     span.setAttributes(more);
     if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
   };
   try {
-    return await context.with(trace.setSpan(parent, span), () => work(told));
+    return await context.with(trace.setSpan(parent, span), () => work(annotate));
   } catch (error) {
     span.setStatus({ code: SpanStatusCode.ERROR });
     throw error;
@@ -67,11 +70,11 @@ export async function traced<T>(
   }
 }
 
-/** Does something that lasts, outside of what is around it: it would be a part of a trace that does not end. */
+/** Runs long-lived work outside the current span, so that it does not become part of that trace. */
 export const apart = <T>(work: () => T): T => context.with(ROOT_CONTEXT, work);
 
 /** The span of a request, which ends with its answer. */
-export interface RequestSpan {
+interface RequestSpan {
   run(work: () => void): void;
   /** @param route pattern of the route, never the path */
   end(route: string, status: number): void;
@@ -79,7 +82,7 @@ export interface RequestSpan {
 
 /**
  * Begins the span of a request; null where nothing is traced.
- * @param traceparent the caller's header (W3C Trace Context): the span becomes a part of that trace
+ * @param traceparent the caller's header (W3C Trace Context), whose trace the span joins
  */
 export function requestSpan(
   method: string,
@@ -103,7 +106,7 @@ function finish(span: Span, name: string, attributes: Attributes, status: number
   span.end();
 }
 
-/** `version-trace-parent-flags`; newer versions may have more behind it. */
+/** Parses `version-trace-parent-flags`; newer versions may append more. */
 function remote(traceparent: string): Context {
   const [, version, traceId = '', spanId = '', flags = ''] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(traceparent) ?? [];
