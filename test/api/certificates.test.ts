@@ -73,7 +73,7 @@ for (const { kind, skip } of databases()) {
     const list = async () => done(await service.admin.get(`/api/domains/${domain}/certificates`));
     const port = () => (tls.address() as AddressInfo).port;
 
-    it('looks at hosts with addresses of domains that ask for it', async () => {
+    it('looks at hosts with addresses, of domains with watch_certificates', async () => {
       await tick();
       assert.deepEqual(await list(), []);
       const watched = { watch_certificates: true, certificate_port: port() };
@@ -103,7 +103,7 @@ for (const { kind, skip } of databases()) {
       );
     });
 
-    it('looks at the others where a host cannot be written, and lets another process be faster', async () => {
+    it('goes on with other hosts when one cannot be written, and when another process was faster', async () => {
       const own = app()?.get(Db) as Db;
       const failures = () => service.server.log.split('a certificate could not be looked at').length - 1;
       const run = own.run;
@@ -128,7 +128,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(failures(), 1);
     });
 
-    it('keeps what was seen when a host shows nothing, and connects to no address that is not allowed', async () => {
+    it('keeps the last certificate when a host shows none, and connects to allowed addresses only', async () => {
       const before = (await list()).find(({ host }) => host === 'localhost');
       const at = (certificate_port: number) => service.admin.put(`/api/domains/${domain}`, { certificate_port });
       const plain = await startStandIn();
@@ -141,7 +141,7 @@ for (const { kind, skip } of databases()) {
       done(await at(port()));
     });
 
-    it('reminds against the life of a certificate, then at the days of the settings, once', async () => {
+    it('reminds in proportion to the life of a certificate, then at the days of the settings, once each', async () => {
       const channel = {
         id: 'hook',
         type: 'webhook',
@@ -184,7 +184,7 @@ for (const { kind, skip } of databases()) {
       await told(3);
     });
 
-    it('keeps what it knows while the provider does not list the domain, and hosts that it knows within the 50', async () => {
+    it('keeps certificates while the provider does not list the domain, and counts known hosts first to the limit of 50', async () => {
       const run = () => app()?.get(Certificates).tick(new AbortController().signal);
       const before = await list();
       await db.run("UPDATE domains SET status = 'missing' WHERE id = ?", [domain]);
@@ -216,7 +216,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual((await hosts()).toSorted(), own.toSorted());
     });
 
-    it('forgets hosts that are not watched any more', async () => {
+    it('removes hosts that are not watched any more', async () => {
       done(await service.admin.put(`/api/domains/${domain}`, { watch_certificates: false }));
       await tick();
       assert.deepEqual(await list(), []);

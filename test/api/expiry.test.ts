@@ -107,7 +107,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(rdap.com.requests.length, 1);
     });
 
-    it('asks once when several ask at the same time', async () => {
+    it('asks once for requests at the same time', async () => {
       const before = rdap.com.requests.length;
       rdap.com.handler = async () => {
         await sleep(200);
@@ -120,7 +120,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(rdap.com.requests.length, before + 1);
     });
 
-    it('keeps the date that it has when an answer cannot be read, and says why', async () => {
+    it('keeps the known date when an answer cannot be read, and says why', async () => {
       const id = await add('kept.com');
       rdap.com.handler = () => rdapDomain('kept.com', '2028-01-01T00:00:00Z');
       done(await look(id));
@@ -167,7 +167,7 @@ for (const { kind, skip } of databases()) {
       await is(id, '2029-01-01T00:00:00.000Z', 'rdap');
     });
 
-    it('asks WHOIS where RDAP tells no date, or there is none, in the form of each registry', async () => {
+    it('asks WHOIS where there is no RDAP or it has no date, and reads the form of each registry', async () => {
       rdap.fi.handler = () => rdapDomain('x.fi');
       whois.fi.answer = () => 'domain.............: x.fi\nexpires............: 15.12.2027 09:37:54\n';
       whois.pt.answer = () => 'Domain: x.pt\nExpiration Date: 02/11/2027 23:59:00\n';
@@ -192,7 +192,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([told.expires_at, told.source], [null, null]);
     });
 
-    it('says that WHOIS failed where RDAP tells no date, and keeps what WHOIS told before', async () => {
+    it('says that WHOIS failed where RDAP has no date, and keeps the last date of WHOIS', async () => {
       const id = await add('fails.fi');
       rdap.fi.handler = () => rdapDomain('fails.fi');
       const whoisOf = whois.fi.answer;
@@ -216,7 +216,7 @@ for (const { kind, skip } of databases()) {
       whois.fi.answer = whoisOf;
     });
 
-    it('says that a registry tells nothing where RDAP tells no date, and WHOIS is not there or has none', async () => {
+    it('says that a registry publishes no date where RDAP has none, and WHOIS is missing or has none', async () => {
       const id = await add('silent.app');
       rdap.app.handler = () => rdapDomain('silent.app');
       const dateless = await startWhois(() => 'Domain Name: SILENT.APP\r\nRegistrar: Example\r\n');
@@ -230,14 +230,14 @@ for (const { kind, skip } of databases()) {
       await dateless.stop();
     });
 
-    it('takes no name of a server that is none', async () => {
+    it('rejects an invalid name of a server', async () => {
       const id = await add('long.ws');
       whois['.'].answer = () => `domain: WS\n\nwhois: ${'a'.repeat(300)}.example\n`;
       providerFailed(await look(id), /no server|does not answer|answers no questions/);
       await is(id, null, null, /./);
     });
 
-    it('leaves a server alone as long as it asks, and the others go on', async () => {
+    it('pauses a server for as long as it asks, while others are asked', async () => {
       const [limited, other, fr] = [await add('a.net'), await add('a.org'), await add('a.fr')];
       rdap.net.handler = () => ({ status: 429, headers: { 'retry-after': '3000' } });
       rdap.org.handler = () => rdapDomain('a.org', '2028-02-03T00:00:00Z');
@@ -258,7 +258,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(wait > 2900_000 && wait <= 3000_000, String(wait));
     });
 
-    it('does not wait for a turn when it is to stop, and forgets servers that nobody asks', async () => {
+    it('does not wait for a turn when it has to stop, and forgets servers that are not asked', async () => {
       await add('turn.net');
       const server = new URL(rdap.net.url).host;
       const sql = 'INSERT INTO registry_servers (server, next_at, failures) VALUES (?, ?, 0)';
@@ -288,7 +288,7 @@ for (const { kind, skip } of databases()) {
 
     // one kind is enough for what is waited for
     if (kind === 'sqlite')
-      it('ends with a server that drips, and tells whoever asks that it takes too long', async () => {
+      it('gives up on a server that answers byte by byte, and answers requests that it takes too long', async () => {
         const drip = (socket: Socket) => {
           const timer = setInterval(() => socket.write('%'), 200);
           socket.once('close', () => clearInterval(timer));
@@ -304,14 +304,14 @@ for (const { kind, skip } of databases()) {
         await db.run("UPDATE registrations SET next_at = ? WHERE name LIKE '%.net'", [now(DAY)]);
       });
 
-    it('follows a redirect to where it may', async () => {
+    it('follows a redirect to an allowed address', async () => {
       const id = await add('moved.app');
       rdap.app.handler = () => ({ status: 301, headers: { location: `${rdap.org.url}/domain/moved.app` } });
       rdap.org.handler = () => rdapDomain('moved.app', '2028-03-04T00:00:00Z');
       assert.equal(done(await look(id)).expires_at, '2028-03-04T00:00:00.000Z');
     });
 
-    it('lets a date that was set by hand stand until it is taken away', async () => {
+    it('keeps a date that was set by hand until it is removed', async () => {
       const id = await add('hand.com');
       rdap.com.handler = ({ path }) => rdapDomain(path.split('/').at(-1) as string, '2028-05-06T00:00:00Z');
       done(await look(id));
@@ -330,7 +330,7 @@ for (const { kind, skip } of databases()) {
       await is(id, '2028-05-06T00:00:00.000Z', 'rdap');
     });
 
-    it('takes the date of the provider where the registry tells none', async () => {
+    it('takes the date of the provider where the registry has none', async () => {
       const vendor = await startStandIn(({ path }) => {
         const domain = { domain: 'p.de', status: 'ACTIVE', expires: '2029-01-02T03:04:05.000Z' };
         return { body: path.endsWith('/domains') ? [domain] : path.endsWith('/p.de') ? domain : [] };
@@ -342,14 +342,14 @@ for (const { kind, skip } of databases()) {
       await vendor.stop();
     });
 
-    it('asks nobody about names that nobody registers', async () => {
+    it('asks nothing about names that cannot be registered', async () => {
       for (const name of ['2.0.192.in-addr.arpa', 'a.example', 'home.internal']) {
         const answer = await look(await add(name));
         assert.match(refused(answer, 409, 409001).msg, /Nobody registers/);
       }
     });
 
-    it('keeps a good list of RDAP servers when a broken one comes', async () => {
+    it('keeps a valid list of RDAP servers when an invalid one comes', async () => {
       const file = join(service.server.dataDir, 'rdap-bootstrap.json');
       const before = JSON.parse(readFileSync(file, 'utf8'));
       assert.deepEqual(Object.keys(before.bases).toSorted(), ['com', 'fi', 'net', 'org']);
@@ -372,7 +372,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('reminds once for each end and each day of the settings, of all zones together', async () => {
+    it('reminds once for each end and each day of the settings, for all zones together', async () => {
       await db.run('UPDATE domains SET expires_at = NULL');
       const channel = {
         id: 'hook',

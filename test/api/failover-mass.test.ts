@@ -14,7 +14,7 @@ const ENV = { SECRET_KEY: 'the-same-key-of-both-processes-0123456789', OUTBOUND_
 const CHECK = { kind: 'tcp', interval_s: 10, timeout_s: 1, fall: 1, rise: 1 };
 
 for (const { kind, skip } of databases()) {
-  describeUnless(skip || noPowerdns)(`many rules of one domain that go down together, on ${kind}`, () => {
+  describeUnless(skip || noPowerdns)(`many rules of one domain whose values go down together, on ${kind}`, () => {
     let world: World;
     let server: ServerProcess;
     let targets: Targets;
@@ -93,7 +93,7 @@ for (const { kind, skip } of databases()) {
         (await rules()).every(({ host, hold, state }) => (but.includes(host) ? hold : state.active === 'backup')),
       );
 
-    it('60 rules are switched in few lists, and one whose set is of somebody else is held', async () => {
+    it('60 rules are switched in few lists, and one whose set was changed by others goes on hold', async () => {
       const hosts = await begin('few', 60);
       const before = (await history()).total;
       await elsewhere('few50', P, '192.0.2.99');
@@ -121,7 +121,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(logs.length, hosts.length - 1);
     });
 
-    it('one that is changed between the reading and the write keeps what it holds, and the others are switched', async () => {
+    it('a set that is changed between the reading and the write stays as it is, and the others are switched', async () => {
       await begin('meanwhile', 60);
       const before = (await history()).total;
       let changed = false;
@@ -145,7 +145,7 @@ for (const { kind, skip } of databases()) {
       assert.ok((await history()).total - before <= 10);
     });
 
-    it('kill -9 in the middle of a list of many: what is left of it is done by whoever goes on', async () => {
+    it('kill -9 in the middle of a long list: the next process does the rest', async () => {
       const hosts = await begin('cut', 130);
       let lists = 0;
       let dead: Promise<unknown> | undefined;

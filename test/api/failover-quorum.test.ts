@@ -8,7 +8,7 @@ import { addAccount, addDomain, done, refused, until } from '../support/world.js
 const SECRET = 'the-same-secret-of-all-checkers-01234567';
 const [P1, B1, REFERENCE] = ['127.0.6.1', '127.0.6.2', '127.0.6.3'] as const;
 
-describe('failover that three nodes decide', () => {
+describe('failover with three nodes that vote', () => {
   let targets: Targets;
   let nodes: Service[];
   let main: Service;
@@ -45,7 +45,7 @@ describe('failover that three nodes decide', () => {
       return fits(one?.last_error ?? null, one?.up ?? null);
     });
 
-  it('each check is made by all of them', async () => {
+  it('each check is made by all nodes', async () => {
     await is(P1, 'it is up', (_, up) => up === true);
     const before = targets.seen.get(P1) ?? 0;
     const first = (await state()).values[0]?.last_check_at;
@@ -53,7 +53,7 @@ describe('failover that three nodes decide', () => {
     assert.ok((targets.seen.get(P1) ?? 0) - before >= 3);
   });
 
-  it('a node that has lost its own network does not vote, the others decide', async () => {
+  it('a node that has lost its own network does not vote, and the others decide', async () => {
     await targets.down(REFERENCE, P1);
     await until('it was switched', async () => String(await values()) === B1);
     await is(P1, 'two have voted', (error, up) => up === false && error === 'connection refused');
@@ -61,7 +61,7 @@ describe('failover that three nodes decide', () => {
     await until('it was switched back', async () => String(await values()) === P1);
   });
 
-  it('nothing is switched where too few vote', async () => {
+  it('nothing is switched where too few nodes vote', async () => {
     await targets.down(REFERENCE);
     await nodes[0]?.server.stop();
     await targets.down(P1);
@@ -75,7 +75,7 @@ describe('failover that three nodes decide', () => {
     await until('it was switched', async () => String(await values()) === B1);
   });
 
-  it('answers who has the secret, once, and signs what it answers', async () => {
+  it('questions are answered once, if they are signed with the secret, and answers are signed, too', async () => {
     const server = nodes[1]?.server as Service['server'];
     const check = { kind: 'tcp', port: targets.port, path: null, expect_status: null, expect_body: null };
     // a node of another version may ask with more

@@ -88,7 +88,7 @@ for (const { kind, skip } of databases()) {
       return dead as ServerProcess;
     };
 
-    it('they check once and switch once, and the other one goes on when one is killed', async () => {
+    it('one replica checks and switches, and the other one goes on when it is killed', async () => {
       await begin('www', [P1], [B1]);
       const times = new Set<unknown>();
       await until(
@@ -112,7 +112,7 @@ for (const { kind, skip } of databases()) {
       replicas.unshift(await ServerProcess.start(env, dead.dataDir));
     });
 
-    it('a configuration waits for the switch that is under way, and begins with what it has made', async () => {
+    it('a configuration waits for a switch in flight, and begins with its result', async () => {
       await begin('meant', [P1], [B1]);
       await targets.up(B2);
       const rule = await only();
@@ -138,7 +138,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('a switch of which nothing was written leaves nothing to finish', async () => {
+    it('a switch that wrote nothing leaves nothing to finish', async () => {
       await begin('refused', [P1], [B1]);
       const intended = async () => (await rowsOf(world, 'SELECT intended FROM failover_rules'))[0]?.intended;
       let refusal: 'close' | { status: number; body: string } = { status: 422, body: '{"error": "not today"}' };
@@ -168,7 +168,7 @@ for (const { kind, skip } of databases()) {
     });
 
     for (const when of ['before', 'after'] as const) {
-      it(`kill -9 in the middle of a switch, ${when} the provider has it: the old set or the new one, never none`, async () => {
+      it(`kill -9 in a switch, ${when} the provider has applied it, leaves the old set or the new one`, async () => {
         const host = `cut-${when}`;
         await begin(host, [P1, P2], [B1, B2]);
         const seen: string[][] = [];

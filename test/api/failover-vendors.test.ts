@@ -8,7 +8,7 @@ import { addAccount, addDomain, done, until } from '../support/world.js';
 const QUICK = { interval_s: 1, timeout_s: 1, fall: 1, rise: 1 };
 const [P1, P2, B1] = ['127.0.2.1', '127.0.2.2', '127.0.3.1'] as const;
 
-describe('failover at vendors that take one record after the other', () => {
+describe('failover at vendors that change one record after the other', () => {
   let service: Service;
   let targets: Targets;
   const vendors: Awaited<ReturnType<typeof startBunny>>[] = [];
@@ -44,7 +44,7 @@ describe('failover at vendors that take one record after the other', () => {
     return { vendor, get, live: () => vendor.records.filter((one) => !one.Disabled).map((one) => one.Value) };
   };
 
-  it('leaves an answer at every moment where the backup is a record that is disabled', async () => {
+  it('keeps an answer at every moment where the backup is a disabled record', async () => {
     await targets.up(P1, B1);
     const values = [{ value: P1 }, { value: B1, enabled: false }];
     const { vendor, get, live } = await zone('paused.example', ['h'], values, P1);
@@ -69,7 +69,7 @@ describe('failover at vendors that take one record after the other', () => {
     assert.deepEqual([live(), (await get())[0]?.hold], [[B1], false]);
   });
 
-  it('switches in one domain while the vendor of another one hangs', async () => {
+  it('switches in one domain while the vendor of another domain hangs', async () => {
     await targets.up(P1, P2, B1);
     const hosts = Array.from({ length: 40 }, (_, i) => `h${i}`);
     const slow = await zone('slow.example', hosts, [{ value: P1 }], P1);

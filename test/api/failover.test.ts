@@ -96,7 +96,7 @@ for (const { kind, skip } of databases()) {
       execFileSync('nsupdate', ['-y', `${algorithm}:${name}:${secret}`], { input });
     };
 
-    it('serves the backup when the primary is gone, and the primary when it is back', async () => {
+    it('serves the backup while the primary is down, and the primary when it is up again', async () => {
       await targets.up(P1, B1);
       const events = await EventStream.open(service.server.url, service.token);
       atEnd(() => events.close());
@@ -145,7 +145,7 @@ for (const { kind, skip } of databases()) {
       assert.match(text, /^zoneward_failover_checks_total\{outcome="down"\} [1-9]/m);
     });
 
-    it('keeps ids, takes back what it gave, and names what is wrong', async () => {
+    it('keeps ids, accepts its own answer as input, and names all errors', async () => {
       done(await service.admin.delete(failover()));
       const check = { kind: 'tcp', port: 443 };
       const rule = { host: 'Shop', type: 'a', primary: [P1], backup: [B1], check };
@@ -258,7 +258,7 @@ for (const { kind, skip } of databases()) {
     // the same statements on every kind
     if (kind !== 'sqlite') return;
 
-    it('changes nothing for what flaps below the thresholds, nor when nothing works', async () => {
+    it('changes nothing for values that flap below the thresholds, nor when no value works', async () => {
       await targets.up(P1, B1);
       // seen up to a second later than it is found out: some more checks may fail until the target is back
       const check = { kind: 'tcp', port: targets.port, ...QUICK, fall: 10 };
@@ -283,7 +283,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([await shown(host), await switches(), (await only()).state.active], [[P1], before, 'primary']);
     });
 
-    it('takes away single values that are dead, and never the last one', async () => {
+    it('removes single values that are down, but never the last one', async () => {
       await targets.up(P1, P2, B1, B2);
       const { host } = await set([P1, P2], { primary: [P1, P2], backup: [B1, B2] });
       await known(B2, true);
@@ -302,7 +302,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await only()).hold, false);
     });
 
-    it('goes on hold when somebody else has changed the set, and begins anew when it is told to', async () => {
+    it('goes on hold when the set was changed by others, and begins anew when it is released', async () => {
       await targets.up(P1, B1);
       const { host, id } = await set([P1], { primary: [P1], backup: [B1] });
       await known(B1, true);
@@ -346,7 +346,7 @@ for (const { kind, skip } of databases()) {
       );
     });
 
-    it('releases no hold that came after what was read, and takes no rule twice', async () => {
+    it('releases no hold that is newer than the version that was read, and accepts no id twice', async () => {
       await targets.up(P1, B1);
       const { id } = await set([P1], { primary: [P1], backup: [B1] });
       const read = await only();
@@ -362,7 +362,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await only()).hold, false);
     });
 
-    it('writes nothing into what was changed in the moment of the write, and puts a lost last answer back', async () => {
+    it('writes nothing to a set that was changed in the moment of the write, and restores a lost last answer', async () => {
       await targets.up(P1, P2, B1);
       const rrsets = applicationOf(service.server.dataDir)?.get(RrsetsService) as RrsetsService;
       const real = rrsets.replace;
@@ -415,7 +415,7 @@ for (const { kind, skip } of databases()) {
       await targets.up(P1);
     });
 
-    it('puts back what a switch that was cut off has taken away', async () => {
+    it('restores what a switch that was cut off has removed', async () => {
       await targets.up(P1, B1);
       const { host, id } = await set([P1], { primary: [P1], backup: [B1] });
       await known(P1, true);
@@ -427,7 +427,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await only()).hold, false);
     });
 
-    it('is turned off and on, whatever else is followed', async () => {
+    it('is turned off and on while rules of other domains are followed', async () => {
       await targets.up(P1, P2, B1);
       const files = await addDomain(
         service.admin,
@@ -452,7 +452,7 @@ for (const { kind, skip } of databases()) {
       done(await service.admin.delete(path));
     });
 
-    it('does not carry out what checks have overtaken while it waited', async () => {
+    it('makes no switch that later checks have made unnecessary while it waited', async () => {
       await targets.up(P1, B1);
       const { host } = await set([P1], { primary: [P1], backup: [B1] });
       await known(P1, true);
@@ -471,7 +471,7 @@ for (const { kind, skip } of databases()) {
       await shows(host, B1);
     });
 
-    it('tells a token with rules no value that it may not read', async () => {
+    it('shows a token with rules no value that it may not read', async () => {
       await targets.up(P1, B1);
       const { host } = await set([P1], { primary: [P1], backup: [B1] });
       await known(B1, true);
@@ -488,7 +488,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('is switched by hand, rehearsed before, and waits while it is told to', async () => {
+    it('is switched by hand, after a rehearsal, and stays on hold until it is released', async () => {
       await targets.up(P1, B1);
       const { host, id } = await set([P1], { primary: [P1], backup: [B1] });
       await known(P1, true);
@@ -524,7 +524,7 @@ for (const { kind, skip } of databases()) {
       refused(await service.admin.post(`${failover()}/999999/switch`, { to: 'primary' }), 404, 404001);
     });
 
-    it('brings nothing back when it switched too often, and still leaves what is down', async () => {
+    it('brings nothing back when it switched too often, but still switches away from what is down', async () => {
       await targets.up(P1, B1);
       const { host } = await set([P1], { primary: [P1], backup: [B1], max_switches_per_hour: 1 });
       await known(B1, true);
@@ -544,7 +544,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(typeof (await only()).state.limited_until, 'string');
     });
 
-    it('refuses checks that may hang for long, and more values than one domain may have checked', async () => {
+    it('refuses checks with long timeouts, and more values than one domain may have', async () => {
       const check = { kind: 'tcp', port: 80, interval_s: 60, timeout_s: 11 };
       const rule = { host: 'long', type: 'A', primary: [P1], backup: [], check };
       const long = refused(await service.admin.post(failover(), { enabled: false, rules: [rule] }), 400, 400001);
@@ -568,7 +568,7 @@ for (const { kind, skip } of databases()) {
       done(await service.admin.post(failover(), { enabled: false, rules: rules.slice(1) }));
     });
 
-    it('asks HTTP and HTTPS at the address for the name, and looks at status and text', async () => {
+    it('requests the name over HTTP and HTTPS at the address, and checks status and text', async () => {
       const asked = new Set<string>();
       let status = 200;
       const answer = (
@@ -625,7 +625,7 @@ for (const { kind, skip } of databases()) {
       assert.match((await only()).state.values[0]?.last_error ?? '', /cannot be resolved|^no answer within 1 s$/);
     });
 
-    it('reads all rules once for those who ask at a time whether checks are late', async () => {
+    it('reads the rules once for requests that ask for late checks at the same time', async () => {
       await targets.up(P1);
       await set([P1], { primary: [P1], backup: [] });
       await known(P1, true);

@@ -51,7 +51,7 @@ for (const { kind, skip } of databases()) {
       const jobOf = async (name: string) => (await jobs(`?name=${name}`))[0];
       const sync = (query: '' | `?${string}` = '') => other.post(`/api/accounts/${world.account}/sync${query}`);
 
-      it('each has run once of all that come again and again', async () => {
+      it('each scheduled job has run once', async () => {
         await until('all ran', async () =>
           (await jobs()).every(({ kind: of, runs, ended_at }) => of === 'once' || (runs > 0 && ended_at !== null)),
         );
@@ -59,7 +59,7 @@ for (const { kind, skip } of databases()) {
           assert.equal((await jobOf(name))?.runs, 1, name);
       });
 
-      it('a synchronisation that takes longer is answered with its job, which goes on and says how far it is', async () => {
+      it('a long synchronisation is answered with its job, which goes on and reports progress', async () => {
         const { proxy } = world;
         let open: () => void = () => undefined;
         const opened = new Promise<void>((resolve) => {
@@ -95,7 +95,7 @@ for (const { kind, skip } of databases()) {
         }
       });
 
-      it('one whose process is killed goes on in the other one', async () => {
+      it('a job whose process is killed goes on in the other one', async () => {
         const { proxy } = world;
         let asked = 0;
         let hold = true;
@@ -118,7 +118,7 @@ for (const { kind, skip } of databases()) {
         }
       });
 
-      it('one that fails is tried again, then it is told, and can be started again', async () => {
+      it('a job that fails is tried again, then notified of, and can be started again', async () => {
         const { proxy, admin, account } = world;
         const path = `/api/accounts/${account}` as const;
         await proxy.down();
@@ -156,7 +156,7 @@ for (const { kind, skip } of databases()) {
         assert.deepEqual([last_error, sync_interval_minutes], [null, 60]);
       });
 
-      it('tokens may look and not act, and others than administrators neither', async () => {
+      it('tokens may read jobs but not start them, and only administrators may do either', async () => {
         const { id } = (await jobOf('jobs.tidy')) as { id: number };
         const { token } = made(await world.admin.post('/api/tokens', { name: 'looks' }));
         const client = world.server.as(token);

@@ -34,7 +34,7 @@ for (const { kind, skip } of databases()) {
     });
     afterAll(() => service?.stop());
 
-    it('are for who has the token', async () => {
+    it('require the token', async () => {
       const { url } = service.server;
       for (const token of [undefined, service.token, `${METRICS_TOKEN}x`, 'x'])
         assert.equal((await scrape(url, token)).status, 401);
@@ -44,7 +44,7 @@ for (const { kind, skip } of databases()) {
       await answer.text();
     });
 
-    it('count what happened, with labels that nobody can make more of', async () => {
+    it('count what happened, with labels that clients cannot add values to', async () => {
       const { server } = service;
       const domain = await addDomain(admin, await addAccount(admin, 'zonefile', {}), 'one.example', true);
       made(await admin.post(`/api/domains/${domain}/records`, { host: 'www', type: 'A', value: '192.0.2.1' }));
@@ -91,7 +91,7 @@ for (const { kind, skip } of databases()) {
       else assert.ok(sampleOf(text, 'zoneward_database_connections{state="idle"}') > 0);
     });
 
-    it('say what would wake somebody: a changed audit log, a change in doubt, Redis that is away', async () => {
+    it('show what alerts are made of: a changed audit log, a change in doubt, unavailable Redis', async () => {
       const { server } = service;
       const value = async (sample: string) => sampleOf(await (await scrape(server.url, METRICS_TOKEN)).text(), sample);
       done(await admin.get('/api/audit/verify'));
@@ -115,7 +115,7 @@ for (const { kind, skip } of databases()) {
 }
 
 describe('metrics', () => {
-  it('are not there unless they are asked for', async () => {
+  it('are off by default', async () => {
     const service = await startService('sqlite');
     try {
       assert.equal((await scrape(service.server.url)).status, 404);
@@ -124,7 +124,7 @@ describe('metrics', () => {
     }
   });
 
-  it('have a port of their own, which ends with the service', async () => {
+  it('can have a port of their own, which is closed with the service', async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
     const { port } = free.address() as AddressInfo;
@@ -162,7 +162,7 @@ describe('the log', () => {
   });
   afterAll(() => service?.stop());
 
-  it('tells the start with version and configuration, and nothing secret', () => {
+  it('has the start with version and configuration, and no secrets', () => {
     const { version, config } = line('starting') as { version: string; config: Record<string, unknown> };
     assert.match(version, /^\d+\.\d+\.\d+$/);
     assert.equal((config.database as { type: string }).type, 'sqlite');
@@ -180,7 +180,7 @@ describe('the log', () => {
     );
   });
 
-  it('tells and counts requests whose client went away', async () => {
+  it('has requests whose client disconnected, which are counted as well', async () => {
     const { url } = service.server;
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     const head = 'POST /api/gone HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{';
@@ -190,7 +190,7 @@ describe('the log', () => {
     assert.equal(sampleOf(await (await scrape(url, METRICS_TOKEN)).text(), sample), 1);
   });
 
-  it('tells a failure in one line: method, path, reason', async () => {
+  it('has a failure in one line: method, path, reason', async () => {
     const { admin } = service;
     const credentials = { url: 'http://127.0.0.1:9', api_key: 'secret-of-nobody' };
     const answer = await admin.post('/api/accounts', { provider: 'powerdns', name: 'down', credentials });
@@ -202,7 +202,7 @@ describe('the log', () => {
     for (const text of raw) assert.equal(text.split('"msg":').length, 2, text);
   });
 
-  it('warns once of X-Forwarded-For that nobody vouches for', async () => {
+  it('warns once of X-Forwarded-For from an untrusted proxy', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.9' };
     for (let i = 0; i < 3; i++) done(await service.server.call('GET', '/api/site', undefined, undefined, headers));
     const warnings = () => lines().filter((one) => String(one.msg).startsWith('X-Forwarded-For'));
@@ -210,14 +210,14 @@ describe('the log', () => {
     assert.equal(warnings().length, 1);
   });
 
-  it('tells the stop', async () => {
+  it('has the stop', async () => {
     assert.equal(await service.server.stop(), 0);
     await until('it is told', async () => line('stopped') !== undefined);
     assert.equal(line('stopping')?.signal, 'SIGTERM');
     assert.equal(line('stopped')?.code, 0);
   });
 
-  it('warns of who trusts everybody', async () => {
+  it('warns when all proxies are trusted', async () => {
     const open = await startProcess('sqlite', { TRUSTED_PROXIES: '0.0.0.0/0' });
     try {
       assert.match(open.server.log, /TRUSTED_PROXIES trusts everybody/);

@@ -93,7 +93,7 @@ for (const { kind, skip } of databases()) {
       }
     };
 
-    it('each switch of failover is a trace of its own, apart from the job that goes on', () => {
+    it('each switch of failover is a trace of its own, outside the trace of the long job', () => {
       const spans = spansAt(collector);
       const [one, ...more] = spans.filter(({ name }) => name === 'failover switch');
       assert.deepEqual([one?.parentSpanId || undefined, more.length], [undefined, 0]);
@@ -106,7 +106,7 @@ for (const { kind, skip } of databases()) {
         );
     });
 
-    it('one write of a record: the request in the trace of its caller, in it the provider and the database', () => {
+    it('the write of a record is in the trace of its caller, with spans of the provider and the database', () => {
       const spans = spansAt(collector).filter(({ traceId }) => traceId === TRACE);
       const [request, ...more] = spans.filter(({ kind: of }) => of === SERVER);
       assert.deepEqual([request?.name, more.length], ['POST /api/domains/:id/records', 0]);
@@ -132,7 +132,7 @@ for (const { kind, skip } of databases()) {
       for (const { attributes } of transactions) assert.match(String(plain(attributes)['db.system.name']), system);
     });
 
-    it('failures are marked, jobs have traces of their own, and who wants none gets none', () => {
+    it('failures are marked, jobs have traces of their own, and a caller can turn off sampling', () => {
       const spans = spansAt(collector);
       const failed = spans.find(({ name, status }) => name === 'powerdns listRecords' && status.code === ERROR);
       assert.equal(plain(failed?.attributes ?? []).outcome, 'unavailable');
@@ -144,7 +144,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(refreshes.length, 4);
     });
 
-    it('nothing secret and no query is in them, and the collector gets what it is configured with', () => {
+    it('spans contain no secrets and no queries, and the collector gets the configured headers and attributes', () => {
       for (const { headers, path } of collector.requests) {
         assert.equal(headers['x-key'], KEY);
         assert.equal(path, '/v1/traces');
@@ -160,7 +160,7 @@ for (const { kind, skip } of databases()) {
 }
 
 describe('traces', () => {
-  it('without a collector nothing of them is loaded', async () => {
+  it('no package is loaded without a collector', async () => {
     const service = await startProcess('sqlite', LOADED);
     try {
       assert.equal(await service.server.stop(), 0);
@@ -170,7 +170,7 @@ describe('traces', () => {
     }
   });
 
-  it('a collector that fails harms nobody, and is told of once', async () => {
+  it('a failing collector affects nothing else, and is logged once', async () => {
     let status = 400;
     const collector = await startStandIn(() => ({ status, body: {} }));
     const service = await startProcess('sqlite', { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });

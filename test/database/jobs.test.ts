@@ -8,7 +8,7 @@ import { allPools } from '../../src/common/fair-pool.js';
 import { configureLogger } from '../../src/common/logger.js';
 import { POOLS } from '../../src/common/pools.js';
 import { databases } from '../support/databases.js';
-import { cuttable, type Doer, inRedis, type JobHouse, jobHouse } from '../support/jobs.js';
+import { cuttable, type Doer, inRedis, type JobFixture, jobFixture } from '../support/jobs.js';
 import { ELSEWHERE, gate } from '../support/leases.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';
 import { describeUnless, itUnless } from '../support/suites.js';
@@ -19,7 +19,7 @@ let log = '';
 
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`jobs on ${kind}`, () => {
-    let house: JobHouse;
+    let fixture: JobFixture;
     beforeAll(() => {
       const write = (line: string) => {
         log += line;
@@ -28,9 +28,9 @@ for (const { kind, skip } of databases()) {
     });
     beforeEach(async () => {
       log = '';
-      house = await jobHouse(kind);
+      fixture = await jobFixture(kind);
     });
-    afterEach(() => house.close());
+    afterEach(() => fixture.close());
     afterAll(() => void configureLogger('silent'));
 
     /** The row of a job, of which there is one. */
@@ -42,8 +42,8 @@ for (const { kind, skip } of databases()) {
       const engine = redis ? 'with Redis' : 'without Redis';
       const unless = redis ? noRedis : undefined;
 
-      itUnless(unless)(`${engine} one that is asked for while it runs is run once more`, async () => {
-        const doer = await house.doer(redis);
+      itUnless(unless)(`${engine} a job that is enqueued while it runs is run once more`, async () => {
+        const doer = await fixture.doer(redis);
         let hold = gate();
         const did: unknown[] = [];
         doer.jobs.handle('asked', {
@@ -75,12 +75,12 @@ for (const { kind, skip } of databases()) {
         assert.deepEqual([(await doer.reader.get(id)).runs, (await row(doer, 'asked')).asked], [3, null]);
       });
 
-      itUnless(unless)(`${engine} each tick is one run, over three that look`, async () => {
+      itUnless(unless)(`${engine} each tick is one run, with three processes that poll`, async () => {
         const begun: number[] = [];
         const at: string[] = [];
         let under = 0;
         for (const who of ['a', 'b', 'c']) {
-          const doer = await house.doer(redis);
+          const doer = await fixture.doer(redis);
           doer.jobs.schedule('tick', EVERY_MS, async () => {
             assert.equal(under++, 0, 'two at once');
             begun.push(Date.now());
@@ -90,7 +90,7 @@ for (const { kind, skip } of databases()) {
           });
           await doer.start();
         }
-        const doer = await house.doer();
+        const doer = await fixture.doer();
         await until('many ticks', async () => begun.length > 12);
         const { created_at, last_error } = await row(doer, 'tick');
         const ticks = Math.floor(((begun[12] as number) - Date.parse(String(created_at))) / EVERY_MS) + 1;
@@ -103,10 +103,10 @@ for (const { kind, skip } of databases()) {
         });
       });
 
-      itUnless(unless)(`${engine} a job whose process is killed goes on in another one`, async () => {
-        const first = house.process(redis ?? '', 'long', 3_600_000, 600_000);
+      itUnless(unless)(`${engine} a job whose process is killed is run again by another one`, async () => {
+        const first = fixture.process(redis ?? '', 'long', 3_600_000, 600_000);
         await until('it runs', async () => first.runs() === 1, 60_000);
-        const second = await house.doer(redis);
+        const second = await fixture.doer(redis);
         let runs = 0;
         second.jobs.schedule('long', 3_600_000, async () => {
           runs++;
@@ -120,8 +120,8 @@ for (const { kind, skip } of databases()) {
       });
     }
 
-    it('of a process elsewhere is taken over when its lease ends, and not before', async () => {
-      const doer = await house.doer();
+    it('a job of another host is taken over when its lease ends, and not before', async () => {
+      const doer = await fixture.doer();
       const begun: string[] = [];
       doer.jobs.schedule('far', 3_600_000, async () => void begun.push(now()));
       await doer.start();
@@ -135,8 +135,8 @@ for (const { kind, skip } of databases()) {
       assert.ok((begun[1] as string) >= end);
     });
 
-    it('that fails is tried at the next tick, and says why until it ends well', async () => {
-      const doer = await house.doer();
+    it('a scheduled job that fails is tried at the next tick, and shows its error until a run succeeds', async () => {
+      const doer = await fixture.doer();
       let fails = true;
       doer.jobs.schedule('moody', EVERY_MS, async () => {
         if (fails) throw new Error('not\0today');
@@ -151,8 +151,8 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([await failing(), (await doer.reader.count()).failing], [[], undefined]);
     });
 
-    it('that comes again tells when it begins to fail, also after a run that was killed, and when no longer', async () => {
-      const doer = await house.doer();
+    it('a scheduled job emits events only when it begins to fail, also after a killed run, and when it succeeds again', async () => {
+      const doer = await fixture.doer();
       const told: string[] = [];
       doer.events.on('job.changed', ({ what }) => told.push(what));
       let fails = false;
@@ -182,8 +182,8 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(told, ['failed', 'done']);
     });
 
-    it('done once is tried again, then given up, told of, and can be started again', async () => {
-      const [asks, does] = [await house.doer(), await house.doer()];
+    it('a job that fails is tried again, then given up with a notification, and can be started again', async () => {
+      const [asks, does] = [await fixture.doer(), await fixture.doer()];
       let fails = true;
       const told: [unknown, string, boolean][] = [];
       const before: unknown[] = [];
@@ -218,8 +218,8 @@ for (const { kind, skip } of databases()) {
       await assert.rejects(asks.jobs.again(id), { code: 409001 });
     });
 
-    it('that come again and again get their rows anew where another database took the place of theirs', async () => {
-      const doer = await house.doer();
+    it('scheduled jobs get new rows when the database was replaced', async () => {
+      const doer = await fixture.doer();
       let runs = 0;
       doer.jobs.schedule('lasting', 3_600_000, async () => void runs++);
       await doer.start();
@@ -230,8 +230,8 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(names.toSorted(), ['jobs.tidy', 'lasting']);
     });
 
-    it('that are scheduled stay, however late they are; those that nobody has any more go', async () => {
-      const [before, doer] = [await house.doer(), await house.doer()];
+    it('scheduled jobs stay, however late they are, and are removed when no process has them any more', async () => {
+      const [before, doer] = [await fixture.doer(), await fixture.doer()];
       for (const name of ['kept', 'gone']) before.jobs.schedule(name, 3_600_000, async () => undefined);
       doer.jobs.schedule('kept', 3_600_000, async () => undefined);
       await before.start();
@@ -245,8 +245,8 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(names.toSorted(), ['jobs.tidy', 'kept']);
     });
 
-    it('that kills its process each time is given up', async () => {
-      const doer = await house.doer();
+    it('a job that kills its process each time is given up', async () => {
+      const doer = await fixture.doer();
       let runs = 0;
       doer.jobs.handle('deadly', { tries: 2, run: async () => void runs++ });
       const id = await doer.jobs.enqueue('deadly', null);
@@ -260,8 +260,8 @@ for (const { kind, skip } of databases()) {
       assert.equal(runs, 0);
     });
 
-    it('with a key is there once: added while it waits, once more after it runs, anew when it has ended', async () => {
-      const [a, b] = [await house.doer(), await house.doer()];
+    it('a key is unique: a waiting job stays, a running one runs once more, an ended one begins anew', async () => {
+      const [a, b] = [await fixture.doer(), await fixture.doer()];
       const did: unknown[] = [];
       const hold = gate();
       for (const doer of [a, b])
@@ -286,8 +286,8 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(did.slice(1), [5, 7]);
     });
 
-    it('begun for somebody who waits tells how it ended, and goes on when nobody waits any longer', async () => {
-      const doer = await house.doer();
+    it('a job that a caller waits for returns its result, and goes on when the wait is over', async () => {
+      const doer = await fixture.doer();
       await doer.start();
       const hold = gate();
       const told: boolean[] = [];
@@ -310,8 +310,8 @@ for (const { kind, skip } of databases()) {
       await until('it is done', async () => (await doer.reader.get(long.id)).state === 'done');
     });
 
-    it('cut off by the end of its process goes on in another one at once', async () => {
-      const [first, second] = [await house.doer(), await house.doer()];
+    it('a job that the end of its process cuts off goes on in another one at once', async () => {
+      const [first, second] = [await fixture.doer(), await fixture.doer()];
       let begun = false;
       let ends = 0;
       for (const doer of [first, second])
@@ -336,8 +336,8 @@ for (const { kind, skip } of databases()) {
       await until('it is done', async () => ends === 1);
     });
 
-    it('of one owner for whom there is no place hide none of others, however many they are', async () => {
-      const doer = await house.doer();
+    it('jobs of an owner without a free slot hide no jobs of others, however many they are', async () => {
+      const doer = await fixture.doer();
       const hold = gate();
       const did = new Set<number>();
       doer.jobs.handle<{ user: number }>('owned', {
@@ -363,8 +363,8 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('begun for somebody who waits take places, and those for which there is none begin later', async () => {
-      const doer = await house.doer();
+    it('jobs that callers wait for take slots, and begin later where none is free', async () => {
+      const doer = await fixture.doer();
       const hold = gate();
       const did: string[] = [];
       doer.jobs.handle<{ user: number; what: string }>('shared', {
@@ -400,8 +400,8 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('many long ones keep no scheduled one waiting', async () => {
-      const doer = await house.doer();
+    it('many long jobs delay no scheduled job', async () => {
+      const doer = await fixture.doer();
       const hold = gate();
       let begun = 0;
       let ticks = 0;
@@ -429,7 +429,7 @@ for (const { kind, skip } of databases()) {
       try {
         way.cut();
         let runs = 0;
-        const doer = await house.doer(way.url);
+        const doer = await fixture.doer(way.url);
         doer.jobs.schedule('tick', EVERY_MS, async () => void runs++);
         await doer.start();
         await until('found without it', async () => runs > 3);

@@ -1,4 +1,4 @@
-// A process that does jobs: of the name that is given, each run is a line on stdout, and ends when `ms` are over.
+// A process with one scheduled job of the given name: each run is a line on stdout, and lasts `ms`.
 // node job-process.mjs <database url> <redis url or ''> <name> <every ms> <ms>
 import { parseDatabaseUrl } from '../../dist/src/config/config.js';
 import { AppDataSource } from '../../dist/src/database/app-data-source.js';

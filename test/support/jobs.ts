@@ -19,7 +19,7 @@ import { RedisLink } from '../../src/redis/redis-link.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 import { REDIS_URL } from './redis.js';
 
-/** One that does jobs, with connections of its own, as a process has them. */
+/** A runner of jobs with its own connections, as in a process of its own. */
 export interface Doer {
   jobs: Jobs;
   db: Db;
@@ -29,15 +29,15 @@ export interface Doer {
   stop(): Promise<void>;
 }
 
-/** A database where several do jobs. */
-export interface JobHouse {
+/** A database with several runners of jobs. */
+export interface JobFixture {
   doer(redisUrl?: string): Promise<Doer>;
-  /** a process that does one; `runs` counts them */
+  /** a process with one scheduled job; `runs` counts its runs */
   process(redisUrl: string, name: string, everyMs: number, ms: number): { child: ChildProcess; runs(): number };
   close(): Promise<void>;
 }
 
-export async function jobHouse(kind: Kind): Promise<JobHouse> {
+export async function jobFixture(kind: Kind): Promise<JobFixture> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneward-jobs-'));
   const file = join(folder, 'jobs.db');
   if (kind === 'sqlite') await migratedFile(file);
@@ -107,7 +107,7 @@ export async function jobHouse(kind: Kind): Promise<JobHouse> {
   };
 }
 
-/** What an installation has in Redis, named after its first job. */
+/** The key prefix of an installation in Redis, which is named after its first job. */
 export const inRedis = (birth: string): string => `zoneward:jobs:jobs-${birth.replace(/\D/g, '')}`;
 
 async function forget(birth: string): Promise<void> {
@@ -117,7 +117,7 @@ async function forget(birth: string): Promise<void> {
   redis.disconnect();
 }
 
-/** A way to Redis that can be cut, or freezes: it takes what is sent, and answers nothing. */
+/** A proxy to Redis that can be cut or frozen: a frozen one takes what is sent, and answers nothing. */
 export async function cuttable(redisUrl: string) {
   const { hostname, port } = new URL(redisUrl);
   const sockets = new Set<Socket>();

@@ -18,7 +18,7 @@ describe('the certificate of a host that shows none', () => {
     server.close();
   });
 
-  it('is not waited for longer than ten seconds, however slowly the handshake drips', async () => {
+  it('is not waited for longer than ten seconds, however slow the handshake is', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
     const asked = certificateOf('localhost', '127.0.0.1', port);
     await once(server, 'connection');

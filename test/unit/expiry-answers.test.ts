@@ -219,12 +219,12 @@ describe('what registries answer about the end of a registration', () => {
 
   for (const [what, answer, end] of RDAP) it(`RDAP, ${what}: ${end}`, () => assert.equal(rdap(answer), end));
 
-  it('knows domains in the letters of people', () => {
+  it('recognises domains in U-labels', () => {
     const text = 'domain: bücher.se\nexpires: 2028-01-28\n';
     assert.equal(whois('xn--bcher-kva.se', text), '2028-01-28T00:00:00Z');
   });
 
-  it('takes no time for a hostile answer', () => {
+  it('spends no time on a hostile answer', () => {
     const answers = [
       ' '.repeat(200_000),
       'x.it'.repeat(50_000),
@@ -233,13 +233,13 @@ describe('what registries answer about the end of a registration', () => {
     for (const text of answers) assert.equal(whois('x.it', text), 'unreadable');
   });
 
-  it('reads the server of a top level domain out of the answer of IANA', () => {
+  it('reads the server of a top level domain from the answer of IANA', () => {
     assert.equal(referredServer('domain:       IO\n\nwhois:        whois.nic.io\n\nstatus: ACTIVE\n'), 'whois.nic.io');
     for (const text of ['whois:\n\nstatus: ACTIVE\n', 'whois: http://x/y\n', ''])
       assert.equal(referredServer(text), null);
   });
 
-  it('finds the name that is registered', () => {
+  it('finds the registrable name', () => {
     const of = (name: string, own: string[] = []) => registrableOf(name, new Set(own));
     assert.equal(of('a.b.example.co.uk'), 'example.co.uk');
     assert.equal(of('foo.github.io'), 'github.io');
@@ -250,7 +250,7 @@ describe('what registries answer about the end of a registration', () => {
     assert.equal(of('a.b.corp', ['corp']), 'b.corp');
   });
 
-  it('has tables that agree with themselves', () => {
+  it('has consistent tables', () => {
     assert.deepEqual(
       Object.keys(FORMATS).filter((tld) => TELL_NOTHING.has(tld)),
       [],
@@ -259,7 +259,7 @@ describe('what registries answer about the end of a registration', () => {
     assert.ok(BUILT_IN.size > 100);
   });
 
-  it('are not held up by what anybody may write into an answer', () => {
+  it('have no pattern that a hostile answer can slow down', () => {
     // with a pattern that goes over lines each of these takes minutes
     const size = 262_144;
     for (const line of ['\n', '%\n', '% ', `expires:${' '.repeat(400)}\n`, `whois:${' '.repeat(400)}\n`, 'quota ']) {

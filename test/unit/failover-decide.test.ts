@@ -36,7 +36,7 @@ describe('what is known of a value', () => {
     assert.equal(upAfter(bad, bad, bad, good, good), true);
   });
 
-  it('counts nothing that nobody can say', () => {
+  it('does not count unknown results', () => {
     assert.equal(upAfter(good, bad, nobody, bad, nobody), true);
     assert.equal(upAfter(good, bad, nobody, bad, nobody, bad), false);
   });
@@ -56,7 +56,7 @@ describe('what a rule serves', () => {
   const serves = (...of: Parameters<typeof rule>) => targetOf(rule(...of))?.values ?? null;
   const backup = { active: 'backup', served: ['b1'] };
 
-  it('are the primary values that work, else those of the backup, else what is served stays', () => {
+  it('is the primary values that work, else the backup values that work, else it stays', () => {
     assert.deepEqual(serves({ p1: true, p2: true, b1: true, b2: true }), ['p1', 'p2']);
     assert.deepEqual(serves({ p1: false, p2: true, b1: true, b2: true }), ['p2']);
     assert.deepEqual(serves({ p1: false, p2: false, b1: false, b2: true }), ['b2']);
@@ -64,19 +64,19 @@ describe('what a rule serves', () => {
     assert.deepEqual(serves({ p1: true, p2: false, b1: true, b2: true }, backup), ['p1']);
   });
 
-  it('is nothing that is not known yet, but what is served', () => {
+  it('is no value of unknown health unless it is served already', () => {
     assert.deepEqual(serves({}), ['p1', 'p2']);
     assert.deepEqual(serves({ p1: false, p2: false }), null);
     assert.deepEqual(serves({ p1: null, b1: null }, backup), ['b1']);
   });
 
-  it('stays at the backup where nobody wants it back by itself', () => {
+  it('stays at the backup without auto_switch_back', () => {
     const stays = { ...backup, auto_switch_back: false };
     assert.deepEqual(serves({ p1: true, p2: true, b1: true }, stays), ['b1']);
     assert.equal(serves({ p1: true, p2: true, b1: false, b2: false }, stays), null);
   });
 
-  it('is one value where a name has one only, and the same as long as it works', () => {
+  it('is one value of a type with a single record, and the same one as long as it works', () => {
     const one = { type: 'CNAME', served: ['p1'] };
     assert.deepEqual(serves({ p1: true, p2: true }, one), ['p1']);
     assert.deepEqual(serves({ p1: false, p2: false, b1: true, b2: true }, one), ['b1']);
@@ -89,7 +89,7 @@ describe('what a record set holds', () => {
   const left = (values: string[], served: string[] | null, intended: string[] | null = null) =>
     isAsLeft(values, { ...sides, served, intended });
 
-  it('is as the rule left it, or somebody else has changed it', () => {
+  it('is as the rule left it, or was changed by others', () => {
     assert.ok(left(['p2', 'p1'], null));
     assert.ok(left(['b1', 'b2'], null));
     assert.ok(!left(['p1'], null));
@@ -99,14 +99,14 @@ describe('what a record set holds', () => {
     assert.ok(!left(['p1', 'x'], ['p1']));
   });
 
-  it('may be a mixture of what a switch that was cut off found and was to write', () => {
+  it('may be a mixture of the values before and after a switch that was cut off', () => {
     assert.ok(left(['b1'], ['p1', 'p2'], ['b1', 'b2']));
     assert.ok(left(['b1', 'p2'], ['p1', 'p2'], ['b1', 'b2']));
     assert.ok(!left(['b1', 'x'], ['p1', 'p2'], ['b1', 'b2']));
     assert.ok(!left([], ['p1', 'p2'], ['b1', 'b2']));
   });
 
-  it('is of a side', () => {
+  it('belongs to a side', () => {
     assert.deepEqual(
       [['p1'], ['b2', 'b1'], ['p1', 'b1'], []].map((one) => sideOf(one, sides)),
       ['primary', 'backup', null, null],
@@ -141,7 +141,7 @@ it('more than half of all checkers vote, and more than half of these decide', ()
   assert.equal(majority([down, none, none]), null);
 });
 
-it('a signature is of one secret, one time and one text, and a time counts for a minute', () => {
+it('a signature is valid for one secret, one time and one text, and a time for one minute', () => {
   const secret = 's'.repeat(32);
   const at = String(Date.now());
   const signature = sign(secret, at, '{}');

@@ -7,7 +7,7 @@ import { parseCidr } from '../../src/common/cidr.js';
 import { connected, probe } from '../../src/failover/probe.js';
 import { listen } from '../support/bind.js';
 
-it('a process that was too busy to hear an answer in time does not take the target for down', async () => {
+it('a process that was too busy to see an answer in time does not count the target as down', async () => {
   const sockets: Socket[] = [];
   // takes connections, and says nothing
   const server = createServer((socket) => void sockets.push(socket));

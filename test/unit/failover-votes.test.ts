@@ -9,7 +9,7 @@ import { Votes } from '../../src/failover/votes.service.js';
 import { startStandIn } from '../support/vendor.js';
 import { until } from '../support/world.js';
 
-it('one user with many slow targets waits behind his own, and asks no target for more than it may be asked', async () => {
+it('checks of many slow targets of one user wait for each other, and none is checked more often at once than allowed', async () => {
   const sockets = new Set<Socket>();
   const at = new Map<string, number>();
   // takes connections, and says nothing
@@ -44,7 +44,7 @@ it('one user with many slow targets waits behind his own, and asks no target for
   }
 });
 
-it('another node is asked by how long the checks may take, and by whose they are: a quick one does not wait for a slow one', async () => {
+it('calls to another node are grouped by timeout and owner: a quick check does not wait for a slow one', async () => {
   const asked: number[][] = [];
   const node = await startStandIn(({ body }) => {
     asked.push((body as { checks: { check: { timeout_s: number } }[] }).checks.map(({ check }) => check.timeout_s));
