@@ -164,7 +164,7 @@ for (const { kind, skip } of databases()) {
         await until(`${count} reminders`, async () => hook.requests.length >= count);
         assert.equal(hook.requests.length, count);
       };
-      // those who renew by themselves do so at a third
+      // automatic renewal happens when a third is left
       for (const [life, left] of [
         [90, 29],
         [45, 14],
@@ -208,7 +208,7 @@ for (const { kind, skip } of databases()) {
         (await hosts()).toSorted(),
         ['localhost', 'gone.localhost', ...known.map((host) => `${host}.localhost`)].toSorted(),
       );
-      // a place is free: the first of those that wait for one
+      // one of the 50 is free: for the first host that waits
       const { list: found } = done(await service.admin.get(`/api/domains/${domain}/records?host=gone`));
       done(await service.admin.delete(`/api/domains/${domain}/records/${found[0]?.id}`));
       await run();

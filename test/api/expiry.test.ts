@@ -91,7 +91,7 @@ for (const { kind, skip } of databases()) {
         { name: 'one.com', expires_at: '2028-09-14T01:00:00.000Z', source: 'rdap', checked_at: null, error: null },
       );
       for (const one of [id, below]) await is(one, '2028-09-14T01:00:00.000Z', 'rdap');
-      // again at once: nobody is asked
+      // again at once: no server is asked
       done(await look(id));
       await tick();
       assert.deepEqual(
@@ -247,7 +247,7 @@ for (const { kind, skip } of databases()) {
       await is(other, '2028-02-03T00:00:00.000Z', 'rdap');
       await is(limited, null, null, /takes no more questions/);
       await is(fr, null, null, /takes no more questions/);
-      // of the others at the same server none was tried, now or when somebody asks
+      // no other name of the same server was asked about, neither by the tick nor by a request
       providerFailed(await look(limited), /takes no more questions.*asked again from/);
       await tick();
       assert.deepEqual([rdap.net.requests.length, whois.fr.asked.length], [1, 1]);
@@ -396,7 +396,7 @@ for (const { kind, skip } of databases()) {
         assert.equal(hook.requests.length, count);
         return hook.requests.map(({ body }) => (body as { text: string }).text.replace(/, on .*/, ''));
       };
-      // while no channel asks, nothing counts as told
+      // without a channel that wants them, no reminder counts as sent
       await ends(5 * DAY);
       await remind();
       done(await service.admin.put('/api/settings/notifications', { channels: [channel] }));
@@ -423,7 +423,7 @@ for (const { kind, skip } of databases()) {
       await remind();
       assert.equal((await texts(4)).at(-1), 'The registration of many.org ends in 3 days');
       assert.match(JSON.stringify(hook.requests.at(-1)?.body), /"domain":"many\.org"/);
-      // another source tells the same end a little differently
+      // the end as another source gives it, which differs a little
       rdap.org.handler = () => rdapDomain('many.org', now(3 * DAY - 3_600_000));
       await rested('many.org');
       done(await look(many[0] as number));

@@ -45,7 +45,7 @@ for (const { kind, skip } of databases()) {
         ]),
       );
     };
-    /** Somebody else writes a set, past the service. */
+    /** Writes a set past the service. */
     const elsewhere = async (host: string, ...values: string[]) => {
       const records = values.map((content) => ({ content, disabled: false }));
       const set = { name: `${host}.${world.zone}.`, type: 'A', ttl: 600, changetype: 'REPLACE', records };
@@ -115,7 +115,7 @@ for (const { kind, skip } of databases()) {
         /^\d+ rules at once: rule \d+: 127\.0\.6\.1 is down \(connection refused\); rule/,
       );
       assert.deepEqual([most?.door, most?.actor.type], ['failover', 'system']);
-      // each is told for itself
+      // each rule has its own audit entry
       const logs = done(await client().get('/api/audit/logs?action=failover.switch&limit=100')).list;
       assert.equal(new Set(logs.map(({ target }) => target?.id)).size, hosts.length - 1);
       assert.equal(logs.length, hosts.length - 1);

@@ -90,14 +90,14 @@ describe('failover with three nodes that vote', () => {
     });
     const ask = (headers: Record<string, string>, of = server) =>
       of.call('POST', '/api/checks', body, undefined, headers);
-    // whoever does not know what it is called is told, with a signature, and no more
+    // a question without the name of the node is refused with that name, signed, and nothing more
     const unnamed = signed(Date.now());
     const told = refused(await ask(unnamed), 401, 401001).headers;
     const node = String(told.get(NODE));
     assert.match(node, /^[0-9a-f]{32}$/);
     assert.ok(isSigned(SECRET, unnamed[SIGNATURE] as string, node, String(told.get(SIGNATURE))));
     const headers = signed(Date.now(), SECRET, body, node);
-    // what is for one node no other one answers, and whoever changes the name has no signature
+    // a question for another node is not answered, and a changed name breaks the signature
     const other = main.server;
     refused(await ask(headers, other), 401, 401001);
     const another = String(refused(await ask(signed(Date.now()), other), 401, 401001).headers.get(NODE));

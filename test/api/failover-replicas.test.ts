@@ -78,7 +78,7 @@ for (const { kind, skip } of databases()) {
         .list.filter(({ target }) => target?.name === `${host}.${world.zone} A`)
         .map(({ after }) => (after as { active: string }).active);
     const switches = async () => done(await client().get(`${failover()}/history`)).total;
-    /** Ends the replica that checks as a crash would, and starts another one in its place. */
+    /** Kills the replica that checks, as a crash would, and starts another one. */
     const killed = async () => {
       const [job] = await rowsOf(world, "SELECT owner FROM jobs WHERE name = 'failover.check'");
       const at = replicas.findIndex(({ pid }) => String(job?.owner).split('/')[3] === String(pid));
@@ -152,7 +152,7 @@ for (const { kind, skip } of databases()) {
         await targets.down(P1);
         await until('it was tried', async () => tries > 0);
         await until('nothing is to be finished', async () => (await intended()) === null);
-        // now nobody knows whether it was written
+        // now it is in doubt whether it was written
         refusal = 'close';
         const before = tries;
         await until('it was tried again', async () => tries > before && (await intended()) !== null);

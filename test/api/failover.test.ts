@@ -46,7 +46,7 @@ for (const { kind, skip } of databases()) {
         ...key,
       });
       domain = await addDomain(service.admin, account, ZONE);
-      // nobody listens there: what is told stays to be seen
+      // nothing listens there: notices stay in the list
       const config = { url: 'http://127.0.0.1:9/' };
       const events = ['failover.switched', 'failover.failed'];
       const channels = [{ id: 'hook', type: 'webhook', name: 'Hook', config, events }];
@@ -316,7 +316,7 @@ for (const { kind, skip } of databases()) {
       const held = await only();
       assert.match(held.state.hold_reason ?? '', /changed by somebody else.*192\.0\.2\.99/);
       assert.deepEqual([await shown(host), await switches()], [[B1, '192.0.2.99'].toSorted(), before]);
-      // whoever may not read what was found is not told it
+      // a token that may not read the values that were found does not see them
       const rules = [{ effect: 'allow', domains: [domain], values: { cidrs: ['127.0.0.0/8'] } }];
       const { token } = made(await service.admin.post('/api/tokens', { name: 'narrow', rules }));
       const seen = done(await service.server.as(token).get(failover())).rules[0];
@@ -357,7 +357,7 @@ for (const { kind, skip } of databases()) {
       const { version: _, ...rest } = read;
       const twice = await service.admin.post(failover(), { enabled: true, rules: [rest, { ...rest, host: 'other' }] });
       assert.equal(refused(twice, 400, 400001).data.errors?.[0]?.path, 'rules.1.id');
-      // who does not say what was read means what is said
+      // without a version the hold is released in any case
       done(await service.admin.post(failover(), { enabled: true, rules: [rest] }));
       assert.equal((await only()).hold, false);
     });
@@ -374,7 +374,7 @@ for (const { kind, skip } of databases()) {
         for (const value of [P1, P2, B1]) await known(value, true);
         return host;
       };
-      /** What somebody else does once, before or after the very next write. */
+      /** A change of the zone by others, once, before or after the next write. */
       const meanwhile = (when: 'before' | 'after', ...lines: string[]) => {
         let pending = true;
         const now = () => {
@@ -458,7 +458,7 @@ for (const { kind, skip } of databases()) {
       await known(P1, true);
       await known(B1, true);
       const switcher = applicationOf(service.server.dataDir)?.get(Switcher) as Switcher;
-      // as long as somebody configures, switches wait
+      // switches wait while the domain is configured
       await switcher.alone(domain, async () => {
         await targets.down(P1);
         await known(P1, false);

@@ -134,7 +134,7 @@ for (const { kind, skip } of databases()) {
             return true;
           }).catch(reject);
         });
-        // nobody waits for what the delay was to bring
+        // the test does not wait for the delay of the next try
         for (let i = 0; i < 3; i++) {
           await until('it waits', async () => (await jobOf('account.sync'))?.state !== 'running');
           if ((await jobOf('account.sync'))?.state === 'failed') break;

@@ -382,7 +382,7 @@ for (const { kind, skip } of databases()) {
         for (let i = 0; i < places; i++) await start(1, 'first', `a${i}`);
         const late = await start(1, 'late', 'late', 60_000);
         assert.equal(late.ended, false);
-        // who asks last is who it is done for
+        // the last request decides the payload
         assert.equal((await start(1, 'later', 'late')).id, late.id);
         await start(2, 'of another', 'b');
         await until('that of the other one is begun', async () => did.includes('of another'));

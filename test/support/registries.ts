@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** A WHOIS server on loopback in the place of a registry's. */
+/** A WHOIS server on loopback that stands in for a registry's. */
 export interface WhoisStandIn {
   /** host:port */
   address: string;
