@@ -5,7 +5,6 @@ import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
-import { Db, isDuplicate, marks, type SqlValue } from '../database/db.js';
 import { DomainEndsRepository, type Watched } from '../domains/domain-ends.repository.js';
 import type { DomainRow } from '../domains/domain-policy.js';
 import { Events } from '../events/events.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { OpenDomain } from '../domains/domain-policy.js';
 import { RecordSyncService } from '../changes/record-sync.service.js';
+import type { OpenDomain } from '../domains/domain-policy.js';
 
 /** A reading of a zone that is in flight, and the next one, which has not begun. */
 interface Readings {

@@ -12,6 +12,7 @@ import type { DnsClient, Question, Reply } from '../../src/dns-client/dns-client
 import { type Bound, Effort } from '../../src/dns-client/effort.js';
 import { Propagation } from '../../src/propagation/propagation.service.js';
 import { judge, wanted } from '../../src/propagation/published.js';
+import type { RecordsService } from '../../src/records/records.service.js';
 
 const ZONE = 'z.test';
 const reply = (...answers: StringAnswer[]): Reply => {
