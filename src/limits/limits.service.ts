@@ -3,6 +3,9 @@ import type { EntityManager } from 'typeorm';
 import { now, timeMs } from '../common/clock.js';
 import { sha256 } from '../common/hash.js';
 import { Db, isDuplicate } from '../database/db.js';
+import { type Counter, LimitsRepository, type Lock } from './limits.repository.js';
+
+const DAY_MS = 86_400_000;
 
 /**
  * `max` events inside `windowS` seconds block for `blockS` seconds, doubling with each block in a row up to
@@ -23,20 +26,6 @@ export interface Counted {
   username?: string;
 }
 
-/** A name that is locked in a network. */
-export interface Lock {
-  username: string;
-  network: string;
-  locked_until: string;
-}
-
-interface Row {
-  hits: number;
-  window_start: string;
-  blocked_until: string | null;
-  blocks: number;
-}
-
 const keyOf = ({ kind, network, username }: Counted) => sha256(JSON.stringify([kind, network, username ?? null]));
 
 /**
@@ -45,12 +34,14 @@ const keyOf = ({ kind, network, username }: Counted) => sha256(JSON.stringify([k
  */
 @Injectable()
 export class LimitsService {
-  constructor(private readonly db: Db) {}
+  constructor(
+    private readonly db: Db,
+    private readonly limits: LimitsRepository,
+  ) {}
 
   /** Seconds for which it is blocked, 0 when it is not. */
   async blockedFor(counted: Counted): Promise<number> {
-    const row = await this.db.row<Row>('SELECT blocked_until FROM limits WHERE name = ?', [keyOf(counted)]);
-    return row ? secondsUntil(row.blocked_until) : 0;
+    return secondsUntil(await this.limits.blockedUntil(keyOf(counted)));
   }
 
   /**
@@ -58,38 +49,33 @@ export class LimitsService {
    * @returns seconds to wait when the event is over the limit, else 0
    */
   hit(counted: Counted, rule: LimitRule): Promise<number> {
-    const name = keyOf(counted);
     return this.db
-      .transaction(async (manager) => {
-        const changed = await this.db.run('UPDATE limits SET hits = hits + 1 WHERE name = ?', [name], manager);
-        if (!changed) {
-          await this.db.run(
-            `INSERT INTO limits (name, hits, window_start, blocked_until, blocks, username, network)
-             VALUES (?, 1, ?, NULL, 0, ?, ?)`,
-            [name, now(), counted.username?.slice(0, 64) ?? null, counted.network.slice(0, 64)],
-            manager,
-          );
-          return 0;
-        }
-        const row = await this.read(name, manager);
-        const blocked = secondsUntil(row.blocked_until);
-        if (blocked > 0) return blocked;
-        if (row.blocked_until || row.window_start < now(-rule.windowS * 1000)) {
-          // a new window; blocks in a row are forgotten after a quiet day
-          const calm = row.window_start < now(-86_400_000);
-          await this.db.run(
-            'UPDATE limits SET hits = 1, window_start = ?, blocked_until = NULL, blocks = ? WHERE name = ?',
-            [now(), calm ? 0 : row.blocks, name],
-            manager,
-          );
-          return 0;
-        }
-        return row.hits > rule.max ? this.blockNow(name, row, rule, manager) : 0;
-      })
+      .transaction((manager) => this.count(counted, rule, manager))
       .catch((error) => {
-        if (isDuplicate(error)) return this.hit(counted, rule); // somebody else made the row at the same moment
+        // another request inserted the counter at the same moment
+        if (isDuplicate(error)) return this.hit(counted, rule);
         throw error;
       });
+  }
+
+  private async count(counted: Counted, rule: LimitRule, manager: EntityManager): Promise<number> {
+    const name = keyOf(counted);
+    if (!(await this.limits.increment(name, manager))) {
+      const username = counted.username?.slice(0, 64) ?? null;
+      const network = counted.network.slice(0, 64);
+      await this.limits.insert({ name, window_start: now(), username, network }, manager);
+      return 0;
+    }
+    const counter = await this.limits.get(name, manager);
+    const blocked = secondsUntil(counter.blocked_until);
+    if (blocked > 0) return blocked;
+    if (counter.blocked_until || counter.window_start < now(-rule.windowS * 1000)) {
+      // blocks in a row are forgotten after a quiet day
+      const calm = counter.window_start < now(-DAY_MS);
+      await this.limits.startWindow(name, now(), calm ? 0 : counter.blocks, manager);
+      return 0;
+    }
+    return counter.hits > rule.max ? this.block(name, counter, rule, manager) : 0;
   }
 
   /**
@@ -100,65 +86,43 @@ export class LimitsService {
     const name = keyOf(counted);
     return this.db.transaction(async (manager) => {
       // locks the row, so that of two failures at once one begins the block
-      if (!(await this.db.lock(manager, 'limits', { name }))) return 0;
-      const row = await this.read(name, manager);
-      return row.hits < rule.max || row.blocked_until ? 0 : this.blockNow(name, row, rule, manager);
+      if (!(await this.limits.lock(name, manager))) return 0;
+      const counter = await this.limits.get(name, manager);
+      return counter.hits < rule.max || counter.blocked_until ? 0 : this.block(name, counter, rule, manager);
     });
   }
 
-  /** Takes an event back that turned out to be none. */
+  /** Takes an event back that is not to be counted after all. */
   async forgive(counted: Counted): Promise<void> {
-    await this.db.run('UPDATE limits SET hits = hits - 1 WHERE name = ? AND hits > 0 AND blocked_until IS NULL', [
-      keyOf(counted),
-    ]);
+    await this.limits.decrement(keyOf(counted));
   }
 
   /** Forgets the events, for example after a good login. */
   async clear(counted: Counted): Promise<void> {
-    await this.db.run('DELETE FROM limits WHERE name = ?', [keyOf(counted)]);
+    await this.limits.remove(keyOf(counted));
   }
 
   /** Forgets all that is counted of a name, in all networks. @returns how many locks it had */
   async unlock(username: string, manager?: EntityManager): Promise<number> {
     const name = username.toLowerCase();
-    const locked = await this.db.rows(
-      'SELECT name FROM limits WHERE username = ? AND blocked_until > ?',
-      [name, now()],
-      manager,
-    );
-    await this.db.run('DELETE FROM limits WHERE username = ?', [name], manager);
-    return locked.length;
+    const locked = await this.limits.countBlocksOfUser(name, now(), manager);
+    await this.limits.removeOfUser(name, manager);
+    return locked;
   }
 
   /** Names that are locked now, the newest lock first; at most 100. */
   locks(): Promise<Lock[]> {
-    return this.db.rows<Lock>(
-      `SELECT username, network, blocked_until AS locked_until FROM limits
-        WHERE blocked_until > ? AND username IS NOT NULL ORDER BY blocked_until DESC LIMIT 100`,
-      [now()],
-    );
+    return this.limits.blockedUsers(now());
   }
 
-  /** Drops counters that say nothing any more: quiet for two days, and not blocked. */
+  /** Removes counters that no longer matter: quiet for two days, and not blocked. */
   async prune(): Promise<void> {
-    await this.db.run('DELETE FROM limits WHERE window_start < ? AND (blocked_until IS NULL OR blocked_until < ?)', [
-      now(-2 * 86_400_000),
-      now(-2 * 86_400_000),
-    ]);
+    await this.limits.removeQuietSince(now(-2 * DAY_MS));
   }
 
-  private async read(name: string, manager: EntityManager): Promise<Row> {
-    const sql = 'SELECT hits, window_start, blocked_until, blocks FROM limits WHERE name = ?';
-    return (await this.db.row<Row>(sql, [name], manager)) as Row;
-  }
-
-  private async blockNow(name: string, { blocks }: Row, rule: LimitRule, manager: EntityManager): Promise<number> {
+  private async block(name: string, { blocks }: Counter, rule: LimitRule, manager: EntityManager): Promise<number> {
     const seconds = Math.min(rule.blockS * 2 ** Math.min(blocks, 20), rule.maxBlockS);
-    await this.db.run(
-      'UPDATE limits SET blocked_until = ?, blocks = blocks + 1 WHERE name = ?',
-      [now(seconds * 1000), name],
-      manager,
-    );
+    await this.limits.block(name, now(seconds * 1000), manager);
     return seconds;
   }
 }
