@@ -3,10 +3,12 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { now } from '../../common/clock.js';
 import { Db, isDuplicate } from '../../database/db.js';
+import type { Notice } from '../../events/events.js';
 import { Notices } from '../../notifications/notices.service.js';
 import type { AuditRule } from '../../settings/audit-rules.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { AuditReader } from '../audit-reader.service.js';
+import { AuditRuleStatesRepository } from './audit-rule-states.repository.js';
 import type { AuditRuleState } from './rule-state.entity.js';
 
 const MINUTE_MS = 60_000;
@@ -39,6 +41,7 @@ export function mostWithin(times: readonly Times[], ms: number): number {
 export class AuditRulesCheck {
   constructor(
     private readonly db: Db,
+    private readonly states: AuditRuleStatesRepository,
     private readonly settings: SettingsService,
     private readonly reader: AuditReader,
     private readonly notices: Notices,
@@ -46,19 +49,15 @@ export class AuditRulesCheck {
 
   async check(): Promise<void> {
     const rules = (await this.settings.read('audit-rules')).rules.filter((rule) => rule.enabled);
-    const states = await this.db.rows<AuditRuleState>('SELECT rule_id, checked_at, fired_at FROM audit_rule_states');
-    for (const { rule_id: id } of states)
-      if (!rules.some((rule) => rule.id === id))
-        await this.db.run('DELETE FROM audit_rule_states WHERE rule_id = ?', [id]);
+    const states = await this.states.list();
+    for (const { rule_id: id } of states) if (!rules.some((rule) => rule.id === id)) await this.states.remove(id);
     for (const rule of rules) {
-      await this.judge(
-        rule,
-        states.find((state) => state.rule_id === rule.id),
-      ).catch((error) => {
-        // another process was the first to note anything of it
+      const state = states.find(({ rule_id }) => rule_id === rule.id);
+      await this.judge(rule, state).catch((error) => {
+        // another process was the first to insert its state
         if (!isDuplicate(error)) throw error;
       });
-      // requests, too: SQLite answers within the same turn
+      // lets requests run meanwhile: SQLite answers within the same turn
       await nextTurn();
     }
   }
@@ -73,42 +72,38 @@ export class AuditRulesCheck {
     // more than the threshold within little more than its time: the newest are enough to find it
     const times = await this.reader.timesOf(rule.match, since, 2 * rule.threshold + 1000);
     const count = mostWithin(times, windowMs);
-    const reached = count >= rule.threshold;
-    const note = (manager?: EntityManager) => this.note(rule.id, state, at, reached ? at : fired, manager);
-    if (!reached) return void (await note());
-    const { action, domain, actor } = rule.match;
+    if (count < rule.threshold) {
+      await this.store(rule.id, state, { checked_at: at, fired_at: fired });
+      return;
+    }
     await this.db.transaction(async (manager) => {
-      // whoever notes it first tells it
-      if (!(await note(manager))) return;
-      await this.notices.tell(manager, {
-        event: 'audit.rule',
-        text: `Audit rule "${rule.name}": ${count} matching entries within ${rule.window_minutes} min`,
-        domain: domain && !domain.includes('*') ? domain : null,
-        ...(rule.channels.length ? { channels: rule.channels } : {}),
-        details: {
-          rule_id: rule.id,
-          rule: rule.name,
-          count,
-          ...{ threshold: rule.threshold, window_minutes: rule.window_minutes, action, actor },
-          last_at: times[0]?.created_at ?? null,
-        },
-      });
+      // the process that stores it first sends the notice
+      if (!(await this.store(rule.id, state, { checked_at: at, fired_at: at }, manager))) return;
+      await this.notices.tell(manager, noticeOf(rule, count, times[0]?.created_at ?? null));
     });
   }
 
-  /** @returns whether nobody has noted anything of it since it was read */
-  private async note(
+  /** @returns whether nobody has stored another state since this one was read */
+  private async store(
     id: string,
-    state: AuditRuleState | undefined,
-    checked: string,
-    fired: string | null,
+    read: AuditRuleState | undefined,
+    next: Omit<AuditRuleState, 'rule_id'>,
     manager?: EntityManager,
   ): Promise<boolean> {
-    if (state) {
-      const sql = 'UPDATE audit_rule_states SET checked_at = ?, fired_at = ? WHERE rule_id = ? AND checked_at = ?';
-      return (await this.db.run(sql, [checked, fired, id, state.checked_at], manager)) > 0;
-    }
-    const sql = 'INSERT INTO audit_rule_states (rule_id, checked_at, fired_at) VALUES (?, ?, ?)';
-    return (await this.db.run(sql, [id, checked, fired], manager)) > 0;
+    if (read) return this.states.replace(read, next, manager);
+    await this.states.insert({ rule_id: id, ...next }, manager);
+    return true;
   }
+}
+
+function noticeOf(rule: AuditRule, count: number, last_at: string | null): Notice {
+  const { id: rule_id, name, threshold, window_minutes } = rule;
+  const { action, domain, actor } = rule.match;
+  return {
+    event: 'audit.rule',
+    text: `Audit rule "${name}": ${count} matching entries within ${window_minutes} min`,
+    domain: domain && !domain.includes('*') ? domain : null,
+    channels: rule.channels.length ? rule.channels : undefined,
+    details: { rule_id, rule: name, count, threshold, window_minutes, action, actor, last_at },
+  };
 }
