@@ -1,6 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditAcceptance } from './accept.service.js';
 import { AuditService } from './audit.service.js';
+import { AuditChainRepository } from './audit-chain.repository.js';
+import { AuditLogsRepository } from './audit-logs.repository.js';
+import { AuditPendingRepository } from './audit-pending.repository.js';
 import { AuditReader } from './audit-reader.service.js';
 import { ChainEnds } from './chain-ends.service.js';
 import { CheckpointFile } from './checkpoint-file.service.js';
@@ -22,7 +25,9 @@ const SERVICES = [
   CheckpointFile,
 ];
 
+const REPOSITORIES = [AuditChainRepository, AuditLogsRepository, AuditPendingRepository];
+
 /** Serves all contexts. */
 @Global()
-@Module({ providers: [...SERVICES, ChainEnds], exports: SERVICES })
+@Module({ providers: [...SERVICES, ...REPOSITORIES, ChainEnds], exports: SERVICES })
 export class AuditModule {}

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Caller } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { Db } from '../database/db.js';
+import { AuditPendingRepository, type NewEntry } from './audit-pending.repository.js';
 import { AuditLinker } from './linker.service.js';
 import { noteOutcome } from './outcome.js';
 
@@ -27,7 +28,7 @@ const SECRET = /pass(word)?$|secret|token$|api_key|private_key|credential|setup_
 const MAX_TEXT = 4000;
 
 /** A copy fit for storing: long texts cut, and, as a second line of defence, values of secret-looking keys starred. */
-export function scrub(value: unknown, key = ''): unknown {
+function scrub(value: unknown, key = ''): unknown {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') {
     if (SECRET.test(key)) return '***';
@@ -55,6 +56,7 @@ const stateOf = (value: unknown): string | null => {
 export class AuditService {
   constructor(
     private readonly db: Db,
+    private readonly entries: AuditPendingRepository,
     private readonly linker: AuditLinker,
   ) {}
 
@@ -62,7 +64,7 @@ export class AuditService {
   async write(manager: EntityManager, actor: Actor, entry: AuditEntry): Promise<void> {
     const caller = actor === 'system' ? null : actor;
     const { principal } = caller ?? { principal: null };
-    const row = {
+    const row: NewEntry = {
       created_at: now(),
       actor_type: principal?.kind ?? (caller ? 'user' : 'system'),
       user_id: principal?.userId ?? null,
@@ -82,7 +84,7 @@ export class AuditService {
       request_id: caller?.requestId ?? '',
       change_set_id: entry.changeSet ?? null,
     };
-    await this.db.insert('audit_pending', row, manager);
+    await this.entries.insert(row, manager);
     this.db.afterCommit(manager, () => this.linker.wake());
     if (caller) noteOutcome(caller, entry.result ?? 'ok');
   }

@@ -3,10 +3,9 @@ import type { EntityManager } from 'typeorm';
 import { randomHex } from '../common/hash.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
-import { Db } from '../database/db.js';
 import { type Renewal, SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
 import type { AuditCheckpoint } from './audit.dto.js';
-import type { AuditChain } from './audit.entity.js';
+import { AuditChainRepository, type StoredEnds } from './audit-chain.repository.js';
 import { ChainKeys, type Ends } from './chain.js';
 
 const SECRET = 'audit_chain.secret';
@@ -18,7 +17,7 @@ export class ChainEnds {
   private known: { sealed: string; keys: ChainKeys } | undefined;
 
   constructor(
-    private readonly db: Db,
+    private readonly chain: AuditChainRepository,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
   ) {
@@ -29,9 +28,7 @@ export class ChainEnds {
       each: async () => {
         const head = (await this.read())?.secret?.slice(0, SEALED_HEAD);
         if (!head) return [];
-        const sql = `UPDATE audit_chain SET secret = NULL, signature = NULL
-          WHERE id = 1 AND SUBSTR(secret, 1, ${SEALED_HEAD}) = ?`;
-        return [{ of: 'its seals and signatures', head, drop: (manager) => db.run(sql, [head], manager) }];
+        return [{ of: 'its seals and signatures', head, drop: (manager) => chain.dropSecret(head, manager) }];
       },
     });
   }
@@ -40,20 +37,18 @@ export class ChainEnds {
     const secret = (await this.read())?.secret;
     const fresh = secret && values.renewed(secret, SECRET);
     if (!fresh) return { renewed: 0, unreadable: secret && !this.box.knows(secret) ? 1 : 0 };
-    const renewed = await this.db.run('UPDATE audit_chain SET secret = ? WHERE id = 1 AND secret = ?', [fresh, secret]);
+    const renewed = await this.chain.replaceSecret(secret, fresh);
     return { renewed, unreadable: 0 };
   }
 
-  /** Undefined when somebody took the row out. */
-  read(manager?: EntityManager): Promise<Omit<AuditChain, 'id'> | undefined> {
-    const sql =
-      'SELECT seq, hash, start_seq, start_hash, unsealed_seq, secret, signature FROM audit_chain WHERE id = 1';
-    return this.db.row(sql, [], manager);
+  /** Undefined when somebody deleted the row. */
+  read(manager?: EntityManager): Promise<StoredEnds | undefined> {
+    return this.chain.read(manager);
   }
 
   /** The same, locked until the transaction ends. @throws Error */
-  async lock(manager: EntityManager): Promise<Omit<AuditChain, 'id'>> {
-    await this.db.lock(manager, 'audit_chain', { id: 1 });
+  async lock(manager: EntityManager): Promise<StoredEnds> {
+    await this.chain.lock(manager);
     const ends = await this.read(manager);
     if (!ends) throw new Error('the audit chain has no start');
     return ends;
@@ -78,18 +73,13 @@ export class ChainEnds {
     return this.known.keys;
   }
 
-  /** In the transaction that locked it. @param signature null: stays what it was */
-  async store(manager: EntityManager, ends: Ends, secret: string, signature: string | null): Promise<void> {
-    await this.db.run(
-      `UPDATE audit_chain SET seq = ?, hash = ?, start_seq = ?, start_hash = ?, unsealed_seq = ?, secret = ?,
-         signature = COALESCE(?, signature) WHERE id = 1`,
-      [ends.seq, ends.hash, ends.start_seq, ends.start_hash, ends.unsealed_seq, secret, signature],
-      manager,
-    );
+  /** In the transaction that locked it. @param signature null: keeps the stored one */
+  store(manager: EntityManager, ends: Ends, secret: string, signature: string | null): Promise<void> {
+    return this.chain.store(ends, secret, signature, manager);
   }
 
   /** The end of the chain as it is signed; null while it is not, or not by us. */
-  checkpointOf({ secret, signature, ...ends }: Omit<AuditChain, 'id'>): AuditCheckpoint | null {
+  checkpointOf({ secret, signature, ...ends }: StoredEnds): AuditCheckpoint | null {
     if (!secret) return null;
     const keys = this.keysOf(secret);
     if (!signature || !keys.signs(ends, signature)) return null;

@@ -2,6 +2,7 @@ import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject
 import { sha256 } from '../common/hash.js';
 import type { AuditCheckpoint } from './audit.dto.js';
 import type { AuditChain, AuditLog } from './audit.entity.js';
+import type { StateColumn } from './states.js';
 
 /** The columns in the order in which they are hashed. */
 export const HASHED = [
@@ -25,10 +26,9 @@ export const HASHED = [
   'request_id',
 ] as const;
 
-type State = 'target' | 'state_before' | 'state_after';
-/** a state that somebody else wrote may be a text */
-export type Hashed = Omit<Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id'>, State> &
-  Record<State, object | string | null>;
+/** An entry as it is hashed; a state that somebody else wrote may be a text. */
+export type Hashed = Omit<Pick<AuditLog, (typeof HASHED)[number] | 'change_set_id'>, StateColumn> &
+  Record<StateColumn, object | string | null>;
 
 /**
  * Hash of an entry: SHA-256 over the hash before it and the entry's own columns as a JSON array; `change_set_id` only

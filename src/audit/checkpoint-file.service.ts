@@ -7,9 +7,9 @@ import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 import { DatabaseService } from '../database/database.service.js';
-import { Db } from '../database/db.js';
 import { Events } from '../events/events.js';
 import type { AuditCheckpoint } from './audit.dto.js';
+import { AuditLogsRepository } from './audit-logs.repository.js';
 import { ChainEnds } from './chain-ends.service.js';
 import { AuditLinker } from './linker.service.js';
 
@@ -43,7 +43,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
   private unwritable = false;
 
   constructor(
-    private readonly db: Db,
+    private readonly logs: AuditLogsRepository,
     private readonly database: DatabaseService,
     private readonly ends: ChainEnds,
     private readonly linker: AuditLinker,
@@ -101,8 +101,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     if (!file) return true;
     if (file.public_key !== now.public_key || file.seq > now.seq) return false;
     if (file.seq < now.start_seq) return true;
-    const row = await this.db.row<{ hash: string }>('SELECT hash FROM audit_logs WHERE seq = ?', [file.seq]);
-    return row?.hash === file.hash;
+    return (await this.logs.hashOf(file.seq)) === file.hash;
   }
 
   private async write(checkpoint: AuditCheckpoint): Promise<void> {

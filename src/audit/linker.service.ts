@@ -1,33 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { log } from '../common/logger.js';
-import { Db, marks, type SqlValue } from '../database/db.js';
-import type { AuditPending } from './audit.entity.js';
-import { entryHash, HASHED } from './chain.js';
+import { Db } from '../database/db.js';
+import { AuditLogsRepository, type LinkedEntry } from './audit-logs.repository.js';
+import { AuditPendingRepository } from './audit-pending.repository.js';
+import { entryHash } from './chain.js';
 import { ChainEnds } from './chain-ends.service.js';
+import { statesOf } from './states.js';
 
 /** ms after a write until it is linked: what comes meanwhile is linked with it */
 const SOON_MS = 100;
-/** entries of one transaction, and of one statement */
+/** entries of one transaction */
 const PIECE = 200;
-const ROWS = 20;
-
-type Written = Exclude<(typeof HASHED)[number], 'seq'>;
-/** what a writer says of an entry: what is hashed, but its number */
-const ENTRY = [...HASHED.filter((column): column is Written => column !== 'seq'), 'change_set_id'] as const;
-const COLUMNS = [...ENTRY, 'seq', 'prev_hash', 'hash', 'seal'] as const;
-
-type Row = Omit<AuditPending, 'target' | 'state_before' | 'state_after'> &
-  Record<'target' | 'state_before' | 'state_after', string | null>;
-
-/** A column of JSON. What is none was not written by us: it is taken, hashed and shown as the text that it is. */
-export function parsed(text: string | null): object | string | null {
-  if (text === null) return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
 
 /**
  * Moves entries into the chain, in the order in which they are found: numbered without gaps, each hashed over the one
@@ -48,6 +31,8 @@ export class AuditLinker {
 
   constructor(
     private readonly db: Db,
+    private readonly entries: AuditPendingRepository,
+    private readonly logs: AuditLogsRepository,
     private readonly ends: ChainEnds,
   ) {}
 
@@ -98,7 +83,7 @@ export class AuditLinker {
 
   private async run(): Promise<void> {
     for (;;) {
-      if (this.signed && !(await this.db.row('SELECT id FROM audit_pending LIMIT 1'))) return;
+      if (this.signed && (await this.entries.isEmpty())) return;
       if ((await this.piece()) < PIECE) return;
     }
   }
@@ -107,11 +92,7 @@ export class AuditLinker {
   private async piece(): Promise<number> {
     const count = await this.db.transaction(async (manager) => {
       const { secret: stored, signature, ...ends } = await this.ends.lock(manager);
-      const rows = await this.db.rows<Row>(
-        `SELECT id, ${ENTRY.join(', ')} FROM audit_pending ORDER BY id LIMIT ${PIECE}`,
-        [],
-        manager,
-      );
+      const rows = await this.entries.oldest(PIECE, manager);
       // the key comes with the first entry, so that an empty database belongs to nobody
       if (!rows.length && (stored || !ends.seq)) return 0;
       const secret = stored ?? this.ends.newSecret();
@@ -119,30 +100,15 @@ export class AuditLinker {
       // an end that somebody else moved is not signed again, or it would look like ours
       const ours = !stored || keys.signs(ends, signature);
       if (!stored) ends.unsealed_seq = ends.seq;
-      const linked = rows.map(({ id: _, ...row }): SqlValue[] => {
-        const states = {
-          target: parsed(row.target),
-          state_before: parsed(row.state_before),
-          state_after: parsed(row.state_after),
-        };
-        const previous = ends.hash;
+      const linked = rows.map(({ id: _, ...row }): LinkedEntry => {
+        const prev_hash = ends.hash;
         ends.seq += 1;
-        ends.hash = entryHash(previous, { ...row, ...states, seq: ends.seq });
-        return [...ENTRY.map((column) => row[column]), ends.seq, previous, ends.hash, keys.seal(ends.hash)];
+        ends.hash = entryHash(prev_hash, { ...row, ...statesOf(row), seq: ends.seq });
+        return { ...row, seq: ends.seq, prev_hash, hash: ends.hash, seal: keys.seal(ends.hash) };
       });
-      const one = `(${marks(COLUMNS.length)})`;
-      for (let i = 0; i < linked.length; i += ROWS) {
-        const some = linked.slice(i, i + ROWS);
-        await this.db.run(
-          `INSERT INTO audit_logs (${COLUMNS.join(', ')}) VALUES ${some.map(() => one).join(', ')}`,
-          some.flat(),
-          manager,
-        );
-      }
-      for (let i = 0; i < rows.length; i += ROWS) {
-        const ids = rows.slice(i, i + ROWS).map(({ id }) => id);
-        await this.db.run(`DELETE FROM audit_pending WHERE id IN (${marks(ids.length)})`, ids, manager);
-      }
+      await this.logs.insert(linked, manager);
+      const ids = rows.map(({ id }) => id);
+      await this.entries.remove(ids, manager);
       await this.ends.store(manager, ends, secret, ours ? keys.sign(ends) : null);
       return rows.length;
     });

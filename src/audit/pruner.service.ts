@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Db } from '../database/db.js';
 import { AuditService } from './audit.service.js';
+import { AuditLogsRepository } from './audit-logs.repository.js';
 import { ChainEnds } from './chain-ends.service.js';
 import { AuditVerifier } from './verifier.service.js';
 
@@ -12,6 +13,7 @@ const PIECE = 2000;
 export class AuditPruner {
   constructor(
     private readonly db: Db,
+    private readonly logs: AuditLogsRepository,
     private readonly ends: ChainEnds,
     private readonly verifier: AuditVerifier,
     private readonly audit: AuditService,
@@ -36,19 +38,15 @@ export class AuditPruner {
     return this.db.transaction(async (manager) => {
       const { secret, signature, ...ends } = await this.ends.lock(manager);
       const start = ends.start_seq ?? 1;
-      const kept = await this.db.row<{ seq: number | null }>(
-        'SELECT MIN(seq) AS seq FROM audit_logs WHERE created_at >= ?',
-        [time],
-        manager,
-      );
-      const last = Math.min(kept?.seq ? Number(kept.seq) - 1 : ends.seq, start + PIECE - 1);
+      const kept = await this.logs.firstSeqSince(time, manager);
+      const last = Math.min(kept ? kept - 1 : ends.seq, start + PIECE - 1);
       if (last < start || !secret) return 0;
       const keys = this.ends.keysOf(secret);
       if (!keys.signs(ends, signature) || !(await this.verifier.isWhole({ ...ends, secret, signature }, last, manager)))
         throw new Error('the oldest audit entries are not what they were: none is removed, see GET /api/audit/verify');
-      const end = await this.db.row<{ hash: string }>('SELECT hash FROM audit_logs WHERE seq = ?', [last], manager);
-      await this.db.run('DELETE FROM audit_logs WHERE seq <= ?', [last], manager);
-      const left = { ...ends, start_seq: last + 1, start_hash: end?.hash ?? '' };
+      const hash = await this.logs.hashOf(last, manager);
+      await this.logs.removeUpTo(last, manager);
+      const left = { ...ends, start_seq: last + 1, start_hash: hash ?? '' };
       await this.ends.store(manager, left, secret, keys.sign(left));
       const entries = last - start + 1;
       const target = { type: 'audit', id: null, name: null };

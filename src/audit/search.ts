@@ -2,13 +2,9 @@ import { errors } from '../common/errors.js';
 import { contains } from '../common/paging.dto.js';
 import { parseTime } from '../common/validation.js';
 import { dayStart } from '../common/zone.js';
-import type { Db, SqlValue } from '../database/db.js';
+import type { SqlValue } from '../database/db.js';
 import type { AuditFilter } from './audit.dto.js';
 
-/** Entries up to which a page counts: a log may have millions. */
-export const COUNTED = 5_000;
-/** Entries that one page looks at, one by one: as many in a small log as in a large one. */
-export const LOOKED = 1_000;
 const SEARCH = ['LOWER(username)', 'LOWER(target)'];
 
 export interface Condition {
@@ -27,24 +23,14 @@ export interface Search {
 }
 
 /** What an index finds, and its name. */
-interface Indexed extends Condition {
+export interface Indexed extends Condition {
   index: string;
 }
 
 /** What one index finds, in the order of time; without `by` that of the time itself. */
-interface Found {
+export interface Found {
   times: Condition[];
   by: Indexed | undefined;
-}
-
-/** A part of the log: where it ends, and whether there is more. */
-export interface Part {
-  /** entries to look through: of them the newest `LOOKED`, where `looked` says more */
-  found: Found;
-  /** looked at in what was found, entry by entry */
-  looked: Condition[];
-  /** entries written then and before are not in it; null: it has all that match */
-  before: string | null;
 }
 
 const equal = (column: string, value: SqlValue): Condition => ({ sql: `${column} = ?`, values: [value] });
@@ -64,7 +50,7 @@ const indexed = (column: string, value: SqlValue): Indexed => ({
 });
 
 /** A text that is meant exactly, or with `*`. */
-export const glob = (column: string, text: string): Condition =>
+const glob = (column: string, text: string): Condition =>
   text.includes('*')
     ? { sql: `${column} LIKE ? ESCAPE '!'`, values: [text.replace(/[!%_]/g, '!$&').replaceAll('*', '%')] }
     : equal(column, text);
@@ -114,50 +100,27 @@ export function searchOf(query: AuditFilter & { until?: string }, zone: string):
 }
 
 /** The same, for the database to look at entries for it, not at an index that may have most of the log. */
-const looked = ({ sql, values }: Condition): Condition => ({ sql: `CASE WHEN ${sql} THEN 1 ELSE 0 END = 1`, values });
+export const looked = ({ sql, values }: Condition): Condition => ({
+  sql: `CASE WHEN ${sql} THEN 1 ELSE 0 END = 1`,
+  values,
+});
 
-/**
- * What stands behind `FROM`. Only MariaDB and MySQL read the comment: with a last day they would take the index for one
- * of the filter alone, and read it from its newest entry on; when a prepared statement is used again, always.
- */
-function entries({ times, by }: Found): [string, SqlValue[]] {
-  const [where, values] = allOf(by ? [by, ...times] : times);
-  return [`audit_logs${by ? ` /*! FORCE INDEX (${by.index}) */` : ''} WHERE ${where}`, values];
+/** Written after a moment. */
+export const after = (time: string): Condition => ({ sql: 'created_at > ?', values: [time] });
+
+/** What entries have to meet to be counted by an audit rule. */
+export function matchedBy({
+  action,
+  domain,
+  actor,
+}: Readonly<Record<'action' | 'domain' | 'actor', string | null>>): Condition[] {
+  const conditions: Condition[] = [];
+  if (action !== null) conditions.push(glob('action', action));
+  if (domain !== null) conditions.push(glob('domain', domain.toLowerCase()));
+  if (actor === 'system') conditions.push({ sql: `actor_type = 'system'`, values: [] });
+  else if (actor !== null) conditions.push(glob('LOWER(username)', actor.toLowerCase()));
+  return conditions;
 }
 
 /** Whether anything narrows it. */
 export const isNarrowed = ({ times, by }: Found): boolean => by !== undefined || times.length > 0;
-
-/**
- * Where one index finds all, that is all of it. Otherwise the newest `LOOKED` of the index that has the fewest: what
- * a search takes depends neither on the size of the log nor on where in it the matches are.
- */
-export async function partOf(db: Db, { times, indexed, others }: Search): Promise<Part> {
-  if (!others.length && indexed.length <= 1) return { found: { times, by: indexed[0] }, looked: [], before: null };
-  let best: { by: Indexed | undefined; before: string | null } | undefined;
-  for (const by of indexed.length ? indexed : [undefined]) {
-    const [from, values] = entries({ times, by });
-    const next = await db.row<{ created_at: string }>(
-      `SELECT created_at FROM ${from} ORDER BY created_at DESC LIMIT 1 OFFSET ${LOOKED}`,
-      values,
-    );
-    const before = next?.created_at ?? null;
-    if (!best || (best.before !== null && (before === null || before < best.before))) best = { by, before };
-    if (before === null) break;
-  }
-  const { by, before = null } = best ?? {};
-  // not those of the last moment, of which there may be more: they are in the next part
-  const end = before === null ? [] : [{ sql: 'created_at > ?', values: [before] }];
-  const rest = [...end, ...indexed.filter((one) => one !== by), ...others].map(looked);
-  return { found: { times, by }, looked: rest, before };
-}
-
-/**
- * Number and time of entries that an index finds, as a table `found`: so many of them, in this order of `found_at` and
- * `found_id`. By themselves: a database that is asked for whole entries of a narrow time takes the index of the time.
- */
-export function idsOf(found: Found, order: string, cut: string): [string, SqlValue[]] {
-  const [from, values] = entries(found);
-  const ids = `SELECT id AS found_id, created_at AS found_at FROM ${from} ORDER BY ${order}${cut}`;
-  return [`(${ids}) found`, values];
-}

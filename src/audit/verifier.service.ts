@@ -1,27 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db, isDatabaseDown, isDatabaseSlow, mayGoWell, whyUnwritable } from '../database/db.js';
+import { isDatabaseDown, isDatabaseSlow, mayGoWell, whyUnwritable } from '../database/db.js';
 import { provide } from '../metrics/metrics.js';
 import type { AuditCheckpoint, AuditVerdict } from './audit.dto.js';
-import type { AuditChain } from './audit.entity.js';
-import { type Break, ChainWalk, HASHED, type Linked } from './chain.js';
+import type { StoredEnds } from './audit-chain.repository.js';
+import { AuditLogsRepository } from './audit-logs.repository.js';
+import { type Break, ChainWalk } from './chain.js';
 import { ChainEnds } from './chain-ends.service.js';
 import { CheckpointFile } from './checkpoint-file.service.js';
-import { AuditLinker, parsed } from './linker.service.js';
+import { AuditLinker } from './linker.service.js';
+import { statesOf } from './states.js';
 
 /** rows of one look: with more, their garbage lives longer */
 const BATCH = 200;
-const COLUMNS = ['id', ...HASHED, 'change_set_id', 'prev_hash', 'hash', 'seal'].join(', ');
 /** below every number that a row can have, but on SQLite */
 const BEFORE_ALL = -2_147_483_648;
 /** says nothing of the entries */
 const PASSING = [isDatabaseDown, isDatabaseSlow, mayGoWell, whyUnwritable];
 const STRANGE = 'the recorded key of the chain is none of this service';
-
-type Stored = Omit<AuditChain, 'id'>;
-type Row = Omit<Linked, 'target' | 'state_before' | 'state_after'> &
-  Record<'target' | 'state_before' | 'state_after', string | null>;
 
 /** Recomputes the chain: finds entries that were changed, removed, moved or put in. */
 @Injectable()
@@ -30,7 +27,7 @@ export class AuditVerifier {
   private broken: boolean | null = null;
 
   constructor(
-    private readonly db: Db,
+    private readonly logs: AuditLogsRepository,
     private readonly ends: ChainEnds,
     private readonly linker: AuditLinker,
     private readonly file: CheckpointFile,
@@ -73,13 +70,13 @@ export class AuditVerifier {
   }
 
   /** Whether the entries from the beginning of the chain up to this one are as they were written. */
-  async isWhole(ends: Stored, until: number, manager?: EntityManager): Promise<boolean> {
+  async isWhole(ends: StoredEnds, until: number, manager?: EntityManager): Promise<boolean> {
     const walk = this.walk(ends, []);
     if ((await this.follow(walk, until, manager)) || walk.seq !== until) return false;
     return !(await this.unseen(ends, until, manager));
   }
 
-  private walk(ends: Stored, checkpoints: Pick<AuditCheckpoint, 'seq' | 'hash'>[]): ChainWalk {
+  private walk(ends: StoredEnds, checkpoints: Pick<AuditCheckpoint, 'seq' | 'hash'>[]): ChainWalk {
     const keys = ends.secret ? this.ends.keysOf(ends.secret) : null;
     return new ChainWalk(
       (ends.start_seq ?? 1) - 1,
@@ -90,7 +87,10 @@ export class AuditVerifier {
     );
   }
 
-  private async look(ends: Stored, file: AuditCheckpoint | null): Promise<{ walk: ChainWalk; wrong: Break | null }> {
+  private async look(
+    ends: StoredEnds,
+    file: AuditCheckpoint | null,
+  ): Promise<{ walk: ChainWalk; wrong: Break | null }> {
     const start = ends.start_seq ?? 1;
     const walk = this.walk(ends, [ends, ...(file && file.seq >= start ? [file] : [])]);
     const wrong =
@@ -116,19 +116,10 @@ export class AuditVerifier {
     until: number,
     manager?: EntityManager,
   ): Promise<Break | 'more' | null> {
-    const rows = await this.db.rows<Row>(
-      `SELECT ${COLUMNS} FROM audit_logs WHERE seq > ? AND seq <= ? ORDER BY seq, id LIMIT ${BATCH}`,
-      [after, until],
-      manager,
-    );
+    const rows = await this.logs.chainRows(after, until, BATCH, manager);
     for (const row of rows) {
-      const states = {
-        target: parsed(row.target),
-        state_before: parsed(row.state_before),
-        state_after: parsed(row.state_after),
-      };
       // in place: copies of so many fields live until the collector goes through everything
-      const wrong = walk.next(Object.assign(row as Omit<Row, keyof typeof states>, states));
+      const wrong = walk.next(Object.assign(row, statesOf(row)));
       if (wrong) return wrong;
     }
     return rows.length < BATCH ? null : 'more';
@@ -136,36 +127,24 @@ export class AuditVerifier {
 
   /** An entry behind the end of the chain. */
   private async beyond(): Promise<Break | null> {
-    const row = await this.db.row<{ seq: number }>(
-      `SELECT l.seq FROM audit_chain c JOIN audit_logs l ON l.seq > c.seq WHERE c.id = 1
-        ORDER BY l.seq LIMIT 1`,
-    );
-    if (!row) return null;
-    const seq = Number(row.seq);
+    const seq = await this.logs.firstSeqBeyondEnd();
+    if (seq === null) return null;
     return { seq, reason: `entry ${seq} was put in behind the end of the chain` };
   }
 
   /** An entry that the walk does not meet: below where it begins, or the second of a number at the end of a batch. */
-  private async unseen(ends: Stored, until: number, manager?: EntityManager): Promise<Break | null> {
+  private async unseen(ends: StoredEnds, until: number, manager?: EntityManager): Promise<Break | null> {
     const start = ends.start_seq ?? 1;
-    const all = await this.db.row<{ n: number; least: number | null }>(
-      `SELECT COUNT(*) AS n, MIN(seq) AS least FROM audit_logs WHERE seq <= ?`,
-      [until],
-      manager,
-    );
-    if (Number(all?.n) === until - start + 1) return null;
-    const least = Number(all?.least ?? start);
-    if (least < start) return { seq: least, reason: `entry ${least} was put in before the beginning of the chain` };
-    const twice = await this.db.row<{ seq: number }>(
-      'SELECT seq FROM audit_logs WHERE seq <= ? GROUP BY seq HAVING COUNT(*) > 1 ORDER BY seq LIMIT 1',
-      [until],
-      manager,
-    );
-    return twice ? { seq: Number(twice.seq), reason: `entry ${twice.seq} is there twice` } : null;
+    const { count, least } = await this.logs.countUpTo(until, manager);
+    if (count === until - start + 1) return null;
+    if (least !== null && least < start)
+      return { seq: least, reason: `entry ${least} was put in before the beginning of the chain` };
+    const twice = await this.logs.firstDuplicateSeq(until, manager);
+    return twice === null ? null : { seq: twice, reason: `entry ${twice} is there twice` };
   }
 
   /** What the entries do not tell: whether the end is the one that was signed. */
-  private judge(ends: Stored, file: AuditCheckpoint | null, walk: ChainWalk): Break | null {
+  private judge(ends: StoredEnds, file: AuditCheckpoint | null, walk: ChainWalk): Break | null {
     if (walk.hash !== ends.hash) return { seq: walk.seq, reason: 'the chain does not end in its recorded hash' };
     const checkpoint = this.ends.checkpointOf(ends);
     // a database that takes no writes since the upgrade
@@ -180,7 +159,7 @@ export class AuditVerifier {
 
 function verdict(
   seq: number,
-  ends: Stored | null,
+  ends: StoredEnds | null,
   wrong: Break | null,
   checkpoint: AuditCheckpoint | null,
 ): AuditVerdict {
