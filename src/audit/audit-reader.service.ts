@@ -114,8 +114,8 @@ export class AuditReader {
   }
 
   /**
-   * Where one index finds all, that is all of it. Otherwise the newest `EXAMINED` of the index that has the fewest: what
-   * a search takes depends neither on the size of the log nor on where in it the matches are.
+   * Where one index finds all, that is all of it. Otherwise the newest `EXAMINED` of the index that has the fewest:
+   * what a search takes depends neither on the size of the log nor on where in it the matches are.
    */
   private async partOf({ times, indexed, others }: Search): Promise<Part> {
     if (!others.length && indexed.length <= 1)
