@@ -4,8 +4,9 @@ import { SECRET_BOX } from '../config/config.module.js';
 import { isSealed, type SecretBox } from '../config/secret-box.js';
 import { type Renewal, SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
 import { CHANNEL_SECRETS, type StoredChannel, sealedIn } from './channels.js';
+import { DocumentStore } from './document-store.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, type Row } from './documents.js';
-import { SettingsRows } from './settings-rows.js';
+import { SettingsRepository } from './settings.repository.js';
 
 export const SMTP_PASSWORD = 'settings.smtp.password';
 export const CLIENT_SECRET = 'settings.oauth.client_secret';
@@ -17,7 +18,8 @@ type Inside = (row?: Row) => { of: string; sealed: unknown }[];
 @Injectable()
 export class SectionSecrets {
   constructor(
-    private readonly rows: SettingsRows,
+    private readonly documents: DocumentStore,
+    private readonly settings: SettingsRepository,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     private readonly values: SealedValues,
   ) {
@@ -38,7 +40,9 @@ export class SectionSecrets {
   /** @param contexts of the secrets in the document, by the name of their field */
   private keep(what: string, name: DocumentName, contexts: Record<string, string>, inside: Inside): void {
     const stored = async () =>
-      inside(await this.rows.row(name)).flatMap(({ of, sealed }) => (sealed ? [{ of, sealed: String(sealed) }] : []));
+      inside(await this.documents.row(name)).flatMap(({ of, sealed }) =>
+        sealed ? [{ of, sealed: String(sealed) }] : [],
+      );
     this.values.keep(what, {
       heads: async () => (await stored()).map(({ sealed }) => sealed),
       renew: () => this.renew(name, contexts),
@@ -53,17 +57,17 @@ export class SectionSecrets {
 
   /** A channel without it is switched off: what it sends would go nowhere, or unsigned. */
   private async drop(name: DocumentName, sealed: string, manager: EntityManager): Promise<void> {
-    const row = await this.rows.locked(name, manager);
+    const row = await this.documents.locked(name, manager);
     if (!row) return;
     if (name === 'notifications')
       for (const channel of (row.values.channels ?? []) as StoredChannel[])
         if (Object.values(channel.config).includes(sealed)) channel.enabled = false;
     const left = JSON.stringify(row, (_key, value) => (value === sealed ? null : value));
-    await this.rows.store(name, JSON.parse(left) as Row, manager);
+    await this.documents.store(name, JSON.parse(left) as Row, manager);
   }
 
   private renew(name: DocumentName, contexts: Record<string, string>): Promise<Renewal> {
-    return this.rows.change(name, async (row, manager) => {
+    return this.documents.change(name, async (row, manager) => {
       const done = { renewed: 0, unreadable: 0 };
       const fresh = JSON.stringify(row ?? null, (key, value) => {
         const context = contexts[key];
@@ -74,7 +78,7 @@ export class SectionSecrets {
         else if (!this.box.knows(value)) done.unreadable += 1;
         return sealed ?? value;
       });
-      if (done.renewed) await this.rows.replace(name, fresh, manager);
+      if (done.renewed) await this.settings.put(name, fresh, manager);
       return done;
     });
   }

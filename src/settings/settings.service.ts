@@ -16,11 +16,11 @@ import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import type { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { nextChannels, opened, type StoredChannel } from './channels.js';
 import { type ConfirmedSection, confirmation, isConfirmed, namedBy } from './confirmation.js';
+import { DocumentStore } from './document-store.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, type Row, securityFrom } from './documents.js';
 import type { OauthInput, OauthView } from './oauth-settings.dto.js';
 import { CLIENT_SECRET, SMTP_PASSWORD } from './section-secrets.js';
 import type { Confirmed, GeneralInput, SecurityInput, SecuritySettings, SmtpInput, SmtpView } from './settings.dto.js';
-import { SettingsRows } from './settings-rows.js';
 import { type Views, viewOf } from './views.js';
 
 /**
@@ -30,7 +30,7 @@ import { type Views, viewOf } from './views.js';
 @Injectable()
 export class SettingsService {
   constructor(
-    private readonly rows: SettingsRows,
+    private readonly documents: DocumentStore,
     private readonly audit: AuditService,
     private readonly http: HttpAdapterHost,
     @Inject(CONFIG) private readonly config: Config,
@@ -39,18 +39,18 @@ export class SettingsService {
 
   /** A document as stored, defaults filled in; also what waits for a super administrator. */
   async read<N extends DocumentName>(name: N, manager?: EntityManager): Promise<Documents[N]> {
-    return merged(DEFAULTS[name], (await this.rows.row(name, manager))?.values ?? {});
+    return merged(DEFAULTS[name], (await this.documents.row(name, manager))?.values ?? {});
   }
 
   /** A document with its last confirmed fields: for whatever carries secrets, or lets somebody in. */
   async confirmed<N extends 'general' | 'smtp'>(name: N): Promise<Documents[N]> {
-    const row = await this.rows.row(name);
+    const row = await this.documents.row(name);
     return { ...merged(DEFAULTS[name], row?.values ?? {}), ...row?.confirmed };
   }
 
   /** What binds who has this role; null: strangers, who may be anybody. */
   async securityFor(role: number | null): Promise<SecuritySettings> {
-    return securityFrom(await this.rows.text('security'), role);
+    return securityFrom(await this.documents.text('security'), role);
   }
 
   /** With the password in plain text, for who connects. @param confirmed for mails that carry a secret */
@@ -64,7 +64,7 @@ export class SettingsService {
    * administrator.
    */
   async offeredProviders(): Promise<Documents['oauth']['providers']> {
-    const row = await this.rows.row('oauth');
+    const row = await this.documents.row('oauth');
     const { enabled, providers } = merged(DEFAULTS.oauth, row?.values ?? {});
     return enabled ? providers.filter(({ key }) => isConfirmed(row, key)) : [];
   }
@@ -96,7 +96,7 @@ export class SettingsService {
 
   /** A section as its route answers it. */
   async view<N extends DocumentName>(name: N): Promise<Views[N]> {
-    const row = await this.rows.row(name);
+    const row = await this.documents.row(name);
     return viewOf(name, merged(DEFAULTS[name], row?.values ?? {}), row);
   }
 
@@ -204,10 +204,10 @@ export class SettingsService {
 
   /** Confirms all fields of a section that wait. */
   confirm(name: ConfirmedSection, caller: Caller): Promise<Confirmed> {
-    return this.rows.change(name, async (row, manager) => {
+    return this.documents.change(name, async (row, manager) => {
       const fields = row?.waiting ?? [];
       if (!row || !fields.length) return { confirmed: true, fields };
-      await this.rows.store(name, { values: row.values }, manager);
+      await this.documents.store(name, { values: row.values }, manager);
       const [before, after] = [row, { values: row.values }].map((r) =>
         viewOf(name, merged(DEFAULTS[name], row.values), r),
       );
@@ -224,8 +224,8 @@ export class SettingsService {
 
   /** Back to the defaults: for who holds the machine, when the settings shut everybody out. */
   resetSecurity(actor: 'system'): Promise<void> {
-    return this.rows.change('security', async (row, manager) => {
-      await this.rows.remove('security', manager);
+    return this.documents.change('security', async (row, manager) => {
+      await this.documents.remove('security', manager);
       const [before, after] = [row, undefined].map((r) =>
         viewOf('security', merged(DEFAULTS.security, r?.values ?? {}), r),
       );
@@ -258,7 +258,7 @@ export class SettingsService {
     change: (old: Documents[N], supers: SecuritySettings | null) => Documents[N],
   ): Promise<Views[N]> {
     const { role } = signedIn(caller);
-    return this.rows.change(name, async (row, manager) => {
+    return this.documents.change(name, async (row, manager) => {
       const old = merged(DEFAULTS[name], row?.values ?? {});
       const before = viewOf(name, old, row);
       assertTold(told, before);
@@ -276,7 +276,7 @@ export class SettingsService {
         this.audit.notNeeded(caller);
         return after;
       }
-      await this.rows.store(name, next, manager);
+      await this.documents.store(name, next, manager);
       const target = { type: 'settings', id: null, name };
       const states = { before, after: viewOf(name, value, next, old) };
       await this.audit.write(manager, caller, { action: 'settings.update', target, ...states });

@@ -7,7 +7,8 @@ import { randomHex } from '../common/hash.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { type Renewal, SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
-import { SettingsRows, SIGNED_WITH, SIGNING_SECRET } from './settings-rows.js';
+import { DocumentStore } from './document-store.js';
+import { SettingsRepository, SIGNED_WITH, SIGNING_SECRET } from './settings.repository.js';
 
 export const SIGNING_CONTEXT = 'settings.signing_secret';
 
@@ -24,7 +25,8 @@ export interface SigningSecret {
 @Injectable()
 export class SigningSecrets {
   constructor(
-    private readonly rows: SettingsRows,
+    private readonly documents: DocumentStore,
+    private readonly settings: SettingsRepository,
     private readonly audit: AuditService,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     private readonly values: SealedValues,
@@ -42,7 +44,7 @@ export class SigningSecrets {
   }
 
   async list(manager?: EntityManager): Promise<SigningSecret[]> {
-    const [current, older] = await this.rows.both([SIGNING_SECRET, SIGNED_WITH], manager);
+    const [current, older] = await this.settings.getBoth([SIGNING_SECRET, SIGNED_WITH], manager);
     return [
       ...(current ? [{ sealed: current, until: null }] : []),
       ...(older ? (JSON.parse(older) as SigningSecret[]) : []).filter(({ until }) => until === null || until > now()),
@@ -51,16 +53,16 @@ export class SigningSecrets {
 
   /** The first one, 256 fresh bits, in the transaction that creates the first user. */
   create(manager: EntityManager): Promise<void> {
-    return this.rows.replace(SIGNING_SECRET, this.fresh(), manager);
+    return this.settings.put(SIGNING_SECRET, this.fresh(), manager);
   }
 
   /** Signs with 256 fresh bits from now on. @param until when the last JWT of the one before will have expired */
   rotate(until: string): Promise<void> {
-    return this.rows.change('security', async (_row, manager) => {
+    return this.documents.change('security', async (_row, manager) => {
       const [current, ...older] = await this.list(manager);
       if (!current) throw errors.notFound('A secret that signs logins');
-      await this.rows.replace(SIGNED_WITH, JSON.stringify([{ ...current, until }, ...older]), manager);
-      await this.rows.replace(SIGNING_SECRET, this.fresh(), manager);
+      await this.settings.put(SIGNED_WITH, JSON.stringify([{ ...current, until }, ...older]), manager);
+      await this.settings.put(SIGNING_SECRET, this.fresh(), manager);
       const target = { type: 'settings', id: null, name: SIGNING_SECRET };
       await this.audit.write(manager, 'system', { action: 'system.rotate_jwt_key', target, after: { until } });
     });
@@ -68,11 +70,11 @@ export class SigningSecrets {
 
   /** Who signed in with it signs in again. */
   private async drop(sealed: string, manager: EntityManager): Promise<void> {
-    await this.rows.locked('security', manager);
+    await this.documents.locked('security', manager);
     const [current, ...older] = await this.list(manager);
-    if (current?.sealed === sealed) return this.rows.replace(SIGNING_SECRET, this.fresh(), manager);
+    if (current?.sealed === sealed) return this.settings.put(SIGNING_SECRET, this.fresh(), manager);
     const left = older.filter((one) => one.sealed !== sealed);
-    await this.rows.replace(SIGNED_WITH, JSON.stringify(left), manager);
+    await this.settings.put(SIGNED_WITH, JSON.stringify(left), manager);
   }
 
   private fresh(): string {
@@ -80,7 +82,7 @@ export class SigningSecrets {
   }
 
   private renew(): Promise<Renewal> {
-    return this.rows.change('security', async (_row, manager) => {
+    return this.documents.change('security', async (_row, manager) => {
       const list = await this.list(manager);
       const fresh = list.map(({ sealed, until }) => ({
         sealed: this.values.renewed(sealed, SIGNING_CONTEXT) ?? sealed,
@@ -88,8 +90,8 @@ export class SigningSecrets {
       }));
       const renewed = fresh.filter(({ sealed }, i) => sealed !== list[i]?.sealed).length;
       const [current, ...older] = fresh;
-      if (renewed && current) await this.rows.replace(SIGNING_SECRET, current.sealed, manager);
-      if (renewed && older.length) await this.rows.replace(SIGNED_WITH, JSON.stringify(older), manager);
+      if (renewed && current) await this.settings.put(SIGNING_SECRET, current.sealed, manager);
+      if (renewed && older.length) await this.settings.put(SIGNED_WITH, JSON.stringify(older), manager);
       return { renewed, unreadable: fresh.filter(({ sealed }) => !this.box.knows(sealed)).length };
     });
   }
