@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { now, within } from '../common/clock.js';
 import { FairPool } from '../common/fair-pool.js';
 import { log } from '../common/logger.js';
@@ -10,6 +11,8 @@ import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import type { StoredChannel } from '../settings/channels.js';
 import { SettingsService } from '../settings/settings.service.js';
+import type { DeliveryState } from './deliveries.dto.js';
+import { DeliveriesRepository, type DueDelivery } from './deliveries.repository.js';
 import { ChannelError, Hooks } from './hooks.service.js';
 import { Mailer } from './mailer.service.js';
 import type { Message } from './messages.js';
@@ -28,19 +31,6 @@ const LATE_MS = HOUR;
 const DELAYS = [0.2, 0.5, 2, 5, 15, 30, 60].map((minutes) => minutes * MINUTE);
 /** so often a message is tried that the other side understands and refuses: it must not block its channel for a day */
 const REFUSED_TRIES = 5;
-
-interface Row {
-  id: number;
-  notice: string;
-  channel: string;
-  event: string;
-  domain: string | null;
-  content: string;
-  tries: number;
-  next_at: string;
-  until_at: string;
-  created_at: string;
-}
 
 /**
  * Delivers what waits for channels. Each channel has its own queue and, in a process, its own worker, so that one that
@@ -61,6 +51,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
 
   constructor(
     private readonly db: Db,
+    private readonly deliveries: DeliveriesRepository,
     private readonly database: DatabaseService,
     private readonly settings: SettingsService,
     private readonly events: Events,
@@ -95,10 +86,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
   private async look(): Promise<void> {
     while (this.again && !this.stopped && this.database.open && !this.installation.halted) {
       this.again = false;
-      const heads = await this.db.rows<{ channel: string }>(
-        `SELECT channel, MIN(id) AS id FROM deliveries WHERE state = 'waiting' GROUP BY channel`,
-      );
-      for (const { channel } of heads) {
+      for (const channel of await this.deliveries.waitingChannels()) {
         if (this.workers.has(channel)) continue;
         const worker = this.pool
           .run({ user: channel, target: channel }, () => this.work(channel))
@@ -124,23 +112,16 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** The oldest delivery of a channel, if it is due and nobody else has it; `tries` counts this try. */
-  private async claim(channel: string): Promise<Row | null> {
-    const row = await this.db.row<Row>(
-      `SELECT id, notice, channel, event, domain, content, tries, next_at, until_at, created_at FROM deliveries
-       WHERE state = 'waiting' AND channel = ? ORDER BY id LIMIT 1`,
-      [channel],
-    );
+  private async claim(channel: string): Promise<DueDelivery | null> {
+    const row = await this.deliveries.oldestWaiting(channel);
     if (!row || row.next_at > now()) return null;
     const lease = now(LEASE_MS);
-    const changed = await this.db.run(
-      `UPDATE deliveries SET next_at = ?, tries = tries + 1 WHERE id = ? AND state = 'waiting' AND next_at = ?`,
-      [lease, row.id, row.next_at],
-    );
-    return changed === 1 ? { ...row, next_at: lease, tries: row.tries + 1 } : null;
+    const claimed = await this.deliveries.claim(row, lease);
+    return claimed ? { ...row, next_at: lease, tries: row.tries + 1 } : null;
   }
 
   /** @throws ChannelError, and what else goes wrong */
-  private async deliver(row: Row): Promise<void> {
+  private async deliver(row: DueDelivery): Promise<void> {
     // the process may have died at each try
     if (row.tries > 1 && now() >= row.until_at) throw new ChannelError('Too late: every try ended without an answer');
     const channel = await this.settings.channel(row.channel);
@@ -160,17 +141,21 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Mails have an outbox of their own: handing them over is one transaction, and what fails there comes back here. */
-  private async queueMails(row: Row, { config }: StoredChannel, { event, text, domain, time }: Message): Promise<void> {
+  private async queueMails(
+    row: DueDelivery,
+    { config }: StoredChannel,
+    { event, text, domain, time }: Message,
+  ): Promise<void> {
     if (!(await this.mailer.enabled())) throw new ChannelError('Mail is off, or there is no mail server');
     const values = { event, text, domain: domain ?? '', time };
     await this.db.transaction(async (manager) => {
-      if (!(await this.db.run(NOTE, noted(row, 'sent', row.next_at, null), manager))) return;
+      if (!(await this.note(row, 'sent', row.next_at, null, manager))) return;
       for (const to of config.to as string[]) await this.mailer.queue(manager, to, 'notice', null, values, row.id);
     });
   }
 
   /** Waits for the next try, or gives up. @returns whether it gave up: then the next delivery has its turn */
-  private async failed(row: Row, error: Error): Promise<boolean> {
+  private async failed(row: DueDelivery, error: Error): Promise<boolean> {
     const { refused, waitMs } = error instanceof ChannelError ? error : { refused: false, waitMs: 0 };
     // of anything unforeseen the words may hold whatever was sent
     const words = error instanceof ChannelError ? error.message : 'It could not be prepared; the log says more';
@@ -187,27 +172,22 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     return over;
   }
 
-  /** Writes how a try ended, if the lease is still ours. */
-  private async note(row: Row, state: 'sent' | 'waiting' | 'dead', nextAt: string, error: string | null) {
-    await this.db.run(NOTE, noted(row, state, nextAt, error));
+  /** Stores how a try ended. @returns false when the lease is no longer ours */
+  private note(
+    row: DueDelivery,
+    state: DeliveryState,
+    nextAt: string,
+    error: string | null,
+    manager?: EntityManager,
+  ): Promise<boolean> {
+    const sent_at = state === 'sent' ? now() : null;
+    return this.deliveries.storeOutcome(row, { state, next_at: nextAt, sent_at, error }, manager);
   }
 
-  private async tidy(): Promise<void> {
-    await this.db.run(`DELETE FROM deliveries WHERE state IN ('sent', 'dead') AND created_at < ?`, [now(-KEEP_MS)]);
+  private tidy(): Promise<void> {
+    return this.deliveries.removeEndedBefore(now(-KEEP_MS));
   }
 }
-
-const NOTE = `UPDATE deliveries SET state = ?, next_at = ?, sent_at = ?, error = ?
-  WHERE id = ? AND state = 'waiting' AND next_at = ?`;
-
-const noted = (row: Row, state: 'sent' | 'waiting' | 'dead', nextAt: string, error: string | null) => [
-  state,
-  nextAt,
-  state === 'sent' ? now() : null,
-  error,
-  row.id,
-  row.next_at,
-];
 
 /** A database that is down is asked again at the next tick, and others tell of it. */
 function report(error: unknown): void {

@@ -4,9 +4,10 @@ import { now } from '../common/clock.js';
 import { SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { Db } from '../database/db.js';
-import { SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
+import { SealedValues } from '../database/sealed-values.js';
 import { Events } from '../events/events.js';
 import { SettingsService } from '../settings/settings.service.js';
+import { MailsRepository } from './mails.repository.js';
 import { SECRET, type TemplateName, type Templates } from './templates.js';
 
 /** The encrypted part of a mail in the outbox. */
@@ -33,6 +34,7 @@ export interface Reader {
 export class Mailer {
   constructor(
     private readonly db: Db,
+    private readonly mails: MailsRepository,
     private readonly settings: SettingsService,
     private readonly events: Events,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
@@ -40,30 +42,20 @@ export class Mailer {
   ) {
     sealed.keep('mails that wait', {
       fleeting: true,
-      heads: async () => {
-        const sql = `SELECT SUBSTR(content, 1, ${SEALED_HEAD}) AS head FROM mails WHERE state = 'waiting'`;
-        return (await db.rows<{ head: string }>(sql)).map(({ head }) => head);
-      },
+      heads: () => mails.heads(),
       renew: () =>
         sealed.renewColumn(
           MAIL_CONTEXT,
           0,
-          (id, head, limit) =>
-            db.rows<{ id: number; sealed: string }>(
-              `SELECT id, content AS sealed FROM mails WHERE state = 'waiting' AND id > ?
-                AND SUBSTR(content, 1, ${SEALED_HEAD}) <> ? ORDER BY id LIMIT ${limit}`,
-              [id, head],
-            ),
-          (id, old, fresh) => db.run('UPDATE mails SET content = ? WHERE id = ? AND content = ?', [fresh, id, old]),
+          (id: number, head, limit) => mails.sealedOtherwise(id, head, limit),
+          (id: number, old, fresh) => mails.replaceContent(id, old, fresh),
         ),
-      each: async () => {
-        const sql = `SELECT id, template, SUBSTR(content, 1, ${SEALED_HEAD}) AS head FROM mails WHERE state = 'waiting'`;
-        return (await db.rows<{ id: number; template: string; head: string }>(sql)).map(({ id, template, head }) => ({
+      each: async () =>
+        (await mails.waiting()).map(({ id, template, head }) => ({
           of: `mail ${id} (${template})`,
           head,
-          drop: (manager) => db.run("DELETE FROM mails WHERE id = ? AND state = 'waiting'", [id], manager),
-        }));
-      },
+          drop: (manager) => mails.removeWaiting(id, manager),
+        })),
     });
   }
 
@@ -92,13 +84,10 @@ export class Mailer {
       language: reader?.language ?? general.language,
       timezone: reader?.timezone ?? general.timezone,
       values: { ...values },
-      ...(delivery !== undefined && { delivery }),
+      delivery,
     };
-    await this.db.run(
-      `INSERT INTO mails (recipient, template, content, state, tries, next_at, created_at) VALUES (?, ?, ?, 'waiting', 0, ?, ?)`,
-      [recipient, template, this.box.encrypt(JSON.stringify(content), MAIL_CONTEXT), now(), now()],
-      manager,
-    );
+    const sealed = this.box.encrypt(JSON.stringify(content), MAIL_CONTEXT);
+    await this.mails.insert({ recipient, template, content: sealed }, now(), manager);
     this.db.afterCommit(manager, () => void this.events.emit('mail.queued'));
   }
 }

@@ -7,6 +7,7 @@ import { Db } from '../database/db.js';
 import { Events, type Notice, type NoticeEvent } from '../events/events.js';
 import { clipped, storable } from '../outbound/outbound-error.js';
 import { SettingsService } from '../settings/settings.service.js';
+import { DeliveriesRepository } from './deliveries.repository.js';
 import { oneLine } from './templates.js';
 
 const HOUR = 3_600_000;
@@ -32,6 +33,7 @@ const ENDLESS: ReadonlySet<NoticeEvent> = new Set([
 export class Notices implements OnModuleInit {
   constructor(
     private readonly db: Db,
+    private readonly deliveries: DeliveriesRepository,
     private readonly settings: SettingsService,
     private readonly events: Events,
   ) {}
@@ -66,21 +68,15 @@ export class Notices implements OnModuleInit {
 
   private async insert(manager: EntityManager, id: string, channel: string, notice: Notice): Promise<void> {
     const { event, text, domain = null, details = {} } = notice;
-    if (ENDLESS.has(event) && (await this.waiting(manager, channel, event)) >= MOST_WAITING) {
+    if (ENDLESS.has(event) && (await this.deliveries.countWaiting(channel, event, manager)) >= MOST_WAITING) {
       log().warn({ channel, event }, 'too many notices of this event wait for the channel: it is not told of one more');
       return;
     }
     const content = JSON.stringify({ text: clipped(storable(oneLine(text)), MAX_TEXT), details });
-    await this.db.run(
-      `INSERT INTO deliveries (notice, channel, event, domain, content, state, tries, next_at, until_at, created_at)
-       VALUES (?, ?, ?, ?, ?, 'waiting', 0, ?, ?, ?)`,
-      [id, channel, event, domain, content, now(), now(LIFE_MS), now()],
+    const created_at = now();
+    await this.deliveries.insert(
+      { notice: id, channel, event, domain, content, until_at: now(LIFE_MS), created_at },
       manager,
     );
-  }
-
-  private async waiting(manager: EntityManager, channel: string, event: NoticeEvent): Promise<number> {
-    const sql = `SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting' AND channel = ? AND event = ?`;
-    return Number((await this.db.row<{ n: number }>(sql, [channel, event], manager))?.n);
   }
 }

@@ -2,9 +2,11 @@ import { Global, Module } from '@nestjs/common';
 import { ChannelTestController } from './channel-test.controller.js';
 import { ChannelTest } from './channel-test.service.js';
 import { DeliveriesController } from './deliveries.controller.js';
+import { DeliveriesRepository } from './deliveries.repository.js';
 import { Deliveries } from './deliveries.service.js';
 import { Hooks } from './hooks.service.js';
 import { Mailer } from './mailer.service.js';
+import { MailsRepository } from './mails.repository.js';
 import { Notices } from './notices.service.js';
 import { SmtpTestController } from './smtp-test.controller.js';
 import { SmtpTest } from './smtp-test.service.js';
@@ -13,7 +15,7 @@ import { SmtpTest } from './smtp-test.service.js';
 @Global()
 @Module({
   controllers: [SmtpTestController, ChannelTestController, DeliveriesController],
-  providers: [Mailer, Notices, Hooks, Deliveries, SmtpTest, ChannelTest],
-  exports: [Mailer, Notices, Hooks],
+  providers: [DeliveriesRepository, MailsRepository, Mailer, Notices, Hooks, Deliveries, SmtpTest, ChannelTest],
+  exports: [DeliveriesRepository, MailsRepository, Mailer, Notices, Hooks],
 })
 export class NotificationsModule {}

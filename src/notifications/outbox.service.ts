@@ -8,14 +8,16 @@ import type { Config } from '../config/config.js';
 import { CONFIG, SECRET_BOX } from '../config/config.module.js';
 import type { SecretBox } from '../config/secret-box.js';
 import { DatabaseService } from '../database/database.service.js';
-import { Db, isDatabaseDown } from '../database/db.js';
+import { isDatabaseDown } from '../database/db.js';
 import { Installation } from '../database/installation.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import type { Documents } from '../settings/documents.js';
 import { SettingsService } from '../settings/settings.service.js';
+import { DeliveriesRepository } from './deliveries.repository.js';
 import { MailError } from './mail-error.js';
 import { MAIL_CONTEXT, type MailContent } from './mailer.service.js';
+import { type DueMail, type MailOutcome, MailsRepository } from './mails.repository.js';
 import { SECRET, type TemplateName, type Templates, writeLetter } from './templates.js';
 import { deliver } from './transport.js';
 
@@ -35,16 +37,6 @@ const DELAYS = [0.1, 0.5, 2, 5, 15, 60, 180, 420, 720].map((minutes) => minutes 
 const LIFE_MS = 26 * HOUR;
 const KEEP_MS = 30 * 24 * HOUR;
 
-interface Row {
-  id: number;
-  recipient: string;
-  template: TemplateName;
-  content: string;
-  tries: number;
-  next_at: string;
-  created_at: string;
-}
-
 /**
  * Sends the mails of the outbox. All replicas look, and the one whose compare-and-set moves `next_at` sends: the new
  * `next_at` is its lease. No transaction is open meanwhile. A process that dies leaves a mail that becomes due when the
@@ -60,7 +52,8 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   private stopped = false;
 
   constructor(
-    private readonly db: Db,
+    private readonly mails: MailsRepository,
+    private readonly deliveries: DeliveriesRepository,
     private readonly database: DatabaseService,
     private readonly settings: SettingsService,
     private readonly events: Events,
@@ -106,16 +99,10 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** The next due mail, which nobody else has; its `next_at` is the lease and `tries` counts this try. */
-  private async claim(): Promise<{ row: Row; smtp: Documents['smtp']; leave: () => void } | null> {
+  private async claim(): Promise<{ row: DueMail; smtp: Documents['smtp']; leave: () => void } | null> {
     for (;;) {
       // in turns over recipients
-      const rows = await this.db.rows<Row>(
-        `SELECT id, recipient, template, content, tries, next_at, created_at FROM (
-           SELECT mails.*, ROW_NUMBER() OVER (PARTITION BY recipient ORDER BY next_at, id) AS turn
-             FROM mails WHERE state = 'waiting' AND next_at <= ?) due
-         ORDER BY turn, next_at LIMIT ${LOOK}`,
-        [now()],
-      );
+      const rows = await this.mails.due(now(), LOOK);
       const free = rows.filter(({ recipient }) => !this.pool.isFull({ user: recipient }));
       if (!free.length) return null;
       if (!(await this.settings.read('smtp')).enabled) return null;
@@ -132,17 +119,14 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  private async take(row: Row): Promise<{ row: Row; smtp: Documents['smtp'] } | null> {
+  private async take(row: DueMail): Promise<{ row: DueMail; smtp: Documents['smtp'] } | null> {
     const smtp = await this.settings.smtp(SECRET.includes(row.template));
     const lease = now(LEASE_MS);
-    const changed = await this.db.run(
-      `UPDATE mails SET next_at = ?, tries = tries + 1 WHERE id = ? AND state = 'waiting' AND next_at = ?`,
-      [lease, row.id, row.next_at],
-    );
-    return changed === 1 ? { row: { ...row, next_at: lease, tries: row.tries + 1 }, smtp } : null;
+    const claimed = await this.mails.claim(row, lease);
+    return claimed ? { row: { ...row, next_at: lease, tries: row.tries + 1 }, smtp } : null;
   }
 
-  private async send(row: Row, smtp: Documents['smtp']): Promise<void> {
+  private async send(row: DueMail, smtp: Documents['smtp']): Promise<void> {
     let expiry = 0;
     try {
       // the process may have died at each try
@@ -171,7 +155,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Waits for the next try, or gives up. */
-  private async failed(row: Row, { message, permanent }: MailError, expiry: number): Promise<void> {
+  private async failed(row: DueMail, { message, permanent }: MailError, expiry: number): Promise<void> {
     const delay = DELAYS[row.tries - 1];
     const over = permanent || delay === undefined || timeMs() + delay >= expiry;
     const { id, template, tries } = row;
@@ -183,38 +167,25 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** A notice whose mail nobody took is shown among those that could not be delivered. */
-  private async noticeFailed(row: Pick<Row, 'content'>, error: string): Promise<void> {
+  private async noticeFailed(row: Pick<DueMail, 'content'>, error: string): Promise<void> {
     let delivery: number | undefined;
     try {
       ({ delivery } = this.open(row));
     } catch {
       return;
     }
-    await this.db.run(`UPDATE deliveries SET state = 'dead', error = ? WHERE id = ? AND state = 'sent'`, [
-      error,
-      delivery ?? null,
-    ]);
+    await this.deliveries.failSent(delivery ?? null, error);
   }
 
   /** Writes how a try ended, if the lease is still ours. What is over keeps no content. */
-  private async note(row: Row, state: 'sent' | 'failed' | 'waiting', nextAt: string, error: string | null) {
-    await this.db.run(
-      `UPDATE mails SET state = ?, next_at = ?, sent_at = ?, error = ?, content = ?
-       WHERE id = ? AND state = 'waiting' AND next_at = ?`,
-      [
-        state,
-        nextAt,
-        state === 'sent' ? now() : null,
-        error,
-        state === 'waiting' ? row.content : '',
-        row.id,
-        row.next_at,
-      ],
-    );
+  private note(row: DueMail, state: MailOutcome['state'], nextAt: string, error: string | null): Promise<void> {
+    const sent_at = state === 'sent' ? now() : null;
+    const content = state === 'waiting' ? row.content : '';
+    return this.mails.storeOutcome(row, { state, next_at: nextAt, sent_at, error, content });
   }
 
   /** @throws MailError when the key is not there any more */
-  private open(row: Pick<Row, 'content'>): MailContent {
+  private open(row: Pick<DueMail, 'content'>): MailContent {
     try {
       return JSON.parse(this.box.decrypt(row.content, MAIL_CONTEXT));
     } catch (error) {
@@ -224,17 +195,10 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Old mails go, and secrets that nobody sent, such as while mail is off. */
   private async tidy(): Promise<void> {
-    await this.db.run(`DELETE FROM mails WHERE state IN ('sent', 'failed') AND created_at < ?`, [now(-KEEP_MS)]);
+    await this.mails.removeEndedBefore(now(-KEEP_MS));
     const [why, before] = ['Too late: it was never sent', now(-LIFE_MS)];
-    const notices = await this.db.rows<Row>(
-      `SELECT content FROM mails WHERE state = 'waiting' AND template = 'notice' AND created_at < ?`,
-      [before],
-    );
-    for (const notice of notices) await this.noticeFailed(notice, why);
-    await this.db.run(
-      `UPDATE mails SET state = 'failed', content = '', error = ? WHERE state = 'waiting' AND created_at < ?`,
-      [why, before],
-    );
+    for (const notice of await this.mails.waitingNoticesBefore(before)) await this.noticeFailed(notice, why);
+    await this.mails.failBefore(before, why);
   }
 }
 

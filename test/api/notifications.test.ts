@@ -9,6 +9,7 @@ import { Events, type Notice } from '../../src/events/events.js';
 import type { Jobs } from '../../src/jobs/jobs.js';
 import { Courier } from '../../src/notifications/courier.service.js';
 import type { DeliveryView } from '../../src/notifications/deliveries.dto.js';
+import { DeliveriesRepository } from '../../src/notifications/deliveries.repository.js';
 import { Hooks } from '../../src/notifications/hooks.service.js';
 import { Mailer } from '../../src/notifications/mailer.service.js';
 import { SettingsService } from '../../src/settings/settings.service.js';
@@ -338,8 +339,8 @@ for (const { kind, skip } of databases()) {
       const others = [1, 2, 3].map(
         () =>
           new Courier(
-            ...([of(Db), of(DatabaseService), of(SettingsService), of(Events), jobs, of(Hooks)] as const),
-            ...([of(Mailer), of(Installation)] as const),
+            ...([of(Db), of(DeliveriesRepository), of(DatabaseService), of(SettingsService)] as const),
+            ...([of(Events), jobs, of(Hooks), of(Mailer), of(Installation)] as const),
           ),
       );
       afterTest(() => Promise.all(others.map((other) => other.beforeApplicationShutdown())));
