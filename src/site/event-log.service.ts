@@ -5,6 +5,7 @@ import { log } from '../common/logger.js';
 import { Db } from '../database/db.js';
 import { Events, type Readers } from '../events/events.js';
 import type { LoggedEvent } from './event.entity.js';
+import { EventsLogRepository, type NewEvent } from './events-log.repository.js';
 import type { StreamEvent } from './stream.dto.js';
 import { Wake } from './wake.service.js';
 
@@ -19,29 +20,20 @@ const MOST_WAITING = 1000;
 const AGAIN_MS = 1000;
 const STOP_WAIT_MS = 1000;
 
-type Row = Pick<LoggedEvent, 'type' | 'domain_id' | 'readers' | 'data'>;
-type Stored = Omit<LoggedEvent, 'readers' | 'data'> & { readers: string | null; data: string };
-
-const unpacked = ({ readers, data, ...row }: Stored): LoggedEvent => ({
-  ...row,
-  id: Number(row.id),
-  readers: readers && JSON.parse(readers),
-  data: JSON.parse(data),
-});
-
 /**
  * Writes down what happened, behind the commit and not waited for: no change takes longer for it. A crash in between
  * loses the event, not the change; streams break with the process, and who comes back reads anew what it shows.
  */
 @Injectable()
 export class EventLog implements OnModuleInit, OnModuleDestroy {
-  private waiting: Row[] = [];
+  private waiting: NewEvent[] = [];
   private writing: Promise<void> | null = null;
   private stopping = false;
   private pruned = 0;
 
   constructor(
     private readonly db: Db,
+    private readonly log: EventsLogRepository,
     private readonly events: Events,
     private readonly wake: Wake,
   ) {}
@@ -70,27 +62,20 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
   }
 
   /** The newest number; 0 when nothing has happened yet. */
-  async newest(manager?: EntityManager): Promise<number> {
-    const row = await this.db.row<{ id: number | null }>('SELECT MAX(id) AS id FROM events_log', [], manager);
-    return Number(row?.id ?? 0);
+  newest(): Promise<number> {
+    return this.log.newestId();
   }
 
   /** What came behind a number, in order: the numbers are those of the commits. */
   after(id: number, most: number): Promise<LoggedEvent[]> {
-    return this.read(id, most);
+    return this.log.after(id, most);
   }
 
   /** What a stream missed between two numbers; null when that is not all there, or more than can be told. */
   async missed(from: number, to: number, most: number): Promise<LoggedEvent[] | null> {
-    const oldest = await this.db.row<{ id: number | null }>('SELECT MIN(id) AS id FROM events_log');
-    if (from + 1 < Number(oldest?.id ?? 0)) return null;
-    const rows = (await this.read(from, most + 1)).filter(({ id }) => id <= to);
+    if (from + 1 < (await this.log.oldestId())) return null;
+    const rows = (await this.log.after(from, most + 1)).filter(({ id }) => id <= to);
     return rows.length > most ? null : rows;
-  }
-
-  private async read(id: number, most: number): Promise<LoggedEvent[]> {
-    const sql = `SELECT id, created_at, type, domain_id, readers, data FROM events_log WHERE id > ? ORDER BY id LIMIT ${most}`;
-    return (await this.db.rows<Stored>(sql, [id])).map(unpacked);
   }
 
   private add(type: StreamEvent, data: object, domain_id: number | null = null, readers: Readers | null = null): void {
@@ -108,18 +93,9 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
       const rows = this.waiting.splice(0, ROWS);
       try {
         const time = now();
-        const values = rows.flatMap(({ type, domain_id, readers, data }) => [
-          time,
-          type,
-          domain_id,
-          readers && JSON.stringify(readers),
-          JSON.stringify(data),
-        ]);
-        const places = rows.map(() => '(?, ?, ?, ?, ?)').join(', ');
-        const sql = `INSERT INTO events_log (created_at, type, domain_id, readers, data) VALUES ${places}`;
         await this.db.transaction(async (manager) => {
           await this.takeTurn(manager);
-          await this.db.run(sql, values, manager);
+          await this.log.insert(rows, time, manager);
         });
         this.wake.tell();
       } catch (error) {
@@ -137,9 +113,9 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
    * writes holds the newest row, which makes the order of numbers that of the commits.
    */
   private async takeTurn(manager: EntityManager): Promise<void> {
-    for (let newest = await this.newest(manager); newest; ) {
-      await this.db.lock(manager, 'events_log', { id: newest });
-      const last = await this.newest(manager);
+    for (let newest = await this.log.newestId(manager); newest; ) {
+      await this.log.lock(newest, manager);
+      const last = await this.log.newestId(manager);
       if (last === newest) return;
       newest = last;
     }
@@ -150,10 +126,6 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
     if (Date.now() < this.pruned + PRUNE_EVERY_MS) return;
     this.pruned = Date.now();
     const newest = await this.newest();
-    await this.db.run('DELETE FROM events_log WHERE id <= ? OR (created_at < ? AND id < ?)', [
-      newest - KEPT_ROWS,
-      now(-KEPT_MS),
-      newest,
-    ]);
+    await this.log.removeOld(newest - KEPT_ROWS, now(-KEPT_MS), newest);
   }
 }

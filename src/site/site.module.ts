@@ -10,6 +10,7 @@ import { RedisModule } from '../redis/redis.module.js';
 import { TeamsModule } from '../teams/teams.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { EventLog } from './event-log.service.js';
+import { EventsLogRepository } from './events-log.repository.js';
 import { SiteController } from './site.controller.js';
 import { SiteService } from './site.service.js';
 import { StreamController } from './stream.controller.js';
@@ -31,6 +32,6 @@ import { Wake } from './wake.service.js';
     ProfileModule,
   ],
   controllers: [SiteController, StreamController],
-  providers: [SiteService, EventLog, Told, Wake, Streams],
+  providers: [SiteService, EventsLogRepository, EventLog, Told, Wake, Streams],
 })
 export class SiteModule {}

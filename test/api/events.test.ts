@@ -11,6 +11,7 @@ import { allPools } from '../../src/common/fair-pool.js';
 import type { Db } from '../../src/database/db.js';
 import { Events } from '../../src/events/events.js';
 import { EventLog } from '../../src/site/event-log.service.js';
+import { EventsLogRepository } from '../../src/site/events-log.repository.js';
 import { Streams } from '../../src/site/streams.service.js';
 import type { Wake } from '../../src/site/wake.service.js';
 import { addTeam, addUser, grant, openDatabase, withoutRates } from '../support/database.js';
@@ -230,7 +231,8 @@ for (const { kind, skip } of databases()) {
             return n;
           };
           const wake = { tell: () => undefined } as Wake;
-          new EventLog(Object.assign(Object.create(db) as Db, { run }), events, wake).onModuleInit();
+          const slow = Object.assign(Object.create(db) as Db, { run });
+          new EventLog(slow, new EventsLogRepository(slow), events, wake).onModuleInit();
           return events;
         };
         void writer(late.opened).emit('settings.changed', 'security');
