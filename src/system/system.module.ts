@@ -3,6 +3,7 @@ import { LimitsModule } from '../limits/limits.module.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { BackupsController } from './backups.controller.js';
 import { BackupsService } from './backups.service.js';
+import { DatabaseStatusRepository } from './database-status.repository.js';
 import { JobsController } from './jobs.controller.js';
 import { JobsService } from './jobs.service.js';
 import { KeysService } from './keys.service.js';
@@ -14,7 +15,15 @@ import { SystemController } from './system.controller.js';
 @Module({
   imports: [LimitsModule, RedisModule],
   controllers: [SystemController, JobsController, BackupsController],
-  providers: [LoginsService, JobsService, StatusService, BackupsService, KeysService, PauseService],
+  providers: [
+    DatabaseStatusRepository,
+    LoginsService,
+    JobsService,
+    StatusService,
+    BackupsService,
+    KeysService,
+    PauseService,
+  ],
   exports: [LoginsService, BackupsService, KeysService, PauseService],
 })
 export class SystemModule {}

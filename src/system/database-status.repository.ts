@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Db } from '../database/db.js';
+import { kindOfSource } from '../database/dump/dump.js';
+
+const SQL = {
+  sqlite: {
+    version: 'SELECT sqlite_version() AS answer',
+    size: 'SELECT page_count * page_size AS answer FROM pragma_page_count(), pragma_page_size()',
+  },
+  postgresql: {
+    version: "SELECT current_setting('server_version') AS answer",
+    size: 'SELECT pg_database_size(current_database()) AS answer',
+  },
+  mysql: {
+    version: 'SELECT VERSION() AS answer',
+    size: `SELECT SUM(data_length + index_length) AS answer FROM information_schema.tables
+            WHERE table_schema = DATABASE()`,
+  },
+};
+
+/** What the database says of itself. */
+@Injectable()
+export class DatabaseStatusRepository {
+  constructor(private readonly db: Db) {}
+
+  /** The shortest statement, for the time that it takes. */
+  async ping(): Promise<void> {
+    await this.db.row('SELECT 1 AS answer');
+  }
+
+  async version(): Promise<string> {
+    return String(await this.answer('version'));
+  }
+
+  /** In bytes. */
+  async size(): Promise<number> {
+    return Number(await this.answer('size'));
+  }
+
+  /** Names of the migrations that were applied, the oldest first. */
+  async migrations(): Promise<string[]> {
+    const rows = await this.db.rows<{ name: string }>('SELECT name FROM migrations ORDER BY timestamp');
+    return rows.map(({ name }) => name);
+  }
+
+  /** The rows of each table, counted. */
+  async tables(): Promise<{ name: string; rows: number }[]> {
+    const names = this.db.source.entityMetadatas.map(({ tableName }) => tableName).sort();
+    const counts = names.map((name) => `SELECT '${name}' AS name, COUNT(*) AS n FROM ${name}`).join(' UNION ALL ');
+    const rows = await this.db.rows<{ name: string; n: number }>(counts);
+    return rows.map(({ name, n }) => ({ name, rows: Number(n) }));
+  }
+
+  private async answer(what: 'version' | 'size'): Promise<unknown> {
+    return (await this.db.row<{ answer: unknown }>(SQL[kindOfSource(this.db.source)][what]))?.answer;
+  }
+}
