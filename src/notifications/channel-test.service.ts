@@ -11,7 +11,7 @@ import { SettingsService } from '../settings/settings.service.js';
 import type { ChannelTestResult } from './deliveries.dto.js';
 import { ChannelError, Hooks } from './hooks.service.js';
 import { MailError } from './mail-error.js';
-import { writeLetter } from './templates.js';
+import { renderMail } from './templates.js';
 import { deliver } from './transport.js';
 
 /** ms that somebody waits for the answer at most */
@@ -53,9 +53,9 @@ export class ChannelTest {
     }
     const smtp = await this.settings.smtp();
     if (!smtp.host || !smtp.from) throw new MailError('The settings name no mail server, or no sender', false);
-    const letter = writeLetter('test', language, { time: now() }, site, timezone);
+    const mail = renderMail('test', language, { time: now() }, site, timezone);
     const end = performance.now() + LIMIT_MS;
     for (const to of channel.config.to as string[])
-      await deliver(smtp, this.config.outboundDeny, { to, letter }, Math.max(1, Math.ceil(end - performance.now())));
+      await deliver(smtp, this.config.outboundDeny, { to, mail }, Math.max(1, Math.ceil(end - performance.now())));
   }
 }

@@ -18,7 +18,7 @@ import { DeliveriesRepository } from './deliveries.repository.js';
 import { MailError } from './mail-error.js';
 import { MAIL_CONTEXT, type MailContent } from './mailer.service.js';
 import { type DueMail, type MailOutcome, MailsRepository } from './mails.repository.js';
-import { SECRET, type TemplateName, type Templates, writeLetter } from './templates.js';
+import { renderMail, SECRET, type TemplateName, type Templates } from './templates.js';
 import { deliver } from './transport.js';
 
 const TICK_MS = 2_000;
@@ -138,11 +138,11 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
       if (!smtp.host) throw new MailError('No super administrator has confirmed a mail server', false);
       const { site_name } = await this.settings.read('general');
       const filled = values as unknown as Templates[TemplateName];
-      const letter = writeLetter(row.template, language, filled, site_name, timezone);
+      const mail = renderMail(row.template, language, filled, site_name, timezone);
       const secrets = secret ? [values.code, values.url, String(values.url ?? '').split('token=')[1]] : [];
       const delivery = {
         to: row.recipient,
-        letter,
+        mail,
         id: sha256(row.content).slice(0, 32),
         secrets: secrets.filter((value) => value !== undefined).map(String),
       };

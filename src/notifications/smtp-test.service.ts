@@ -8,7 +8,7 @@ import { CONFIG } from '../config/config.module.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { MailError } from './mail-error.js';
 import type { SmtpTestInput, SmtpTestResult } from './smtp-test.dto.js';
-import { writeLetter } from './templates.js';
+import { renderMail } from './templates.js';
 import { deliver } from './transport.js';
 
 /** ms that somebody waits for the answer at most */
@@ -29,8 +29,8 @@ export class SmtpTest {
     if (!smtp.host) throw errors.field('host', 'is not set: store the mail server first');
     if (!smtp.from) throw errors.field('from', 'is not set: store the sender first');
     const { language, timezone, site_name } = await this.settings.read('general');
-    const letter = writeLetter('test', language, { time: now() }, site_name, timezone);
-    const result = await deliver(smtp, this.config.outboundDeny, { to, letter }, LIMIT_MS).then(
+    const mail = renderMail('test', language, { time: now() }, site_name, timezone);
+    const result = await deliver(smtp, this.config.outboundDeny, { to, mail }, LIMIT_MS).then(
       () => ({ success: true, message: `The mail server took the mail to ${to}` }),
       (error: unknown) => {
         if (!(error instanceof MailError)) throw error;

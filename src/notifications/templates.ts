@@ -22,14 +22,14 @@ export type TemplateName = keyof Templates;
 export const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
 
 /** What can be written: the mails of the outbox, and the one that tries the settings. */
-export interface Letters extends Templates {
+export interface AllTemplates extends Templates {
   /** sent by an administrator to see whether mail works */
   test: { time: string };
 }
-export type LetterName = keyof Letters;
+export type RenderedName = keyof AllTemplates;
 
 /** A mail without sender and recipient. */
-export interface Letter {
+export interface RenderedMail {
   subject: string;
   text: string;
   html: string;
@@ -40,7 +40,7 @@ type Paragraph = string | { code: string } | { link: string };
 type Draft = [subject: string, ...body: Paragraph[]];
 type Writers<L> = { [N in keyof L]: (values: L[N]) => Draft };
 
-const EN: Writers<Letters> = {
+const EN: Writers<AllTemplates> = {
   code: ({ code, minutes }) => [
     'your code',
     'Your code is:',
@@ -78,7 +78,7 @@ const EN: Writers<Letters> = {
   test: ({ time }) => ['test mail', 'Mail works: this one was sent to try the settings.', `Time: ${time}`],
 };
 
-const ZH: Writers<Letters> = {
+const ZH: Writers<AllTemplates> = {
   code: ({ code, minutes }) => [
     '您的验证码',
     '您的验证码是：',
@@ -136,20 +136,20 @@ export function oneLine(text: string): string {
  * @param language `zh` or starting with `zh-`: Chinese, else English
  * @param timezone in which times are written
  */
-export function writeLetter<N extends LetterName>(
+export function renderMail<N extends RenderedName>(
   name: N,
   language: string,
-  values: Letters[N],
+  values: AllTemplates[N],
   siteName: string,
   timezone = 'UTC',
-): Letter {
+): RenderedMail {
   const clean = Object.fromEntries(
     Object.entries(values).map(([key, value]) => {
       if (typeof value !== 'string') return [key, value];
       if (key === 'time') return [key, zoned(oneLine(value).slice(0, MAX_VALUE), timezone)];
       return [key, WHOLE.includes(key) ? oneLine(value) : oneLine(value).slice(0, MAX_VALUE)];
     }),
-  ) as Letters[N];
+  ) as AllTemplates[N];
   const chinese = /^zh\b/i.test(language);
   const [title, ...body] = (chinese ? ZH : EN)[name](clean);
   const site = oneLine(siteName).slice(0, MAX_VALUE);

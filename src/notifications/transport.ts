@@ -5,16 +5,16 @@ import { OutboundError } from '../outbound/outbound-error.js';
 import { isEmail } from '../settings/checks.js';
 import type { Documents } from '../settings/documents.js';
 import { MailError, mailError } from './mail-error.js';
-import { type Letter, oneLine } from './templates.js';
+import { oneLine, type RenderedMail } from './templates.js';
 
 /** ms for connection and greeting, and of silence in between */
 const CONNECT_MS = 8_000;
 const SILENCE_MS = 20_000;
 
 /** One mail on its way. */
-export interface Delivery {
+interface Delivery {
   to: string;
-  letter: Letter;
+  mail: RenderedMail;
   /** left part of the Message-ID; the same at each try, so that a mail that came twice can be recognised */
   id?: string;
   /** what the mail holds that no error message may repeat */
@@ -36,7 +36,7 @@ function mailbox(text: string): { name: string; address: string } {
 export async function deliver(
   smtp: Documents['smtp'],
   deny: readonly Cidr[],
-  { to, letter, id, secrets = [] }: Delivery,
+  { to, mail, id, secrets = [] }: Delivery,
   limitMs: number,
 ): Promise<void> {
   const server = `${smtp.host}:${smtp.port}`;
@@ -50,15 +50,17 @@ export async function deliver(
     const address = await Promise.race([resolveAllowed(smtp.host, deny), late]);
     // loaded with the first mail: many installations send none
     const { createTransport } = await import('nodemailer');
+    // the address was checked; the certificate must still match the name
+    const certificateName = isIP(smtp.host) ? {} : { servername: smtp.host, tls: { servername: smtp.host } };
+    const login = smtp.username ? { auth: { user: smtp.username, pass: smtp.password ?? '' } } : {};
     const transport = createTransport({
       host: address,
       port: smtp.port,
       secure: smtp.security === 'tls',
       requireTLS: smtp.security === 'starttls',
       ignoreTLS: smtp.security === 'none',
-      // the address was checked; the certificate must still be the name's
-      ...(isIP(smtp.host) ? {} : { servername: smtp.host, tls: { servername: smtp.host } }),
-      ...(smtp.username ? { auth: { user: smtp.username, pass: smtp.password ?? '' } } : {}),
+      ...certificateName,
+      ...login,
       connectionTimeout: CONNECT_MS,
       greetingTimeout: CONNECT_MS,
       socketTimeout: SILENCE_MS,
@@ -66,12 +68,13 @@ export async function deliver(
       disableUrlAccess: true,
     });
     const from = mailbox(smtp.from);
+    const messageId = id ? { messageId: `<${id}@${from.address.split('@')[1]}>` } : {};
     try {
       await transport.sendMail({
         from,
         to: { name: '', address: to },
-        ...letter,
-        ...(id ? { messageId: `<${id}@${from.address.split('@')[1]}>` } : {}),
+        ...mail,
+        ...messageId,
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
         xMailer: false,
         signal,

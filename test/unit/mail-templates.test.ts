@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import { mailError, words } from '../../src/notifications/mail-error.js';
-import { type LetterName, type Letters, oneLine, writeLetter } from '../../src/notifications/templates.js';
+import { type AllTemplates, oneLine, type RenderedName, renderMail } from '../../src/notifications/templates.js';
 
 const time = '2026-01-31T12:34:56.789Z';
-const VALUES: Letters = {
+const VALUES: AllTemplates = {
   code: { code: '123456', minutes: 10 },
   reset: { username: 'ada', url: 'https://dns.example.com/reset-password#token=ab12', minutes: 30 },
   'new-device': { username: 'ada', time, ip: '192.0.2.1', userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0' },
@@ -12,13 +12,13 @@ const VALUES: Letters = {
   notice: { event: 'sync.failed', text: 'The account DNS failed', domain: 'example.com', time },
   test: { time },
 };
-const NAMES = Object.keys(VALUES) as LetterName[];
+const NAMES = Object.keys(VALUES) as RenderedName[];
 const NASTY = 'a\r\nBcc: x@example.com\r\n\r\n<script>alert(1)</script>&"\'\u0000\u0085\u2028\u202eend';
 
-describe('letters', () => {
+describe('mail templates', () => {
   it('say all values, in English and in Chinese, as text and as HTML', () => {
     for (const name of NAMES) {
-      const [english, chinese] = ['en', 'zh'].map((language) => writeLetter(name, language, VALUES[name], 'Site'));
+      const [english, chinese] = ['en', 'zh'].map((language) => renderMail(name, language, VALUES[name], 'Site'));
       assert.ok(english && chinese);
       assert.match(english.subject, /^Site: [a-z ]+/);
       assert.match(chinese.subject, /^Site：\p{Script=Han}+(：[a-z.]+)?$/u);
@@ -34,7 +34,7 @@ describe('letters', () => {
 
   it('tell times in a time zone, with what it was away from UTC then', () => {
     const timeIn = (timezone: string, at: string) =>
-      /^Time: (.*)$/m.exec(writeLetter('test', 'en', { time: at }, '', timezone).text)?.[1];
+      /^Time: (.*)$/m.exec(renderMail('test', 'en', { time: at }, '', timezone).text)?.[1];
     assert.equal(timeIn('Europe/Berlin', time), '2026-01-31 13:34 UTC+01:00');
     assert.equal(timeIn('Europe/Berlin', '2026-07-31T22:30:00.000Z'), '2026-08-01 00:30 UTC+02:00');
     assert.equal(timeIn('America/St_Johns', time), '2026-01-31 09:04 UTC-03:30');
@@ -42,7 +42,7 @@ describe('letters', () => {
   });
 
   it('are Chinese for zh and its kinds, English for all else', () => {
-    const languageOf = (language: string) => /lang="(\w+)"/.exec(writeLetter('test', language, { time }, '').html)?.[1];
+    const languageOf = (language: string) => /lang="(\w+)"/.exec(renderMail('test', language, { time }, '').html)?.[1];
     assert.deepEqual(['zh', 'zh-CN', 'ZH-hant', 'en', 'de', '', 'zha'].map(languageOf), [
       'zh',
       'zh',
@@ -55,7 +55,7 @@ describe('letters', () => {
   });
 
   it('let nothing break out of a line or into the markup', () => {
-    const nasty: Letters = {
+    const nasty: AllTemplates = {
       code: { code: NASTY, minutes: 1 },
       reset: { username: NASTY, url: `https://dns.example.com/#"><script>${NASTY}`, minutes: 1 },
       'new-device': { username: NASTY, time: NASTY, ip: NASTY, userAgent: NASTY },
@@ -65,26 +65,26 @@ describe('letters', () => {
     };
     for (const name of NAMES)
       for (const language of ['en', 'zh']) {
-        const letter = writeLetter(name, language, nasty[name], NASTY);
-        assert.doesNotMatch(letter.subject, /[\p{Cc}\p{Zl}\p{Zp}\u202e]/u);
-        assert.doesNotMatch(letter.text, /^(Bcc|<script)|[^\P{Cc}\n]|[\p{Zl}\p{Cf}]/mu);
-        assert.doesNotMatch(letter.html, /<script|"'|[^\P{Cc}\n]|[\p{Zl}\p{Cf}]/u);
-        assert.equal(letter.html.match(/<a /g)?.length ?? 0, name === 'reset' ? 1 : 0);
+        const mail = renderMail(name, language, nasty[name], NASTY);
+        assert.doesNotMatch(mail.subject, /[\p{Cc}\p{Zl}\p{Zp}\u202e]/u);
+        assert.doesNotMatch(mail.text, /^(Bcc|<script)|[^\P{Cc}\n]|[\p{Zl}\p{Cf}]/mu);
+        assert.doesNotMatch(mail.html, /<script|"'|[^\P{Cc}\n]|[\p{Zl}\p{Cf}]/u);
+        assert.equal(mail.html.match(/<a /g)?.length ?? 0, name === 'reset' ? 1 : 0);
       }
   });
 
   it('link only to the address that was given for it, over HTTP', () => {
-    const { html, text } = writeLetter('reset', 'en', VALUES.reset, 'Site');
+    const { html, text } = renderMail('reset', 'en', VALUES.reset, 'Site');
     assert.deepEqual(html.match(/<a [^>]*>/g), [`<a href="${VALUES.reset.url}">`]);
     assert.ok(text.includes(`\n${VALUES.reset.url}\n`));
-    const script = writeLetter('reset', 'en', { ...VALUES.reset, url: 'javascript:alert(1)' }, 'Site');
+    const script = renderMail('reset', 'en', { ...VALUES.reset, url: 'javascript:alert(1)' }, 'Site');
     assert.doesNotMatch(script.html, /<a /);
     const device = { ...VALUES['new-device'], userAgent: 'see http://evil.example/x or www.evil.example' };
-    assert.doesNotMatch(writeLetter('new-device', 'en', device, 'Site').text, /:\/\/|evil\.example/);
+    assert.doesNotMatch(renderMail('new-device', 'en', device, 'Site').text, /:\/\/|evil\.example/);
   });
 
   it('keep values short', () => {
-    const { text } = writeLetter('locked', 'en', { ...VALUES.locked, username: 'x'.repeat(5000) }, 'Site');
+    const { text } = renderMail('locked', 'en', { ...VALUES.locked, username: 'x'.repeat(5000) }, 'Site');
     assert.ok(text.length < 1000);
   });
 });
