@@ -10,12 +10,12 @@ import { RedisModule } from '../redis/redis.module.js';
 import { TeamsModule } from '../teams/teams.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { EventLog } from './event-log.service.js';
+import { EventVisibility } from './event-visibility.service.js';
 import { EventsLogRepository } from './events-log.repository.js';
 import { SiteController } from './site.controller.js';
 import { SiteService } from './site.service.js';
 import { StreamController } from './stream.controller.js';
 import { Streams } from './streams.service.js';
-import { Told } from './told.service.js';
 import { Wake } from './wake.service.js';
 
 @Module({
@@ -32,6 +32,6 @@ import { Wake } from './wake.service.js';
     ProfileModule,
   ],
   controllers: [SiteController, StreamController],
-  providers: [SiteService, EventsLogRepository, EventLog, Told, Wake, Streams],
+  providers: [SiteService, EventsLogRepository, EventLog, EventVisibility, Wake, Streams],
 })
 export class SiteModule {}

@@ -10,7 +10,7 @@ import { log } from '../common/logger.js';
 import { provide } from '../metrics/metrics.js';
 import type { LoggedEvent } from './event.entity.js';
 import { EventLog } from './event-log.service.js';
-import { Told } from './told.service.js';
+import { EventVisibility } from './event-visibility.service.js';
 import { Wake } from './wake.service.js';
 
 const LOOK_MS = 500;
@@ -60,7 +60,7 @@ export class Streams implements OnModuleDestroy {
 
   constructor(
     private readonly events: EventLog,
-    private readonly told: Told,
+    private readonly visibility: EventVisibility,
     private readonly wake: Wake,
     private readonly sessions: JwtStrategy,
     private readonly tokens: ApiTokenStrategy,
@@ -197,7 +197,8 @@ export class Streams implements OnModuleDestroy {
         : await this.events.missed(seen, Math.max(seen, this.last), MISSED);
     if (from === undefined) this.write(stream, frame(this.last, 'ready', {}));
     else if (!missed) this.write(stream, frame(this.last, 'reset', { reason: 'gone' }));
-    else this.write(stream, (await this.told.of(me, missed)).map(frameOf).join('') || `id: ${this.last}\n\n`);
+    else
+      this.write(stream, (await this.visibility.visibleTo(me, missed)).map(frameOf).join('') || `id: ${this.last}\n\n`);
     // it may have gone meanwhile, or the service ends
     if (isOpen(stream)) this.joined.add(stream);
   }
@@ -213,7 +214,7 @@ export class Streams implements OnModuleDestroy {
     let text = '';
     if (me && events.length) {
       const who = me.token ? key : me.role >= Role.Admin ? 'administrators' : String(me.userId);
-      const found = texts.get(who) ?? this.told.of(me, events).then((mine) => mine.map(frameOf).join(''));
+      const found = texts.get(who) ?? this.visibility.visibleTo(me, events).then((mine) => mine.map(frameOf).join(''));
       texts.set(who, found);
       text = await found;
     }
