@@ -4,10 +4,9 @@ import type { Response } from 'express';
 import { Access, type Caller, Me, Role, signedIn } from '../../common/access.js';
 import { pageHeaders } from '../../common/paging.dto.js';
 import { IdPipe } from '../../common/validation.js';
-import { SettingsService } from '../../settings/settings.service.js';
 import { AuditExportQuery, AuditList, AuditQuery, AuditVerdict, AuditView } from '../audit.dto.js';
-import { AuditReader } from '../audit-reader.service.js';
 import { AuditVerifier } from '../verifier.service.js';
+import { AuditLogService } from './audit-log.service.js';
 import { sendExport } from './export.js';
 
 @ApiTags('Audit')
@@ -15,9 +14,8 @@ import { sendExport } from './export.js';
 @Controller('audit')
 export class AuditController {
   constructor(
-    private readonly audit: AuditReader,
+    private readonly log: AuditLogService,
     private readonly verifier: AuditVerifier,
-    private readonly settings: SettingsService,
   ) {}
 
   /**
@@ -27,7 +25,7 @@ export class AuditController {
    */
   @Get('logs')
   async list(@Query() query: AuditQuery, @Res({ passthrough: true }) response: Response): Promise<AuditList> {
-    const { page, limit, ...found } = await this.audit.list(query, await this.zone());
+    const { page, limit, ...found } = await this.log.list(query);
     pageHeaders(response, found.total, { page, limit }, found);
     return found;
   }
@@ -35,7 +33,7 @@ export class AuditController {
   /** One audit entry. Its `change_set_id` leads to the other changes of the same list. */
   @Get('logs/:id')
   get(@Param('id', IdPipe) id: number): Promise<AuditView> {
-    return this.audit.get(id);
+    return this.log.get(id);
   }
 
   /**
@@ -49,7 +47,7 @@ export class AuditController {
     @Me() me: Caller,
     @Res() response: Response,
   ): Promise<AuditView[]> {
-    await sendExport(signedIn(me).userId, response, format, this.audit.all(query, await this.zone()));
+    await sendExport(signedIn(me).userId, response, format, this.log.all(query));
     return [];
   }
 
@@ -60,9 +58,5 @@ export class AuditController {
   @Get('verify')
   verify(): Promise<AuditVerdict> {
     return this.verifier.verify();
-  }
-
-  private async zone(): Promise<string> {
-    return (await this.settings.read('general')).timezone;
   }
 }
