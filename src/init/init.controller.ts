@@ -37,9 +37,8 @@ export class InitController {
   @HttpCode(200)
   @Fails('forbidden', 'conflict', 'notReady')
   @Audited('init.database')
-  async database(@Body() body: DatabaseInput, @Me() me: Caller): Promise<Done> {
-    await this.init.choose(body, me);
-    return { success: true };
+  database(@Body() body: DatabaseInput, @Me() me: Caller): Promise<Done> {
+    return this.init.choose(body, me);
   }
 
   /** Creates the first super administrator. 403001 when any user exists. */
@@ -47,8 +46,7 @@ export class InitController {
   @HttpCode(200)
   @Fails('forbidden', 'notReady')
   @Audited('init.admin')
-  async admin(@Body() body: AdminInput, @Me() me: Caller): Promise<Done> {
-    await this.init.admin(body, me);
-    return { success: true };
+  admin(@Body() body: AdminInput, @Me() me: Caller): Promise<Done> {
+    return this.init.admin(body, me);
   }
 }

@@ -17,7 +17,7 @@ import { OutboundError } from '../outbound/outbound-error.js';
 import { UsersService } from '../users/users.service.js';
 import { allowedAddresses, choiceOf, probe } from './database-probe.js';
 import { FirstAdministrator } from './first-administrator.service.js';
-import { AdminInput, type DatabaseInput, type InitStatus, type TestResult } from './init.dto.js';
+import { AdminInput, type DatabaseInput, type Done, type InitStatus, type TestResult } from './init.dto.js';
 import { SetupTries } from './setup-tries.js';
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
@@ -71,13 +71,14 @@ export class InitService implements OnModuleInit {
   }
 
   /** Opens and migrates the chosen database; what is in it is kept. @throws AppError 400001, 403001, 409001 */
-  async choose(input: DatabaseInput, caller: Caller): Promise<void> {
+  async choose(input: DatabaseInput, caller: Caller): Promise<Done> {
     await this.assertSetup(input.setup_code, caller);
     if (this.config.database) throw errors.conflict('The database is preset by DATABASE_URL');
     // one after the other: of two different choices at once, one wins and is the one that is kept
     const turn = this.choosing.then(() => this.open(input, caller));
     this.choosing = turn.catch(() => undefined);
     await turn;
+    return { success: true };
   }
 
   private async open(input: DatabaseInput, caller: Caller): Promise<void> {
@@ -100,10 +101,11 @@ export class InitService implements OnModuleInit {
   }
 
   /** @throws AppError 400001, 403001, 503001 */
-  async admin(input: AdminInput, caller: Caller): Promise<void> {
+  async admin(input: AdminInput, caller: Caller): Promise<Done> {
     await this.assertSetup(input.setup_code, caller);
     if (!this.database.open) throw errors.notReady('Choose a database first: POST /api/init/database');
     await this.first.create(input, caller);
+    return { success: true };
   }
 
   private async assertSetup(code: string | undefined, { ip }: Caller): Promise<void> {
