@@ -20,9 +20,8 @@ export class DeliveriesController {
   @Get()
   @Access({ role: Role.Super })
   async list(@Query() query: DeliveryQuery, @Res({ passthrough: true }) response: Response): Promise<DeliveryList> {
-    const asked = { ...query, page: query.page ?? 1, limit: query.limit ?? 20 };
-    const { total, list } = await this.deliveries.list(asked);
-    pageHeaders(response, total, asked);
+    const { total, list, page } = await this.deliveries.list(query);
+    pageHeaders(response, total, page);
     return { total, list };
   }
 

@@ -5,7 +5,7 @@ import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import { Db } from '../database/db.js';
 import { Events } from '../events/events.js';
-import type { DeliveryQuery, DeliveryView } from './deliveries.dto.js';
+import type { DeliveryList, DeliveryQuery, DeliveryView } from './deliveries.dto.js';
 import { DeliveriesRepository, type ShownDelivery } from './deliveries.repository.js';
 import { LIFE_MS } from './notices.service.js';
 
@@ -35,9 +35,10 @@ export class Deliveries {
   ) {}
 
   /** Newest first unless sorted otherwise. @throws AppError 400001 */
-  async list(query: DeliveryQuery): Promise<{ total: number; list: DeliveryView[] }> {
-    const { total, list } = await this.deliveries.list(query);
-    return { total, list: list.map(view) };
+  async list(query: DeliveryQuery): Promise<DeliveryList & { page: { page: number; limit: number } }> {
+    const page = { page: query.page ?? 1, limit: query.limit ?? 20 };
+    const { total, list } = await this.deliveries.list({ ...query, ...page });
+    return { total, list: list.map(view), page };
   }
 
   /** Tries once more what nobody tries any more, for as long as a new one. @throws AppError 404001, 409001 */
