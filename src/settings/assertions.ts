@@ -7,7 +7,7 @@ import type { OauthProvider } from './oauth-settings.dto.js';
 import type { Told } from './settings.dto.js';
 
 /** One way to write an address: the same place is no change. */
-export const place = (url: string | null | undefined) => (url ? new URL(url).href.replace(/\/+$/, '') : '');
+const place = (url: string | null | undefined) => (url ? new URL(url).href.replace(/\/+$/, '') : '');
 export const bareHost = (host: string) => host.toLowerCase().replace(/\.$/, '');
 
 /** Whether a stored secret would now be sent to somebody else. */
@@ -28,7 +28,12 @@ export function rulesOf(list: NonNullable<AuditRulesInput['rules']>): AuditRules
     const { action = null, domain = null, actor = null } = match ?? {};
     return {
       id: id ?? randomHex(8),
-      ...{ name, enabled, match: { action, domain, actor }, threshold, window_minutes, channels },
+      name,
+      enabled,
+      match: { action, domain, actor },
+      threshold,
+      window_minutes,
+      channels,
     };
   });
   const again = rules.flatMap(({ id }, i) => (rules.findIndex((rule) => rule.id === id) < i ? [i] : []));

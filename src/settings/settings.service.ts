@@ -267,9 +267,9 @@ export class SettingsService {
       const value = change(old, supers);
       const next: Row = {
         values: value as unknown as Row['values'],
-        ...(name === 'security' && { super: (supers ?? row?.super ?? {}) as Row['super'] }),
         ...confirmation(name, row, { old, value }, role, namedBy(name, input)),
       };
+      if (name === 'security') next.super = (supers ?? row?.super ?? {}) as Row['super'];
       const after = viewOf(name, value, next);
       // who says the same as somebody lower vouches for it: only a row that would stay as it is is left alone
       if (row ? same(row, next) : same(before, after)) {
