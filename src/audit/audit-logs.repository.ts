@@ -27,7 +27,7 @@ export type LoginGroup = keyof typeof GROUPS;
 export const FAILED_LOGIN = 'auth.login_failed';
 
 export type LinkedEntry = Raw<Omit<AuditLog, 'id'>>;
-export type ChainRow = Raw<Linked>;
+type ChainRow = Raw<Linked>;
 export type ShownRow = Raw<Omit<AuditLog, 'seal'>>;
 
 export interface Page {

@@ -70,7 +70,7 @@ export class AuditQuery extends IntersectionType(AuditFilter, PickType(PageQuery
   until?: string;
 }
 
-export const EXPORT_FORMATS = ['json', 'ndjson', 'csv'] as const;
+const EXPORT_FORMATS = ['json', 'ndjson', 'csv'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export class AuditExportQuery extends AuditFilter {

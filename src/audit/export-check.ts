@@ -22,7 +22,7 @@ function linkedOf(entry: AuditView): Linked {
 }
 
 /** What an export of all entries turned out to be. */
-export interface ExportVerdict {
+interface ExportVerdict {
   first: number;
   last: number;
   wrong: Break | null;

@@ -1,7 +1,7 @@
 import type { Caller } from '../common/access.js';
 
 /** What a request has in the audit log so far: the entry of a success or of a failure; none, as it changed nothing. */
-export type Outcome = 'ok' | 'failed' | 'unneeded';
+type Outcome = 'ok' | 'failed' | 'unneeded';
 
 const outcomes = new WeakMap<Caller, Outcome>();
 

@@ -64,7 +64,7 @@ export interface Readers {
  * What happens, with what is told of it. Each is told when it is committed: within a transaction contexts call
  * services.
  */
-export interface EventArgs {
+interface EventArgs {
   /** connected, and the schema up to date; once for each opening */
   'database.opened': [];
   'domain.created': [domainId: number];

@@ -3,7 +3,7 @@ import { PageQuery } from '../common/paging.dto.js';
 import { NOTICE_EVENTS, type NoticeEvent } from '../events/events.js';
 import { CHANNEL_ID } from '../settings/channels.dto.js';
 
-export const DELIVERY_STATES = ['waiting', 'sent', 'dead'] as const;
+const DELIVERY_STATES = ['waiting', 'sent', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export class DeliveryQuery extends PageQuery {

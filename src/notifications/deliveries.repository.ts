@@ -17,7 +17,7 @@ export type DueDelivery = Omit<Delivery, 'state' | 'sent_at' | 'error'>;
 export type ShownDelivery = Omit<Delivery, 'event' | 'state' | 'until_at'> & Pick<DeliveryView, 'event' | 'state'>;
 
 /** How a try ended. */
-export type DeliveryOutcome = Pick<Delivery, 'next_at' | 'sent_at' | 'error'> & Pick<DeliveryView, 'state'>;
+type DeliveryOutcome = Pick<Delivery, 'next_at' | 'sent_at' | 'error'> & Pick<DeliveryView, 'state'>;
 
 /** The table `deliveries`. One is leased by its `next_at`: only who knows it may store what became of the delivery. */
 @Injectable()

@@ -19,7 +19,7 @@ export interface Message {
 }
 
 /** A POST of JSON. */
-export interface Outgoing {
+interface Outgoing {
   url: string;
   headers: Record<string, string>;
   body: string;

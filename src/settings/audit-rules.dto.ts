@@ -17,7 +17,7 @@ import { IsOmittable, Nested, NestedList } from '../common/validation.js';
 import { ONE_LINE } from './checks.js';
 
 /** Which entries a rule counts: what is left out or null matches all. */
-export class AuditRuleMatch {
+class AuditRuleMatch {
   /** `record.delete`, or with `*`: `record.*` */
   @IsOptional()
   @IsNotEmpty()

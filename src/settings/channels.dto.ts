@@ -15,23 +15,14 @@ import { Check, IsOmittable, Nested, NestedList } from '../common/validation.js'
 import { NOTICE_EVENTS, type NoticeEvent } from '../events/events.js';
 import { isEmail, isHookUrl, ONE_LINE } from './checks.js';
 
-export const CHANNEL_TYPES = [
-  'email',
-  'webhook',
-  'telegram',
-  'slack',
-  'discord',
-  'dingtalk',
-  'feishu',
-  'wecom',
-] as const;
+const CHANNEL_TYPES = ['email', 'webhook', 'telegram', 'slack', 'discord', 'dingtalk', 'feishu', 'wecom'] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
 /** of channels, also in addresses */
 export const CHANNEL_ID = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 /** Fields that are shown. Which belong to which type says the body of the request. */
-export class ChannelConfig {
+class ChannelConfig {
   /** email (required): who gets the mails */
   @IsOptional()
   @IsArray()
@@ -92,7 +83,7 @@ export class ChannelConfigInput extends ChannelConfig {
   token_set?: boolean;
 }
 
-export class ChannelConfigView extends ChannelConfig {
+class ChannelConfigView extends ChannelConfig {
   /** webhook */
   url?: string;
   /** slack, discord, dingtalk, feishu, wecom: whether an address is stored; it is never shown */
@@ -103,7 +94,7 @@ export class ChannelConfigView extends ChannelConfig {
   token_set?: boolean;
 }
 
-export class Channel {
+class Channel {
   @IsIn(CHANNEL_TYPES)
   type!: ChannelType;
 

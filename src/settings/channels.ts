@@ -91,7 +91,7 @@ export function channelView(
 }
 
 /** What addresses are judged by, and secrets sealed with. */
-export interface ChannelTools {
+interface ChannelTools {
   box: SecretBox;
   deny: readonly Cidr[];
   allow: readonly Cidr[];

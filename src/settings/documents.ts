@@ -26,9 +26,9 @@ const SECURITY: SecuritySettings = {
 };
 
 /** As stored: `password` is encrypted. */
-export type StoredSmtp = SmtpSettings & { password: string | null };
+type StoredSmtp = SmtpSettings & { password: string | null };
 /** As stored: `client_secret` is encrypted. */
-export type StoredOauth = { enabled: boolean; providers: (OauthProvider & { client_secret: string | null })[] };
+type StoredOauth = { enabled: boolean; providers: (OauthProvider & { client_secret: string | null })[] };
 
 /** Every document of the settings, as it is until somebody changes it. */
 export const DEFAULTS = {

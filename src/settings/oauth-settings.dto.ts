@@ -79,7 +79,7 @@ export class OauthProvider {
   subject_field?: string | null;
 }
 
-export class OauthProviderInput extends OauthProvider {
+class OauthProviderInput extends OauthProvider {
   /** left out: the stored one of this key stays, as long as its addresses do; null: none */
   @IsOptional()
   @IsString()
@@ -110,7 +110,7 @@ export class OauthInput extends Told {
   providers?: OauthProviderInput[];
 }
 
-export class OauthProviderView extends OauthProvider {
+class OauthProviderView extends OauthProvider {
   /** whether a client secret is stored; it is never shown */
   client_secret_set!: boolean;
   /**

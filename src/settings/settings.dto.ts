@@ -121,7 +121,7 @@ export class LoginLimit {
 }
 
 /** Requests a minute; 0: no limit, but for logins. */
-export class RateLimits {
+class RateLimits {
   /** password logins and reset requests of one network */
   @IsOptional()
   @IsInt()
@@ -158,7 +158,7 @@ export class RateLimits {
 /** The longest life of a JWT. */
 export const MAX_TOKEN_MINUTES = 10_080;
 
-export class SessionSettings {
+class SessionSettings {
   /** life of a JWT; `POST /api/auth/refresh` gives the next one */
   @IsOptional()
   @IsInt()

@@ -13,7 +13,7 @@ import { SettingsRepository, SIGNED_WITH, SIGNING_SECRET } from './settings.repo
 export const SIGNING_CONTEXT = 'settings.signing_secret';
 
 /** `until`: when no JWT of it can be valid any more; null: it signs now. */
-export interface SigningSecret {
+interface SigningSecret {
   sealed: string;
   until: string | null;
 }

@@ -2,13 +2,13 @@ import { ProfileView } from '../auth/profile/profile.dto.js';
 import { type Language, PasswordPolicy } from '../settings/settings.dto.js';
 import { UserView } from '../users/user.dto.js';
 
-export class SignInProvider {
+class SignInProvider {
   /** for `POST /api/auth/oauth/start` */
   key!: string;
   name!: string;
 }
 
-export class SignInWays {
+class SignInWays {
   password!: boolean;
   /** false while the public address is none that browsers know passkeys at */
   passkeys!: boolean;
@@ -26,7 +26,7 @@ export class SiteView {
 }
 
 /** What every user may know of the settings. */
-export class CommonSettings {
+class CommonSettings {
   site_name!: string;
   language!: Language;
   /** IANA name */
@@ -39,14 +39,14 @@ export class CommonSettings {
   password_policy!: PasswordPolicy;
 }
 
-export class ProvidersLink {
+class ProvidersLink {
   /** where the kinds are listed */
   href!: string;
   /** the `ETag` that it has now: for `If-None-Match` */
   etag!: string;
 }
 
-export class Counts {
+class Counts {
   /** that the caller may read */
   domains!: number;
   /** null for users, who see no accounts */

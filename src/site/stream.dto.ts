@@ -16,38 +16,38 @@ export const STREAM_EVENTS = [
 export type StreamEvent = (typeof STREAM_EVENTS)[number];
 
 /** `records.changed`: a change of records was carried out. */
-export class RecordsChanged {
+class RecordsChanged {
   domain_id!: number;
   /** `GET /api/domains/:id/changes/:changeSetId` tells it */
   change_set_id!: number;
 }
 
 /** `records.synced`: the records here follow what the provider holds. */
-export class RecordsSynced {
+class RecordsSynced {
   domain_id!: number;
   /** how many records were touched */
   touched!: number;
 }
 
 /** `domain.created`: a domain was added. */
-export class DomainCreated {
+class DomainCreated {
   domain_id!: number;
 }
 
 /** `domain.removed`: a domain is no longer kept here. */
-export class DomainRemoved {
+class DomainRemoved {
   domain_id!: number;
 }
 
 /** `failover.switched`: a rule of failover has switched its record set. */
-export class FailoverSwitched {
+class FailoverSwitched {
   domain_id!: number;
   rule_id!: number;
   active!: 'primary' | 'backup';
 }
 
 /** `account.synced`: an account was synchronised; what became of its zones. */
-export class AccountSynced {
+class AccountSynced {
   account_id!: number;
   added!: number;
   updated!: number;
@@ -66,37 +66,37 @@ class OfJob {
 }
 
 /** `job.started`: a run of a job began. */
-export class JobStarted extends OfJob {
+class JobStarted extends OfJob {
   /** 1 for the first try */
   attempt!: number;
 }
 
 /** `job.progress`: a job got on, told once a second at most. */
-export class JobProgress extends OfJob {
+class JobProgress extends OfJob {
   /** how far it is; what stands in it depends on the job */
   progress!: object | null;
 }
 
 /** `job.done`: a job ended well. */
-export class JobDone extends OfJob {
+class JobDone extends OfJob {
   /** what came of it; depends on the job */
   result!: object | null;
 }
 
 /** `job.failed`: a run of a job failed. */
-export class JobFailed extends OfJob {
+class JobFailed extends OfJob {
   error!: string;
   /** null: it is not tried again by itself */
   retry_at!: string | null;
 }
 
 /** `settings.changed`: a document of the settings was changed. */
-export class SettingsChanged {
+class SettingsChanged {
   section!: 'general' | 'security' | 'smtp' | 'oauth' | 'notifications' | 'audit-rules';
 }
 
 /** `reset`: something was missed that cannot be told any more; read anew whatever is shown. */
-export class StreamReset {
+class StreamReset {
   /** gone: it is too long ago; too_much: more happened than is told one by one */
   reason!: 'gone' | 'too_much';
 }

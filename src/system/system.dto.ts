@@ -18,19 +18,19 @@ export class LoginCounts {
   failed!: number;
 }
 
-export class LoginDay extends LoginCounts {
+class LoginDay extends LoginCounts {
   /** of the time zone in the settings */
   day!: string;
 }
 
-export class LockedName {
+class LockedName {
   username!: string;
   /** IPv4 address or IPv6 /64 */
   network!: string;
   locked_until!: string;
 }
 
-export class NetworkCount {
+class NetworkCount {
   network!: string;
   /** failed logins in 24 hours */
   failed!: number;
@@ -51,14 +51,14 @@ export class DatabaseVersion {
   version!: string;
 }
 
-export class MemoryUse {
+class MemoryUse {
   /** bytes of the process */
   rss!: number;
   heap_used!: number;
   heap_total!: number;
 }
 
-export class SystemPause {
+class SystemPause {
   since!: string;
   reason!: string;
 }
@@ -95,7 +95,7 @@ export class SystemStatus {
   clock_offset_seconds!: number;
 }
 
-export class TableRows {
+class TableRows {
   name!: string;
   rows!: number;
 }
