@@ -5,7 +5,7 @@ import { ChainEnds } from './chain-ends.service.js';
 import { CheckpointFile } from './checkpoint-file.service.js';
 import { AuditLinker } from './linker.service.js';
 
-/** For who has looked at a break and knows where it comes from, such as a database that was restored. */
+/** Accepts a break of the chain that an operator has examined, such as one that a restored database leaves. */
 @Injectable()
 export class AuditAcceptance {
   constructor(
@@ -17,8 +17,8 @@ export class AuditAcceptance {
   ) {}
 
   /**
-   * Signs the end of the chain as it is, and begins the checkpoints of this data directory anew. Entries that were
-   * changed stay what they are.
+   * Signs the current end of the chain, and starts the checkpoints of this data directory anew. Entries that were
+   * changed stay changed.
    * @returns the number of the newest entry
    */
   async accept(): Promise<number> {

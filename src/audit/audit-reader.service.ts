@@ -29,16 +29,16 @@ const DEFAULT_LIMIT = 20;
 const COUNTED = 5_000;
 /** entries that one page examines one by one: as many in a small log as in a large one */
 const EXAMINED = 1_000;
-/** rows of one look of an export: with more, their garbage lives longer */
+/** rows of one query of an export: with more, their garbage lives longer */
 const BATCH = 200;
 
-/** A part of the log: where it ends, and whether there is more. */
+/** The part of the log that one page is taken from. */
 interface Part {
-  /** entries to look through: of them the newest `EXAMINED`, where there are conditions */
+  /** the entries to choose from; only the newest `EXAMINED` of them, where there are conditions */
   found: Found;
-  /** what each found entry is examined for */
+  /** what each of them has to meet */
   conditions: Condition[];
-  /** entries written then and before are not in it; null: it has all that match */
+  /** entries that were written then and before are left out; null: none is */
   before: string | null;
 }
 
@@ -49,11 +49,11 @@ interface Listed {
   exact: boolean;
 }
 
-/** How many there are, where a page is the last one; null: it does not tell. */
+/** The number of all entries, if the page is the last one; null otherwise. */
 const totalOf = (rows: readonly ShownRow[], { page, limit }: Page): number | null =>
   rows.length < limit && (rows.length || page === 1) ? (page - 1) * limit + rows.length : null;
 
-/** How often an entry stands for, by its state. */
+/** How many occurrences an entry stands for, by its state. */
 const countOf = (state: string | null): number => {
   const { count } = (parsed(state) ?? {}) as { count?: unknown };
   return typeof count === 'number' ? count : 1;
@@ -95,7 +95,7 @@ export class AuditReader {
   ) {}
 
   /**
-   * Newest first, with all that is written when it is called: it links what is not linked yet.
+   * Newest first. Links what is not linked yet, so that all that is written when it is called is included.
    * @param zone where days begin
    * @throws AppError 400001
    */
@@ -127,7 +127,7 @@ export class AuditReader {
       if (before === null) break;
     }
     const { by, before = null } = best ?? {};
-    // not those of the last moment, of which there may be more: they are in the next part
+    // without the entries of the last moment, of which there may be more: they belong to the next part
     const end = before === null ? [] : [after(before)];
     const conditions = [...end, ...indexed.filter((one) => one !== by), ...others].map(looked);
     return { found: { times, by }, conditions, before };
@@ -173,8 +173,8 @@ export class AuditReader {
   }
 
   /**
-   * When things happened that match, since a moment, the newest first: at most `most` entries, each with how often it
-   * stands for (what a stranger repeated within a minute is one).
+   * When matching entries were written, since a moment, the newest first: at most `most`, each with the number of
+   * occurrences that it stands for (what an anonymous caller repeated within a minute is one entry).
    */
   async timesOf(
     match: Parameters<typeof matchedBy>[0],
@@ -199,8 +199,8 @@ export class AuditReader {
   }
 
   /**
-   * A row that stands for several failures counts as many as it says; those that have no row yet count, too. A group
-   * may come in parts.
+   * A row that stands for several failures counts as many; failures that have no row yet count, too. A group may occur
+   * several times.
    */
   private async logins(
     group: LoginGroup,

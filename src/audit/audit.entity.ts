@@ -2,8 +2,8 @@ import { Entity, Index, PrimaryColumn } from 'typeorm';
 import { Id, Int, Json, Str, Text, Utc } from '../database/columns.js';
 
 /**
- * One row: where the chain begins and ends, signed. Locked while entries are linked or the oldest are removed, never by
- * who writes an entry.
+ * One row: where the chain begins and ends, signed. Locked while entries are linked or the oldest are removed, never
+ * while an entry is written.
  */
 @Entity('audit_chain')
 export class AuditChain {
@@ -22,7 +22,7 @@ export class AuditChain {
   @Str(128, { nullable: true }) signature!: string | null;
 }
 
-/** What an entry says. Names instead of foreign keys: entries outlive what they speak of. */
+/** The contents of an entry. Names instead of foreign keys: entries outlive what they are about. */
 abstract class EntryColumns {
   @Id() id!: number;
   @Utc() created_at!: string;
@@ -45,11 +45,11 @@ abstract class EntryColumns {
   @Int({ nullable: true }) change_set_id!: number | null;
 }
 
-/** Entries as they are written, in the transaction of what they tell; `AuditLinker` moves them into the chain. */
+/** Entries as they are written, in the transaction of the change; `AuditLinker` moves them into the chain. */
 @Entity('audit_pending')
 export class AuditPending extends EntryColumns {}
 
-/** Append-only, but for what retention removes at its beginning. */
+/** Append-only, except that retention removes the oldest entries. */
 @Entity('audit_logs')
 @Index('audit_logs_seq_uq', ['seq'], { unique: true })
 @Index('audit_logs_time_ix', ['created_at'])
@@ -63,6 +63,6 @@ export class AuditLog extends EntryColumns {
   @Int() seq!: number;
   @Str(64) prev_hash!: string;
   @Str(64) hash!: string;
-  /** HMAC of the hash: who rewrites entries and all hashes after them has no key for it */
+  /** HMAC of the hash: whoever rewrites entries and all later hashes lacks its key */
   @Str(64, { nullable: true }) seal!: string | null;
 }

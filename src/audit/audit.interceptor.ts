@@ -5,7 +5,7 @@ import { AuditService } from './audit.service.js';
 import { outcomeOf } from './outcome.js';
 import { StrangersLog } from './strangers-log.service.js';
 
-/** A changing route whose service wrote no audit entry of its own gets one here. Failures: `FailedChanges`. */
+/** Writes the entry of a changing route whose service wrote none. `FailedChanges` handles failures. */
 @Injectable()
 export class AuditInterceptor implements NestInterceptor {
   constructor(

@@ -7,7 +7,7 @@ import { AuditPendingRepository, type NewEntry } from './audit-pending.repositor
 import { AuditLinker } from './linker.service.js';
 import { noteOutcome } from './outcome.js';
 
-/** What happened. `before` and `after` are what the API shows of a thing, never rows: no secrets get here. */
+/** An audit entry. `before` and `after` are views of the API, never rows: they hold no secrets. */
 export interface AuditEntry {
   /** `<noun>.<verb>` */
   action: string;
@@ -21,7 +21,7 @@ export interface AuditEntry {
   changeSet?: number | null;
 }
 
-/** Who did it: a request's caller, or `system` for jobs. */
+/** The caller of a request, or `system` for jobs. */
 export type Actor = Caller | 'system';
 
 const SECRET = /pass(word)?$|secret|token$|api_key|private_key|credential|setup_code/i;
@@ -39,10 +39,10 @@ function scrub(value: unknown, key = ''): unknown {
   return value;
 }
 
-/** bytes of a state: texts of MariaDB end a little behind */
+/** bytes of a state: a TEXT column of MariaDB holds 65 535 */
 const MAX_STATE = 60_000;
 
-/** As stored; of a state that is longer than every database can hold only how long it was. */
+/** A state as it is stored; of one that is too long for some database only its length. */
 const stateOf = (value: unknown): string | null => {
   const state = scrub(value);
   if (state === null) return null;
@@ -51,7 +51,7 @@ const stateOf = (value: unknown): string | null => {
   return bytes > MAX_STATE ? JSON.stringify({ left_out: `${bytes} bytes` }) : text;
 };
 
-/** Writes entries. Numbers and hashes come afterwards, from `AuditLinker`: who writes waits for nobody. */
+/** Writes entries. `AuditLinker` adds numbers and hashes afterwards, so that writers never wait for each other. */
 @Injectable()
 export class AuditService {
   constructor(
@@ -94,7 +94,7 @@ export class AuditService {
     await this.db.transaction((manager) => this.write(manager, actor, entry));
   }
 
-  /** Nothing was changed that an entry could tell: where the request succeeds, none is written. */
+  /** Says that nothing was changed: a request that succeeds gets no entry. */
   notNeeded(actor: Actor): void {
     if (actor !== 'system') noteOutcome(actor, 'unneeded');
   }

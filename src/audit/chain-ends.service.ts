@@ -13,7 +13,7 @@ const SECRET = 'audit_chain.secret';
 /** Where the chain begins and ends: the one row of `audit_chain`, with the key that signs it. */
 @Injectable()
 export class ChainEnds {
-  /** of the newest secret that was asked for */
+  /** the keys of the secret that was used last */
   private known: { sealed: string; keys: ChainKeys } | undefined;
 
   constructor(
@@ -24,7 +24,7 @@ export class ChainEnds {
     sealed.keep('the key of the audit log', {
       heads: async () => [(await this.read())?.secret],
       renew: () => this.renew(sealed),
-      // the next entry makes another one; those before it are held by their hashes alone
+      // the next link creates another one; older entries are then protected by their hashes alone
       each: async () => {
         const head = (await this.read())?.secret?.slice(0, SEALED_HEAD);
         if (!head) return [];
@@ -59,7 +59,7 @@ export class ChainEnds {
     return this.box.encrypt(randomHex(32), SECRET);
   }
 
-  /** Whether a recorded key is one of this installation. */
+  /** Whether a recorded key can be decrypted here. */
   knows(sealed: string): boolean {
     try {
       return Boolean(this.keysOf(sealed));
@@ -78,7 +78,7 @@ export class ChainEnds {
     return this.chain.store(ends, secret, signature, manager);
   }
 
-  /** The end of the chain as it is signed; null while it is not, or not by us. */
+  /** The signed end of the chain; null while it is unsigned or its signature is not ours. */
   checkpointOf({ secret, signature, ...ends }: StoredEnds): AuditCheckpoint | null {
     if (!secret) return null;
     const keys = this.keysOf(secret);

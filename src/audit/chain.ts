@@ -47,7 +47,7 @@ const signed = ({ seq, hash, start_seq, start_hash, unsealed_seq }: Ends): Buffe
     `zoneward audit checkpoint\n${JSON.stringify([seq, hash, start_seq ?? 1, start_hash ?? '', unsealed_seq ?? 0])}`,
   );
 
-/** Before the 32 bytes of an Ed25519 key: what PKCS #8 and SPKI say of it. */
+/** What PKCS #8 and SPKI put before the 32 bytes of an Ed25519 key. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 
@@ -92,7 +92,7 @@ export function isSigned({
     const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
     return verify(null, signed(ends), key, Buffer.from(signature, 'base64url'));
   } catch {
-    // not even the form of a key
+    // no valid key
     return false;
   }
 }
@@ -107,7 +107,7 @@ export interface Break {
 export type Linked = Hashed & Pick<AuditLog, 'id' | 'prev_hash' | 'hash'> & { seal?: string | null };
 
 /**
- * Walks along a chain entry by entry, in the order of their numbers, and says what is wrong with the first that is.
+ * Walks along a chain entry by entry, in the order of their numbers, and says what is wrong with the first bad one.
  * @param sealOf of an entry's hash, where the key is known
  */
 export class ChainWalk {
@@ -136,7 +136,7 @@ export class ChainWalk {
     if (told && told.hash !== row.hash) return bad('or one before it was written anew: a checkpoint says otherwise');
     const [last, latest] = this.ids;
     if (row.id <= latest) {
-      // the one before it was given too high a number, or this one too low a one
+      // the entry before got too high an id, or this one too low an id
       const seq = row.id > last ? due - 1 : due;
       return { seq, reason: `entry ${seq} has the id of another one` };
     }

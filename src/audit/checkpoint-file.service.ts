@@ -30,11 +30,11 @@ export async function readCheckpoint(path: string): Promise<AuditCheckpoint | nu
   }
 }
 
-/** Keeps the newest end of the chain outside of the database, and tells it to whoever collects logs. */
+/** Keeps the newest end of the chain outside of the database, and writes it to the log of the service. */
 @Injectable()
 export class CheckpointFile implements BeforeApplicationShutdown {
   private readonly path: string;
-  /** where it is written first: two processes of one data directory may have the same number */
+  /** the temporary file, with a random name: two processes of one data directory may have the same pid */
   private readonly fresh: string;
   private running: Promise<void> = Promise.resolve();
   private told = { seq: 0, at: 0 };
@@ -58,7 +58,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     return readCheckpoint(this.path);
   }
 
-  /** Moves it on to the end of the chain, unless that is not what it was when the file was written. One at a time. */
+  /** Advances the file to the end of the chain, unless the chain does not continue the file's. One call at a time. */
   update(): Promise<void> {
     const run = this.running.then(() => this.moveOn());
     this.running = run.catch(() => undefined);
@@ -68,7 +68,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
   private async moveOn(): Promise<void> {
     const file = await this.read();
     const ends = await this.ends.read();
-    // nothing was written yet
+    // no entry was linked yet
     if (!file && !ends?.secret) return;
     const checkpoint = ends && this.ends.checkpointOf(ends);
     if (!checkpoint || !(await this.follows(checkpoint, file))) {
@@ -82,7 +82,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     await this.tell(checkpoint);
   }
 
-  /** What happens to the database while no process runs is compared with this. */
+  /** The next start compares the database with this last checkpoint. */
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.database.open) return;
     const last = this.linker.stop().then(() => this.update());
@@ -92,7 +92,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
     );
   }
 
-  /** Begins anew with the chain as it is, after a restoration. */
+  /** Starts anew with the chain as it is, after a restore. */
   forget(): Promise<void> {
     return rm(this.path, { force: true });
   }
@@ -111,7 +111,7 @@ export class CheckpointFile implements BeforeApplicationShutdown {
       await rename(this.fresh, this.path);
       this.unwritable = false;
     } catch (err) {
-      // the next process has another name for it
+      // the next process writes to another name
       await rm(this.fresh, { force: true }).catch(() => undefined);
       if (!this.unwritable) log().error({ err }, 'audit checkpoints cannot be kept in the data directory');
       this.unwritable = true;

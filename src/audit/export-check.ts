@@ -7,7 +7,7 @@ import { type Break, ChainWalk, isSigned, type Linked } from './chain.js';
 export const JSON_HEAD = '{"code":0,"data":[';
 export const JSON_TAIL = '],"msg":"success"}';
 
-/** An entry of an export as it is hashed: in place, since copies live until the collector goes through everything. */
+/** An entry of an export as it is hashed: changed in place, since copies would live until the next full collection. */
 function linkedOf(entry: AuditView): Linked {
   const { actor, before, after } = entry;
   return Object.assign(entry, {
@@ -21,7 +21,7 @@ function linkedOf(entry: AuditView): Linked {
   });
 }
 
-/** What an export of all entries turned out to be. */
+/** The result of checking an export of all entries. */
 interface ExportVerdict {
   first: number;
   last: number;
@@ -53,7 +53,7 @@ export async function checkExport(
     const missing = !wrong && start < first ? { seq: start, reason } : wrong;
     return { first, last, wrong: missing, confirmed: missing ? 0 : met.length };
   };
-  // of `json` each entry has a line of its own, too, between these
+  // in `json`, too, each entry has a line of its own, between the head and the tail
   let [isJson, isEnded] = [false, false];
   for await (const text of linesOf(createReadStream(path))) {
     line += 1;
@@ -84,7 +84,7 @@ export function parseCheckpoints(text: string): AuditCheckpoint[] {
   return text.split('\n').flatMap((line, i) => {
     if (!line.trim()) return [];
     const found = parsed(line) as AuditCheckpoint & { checkpoint?: AuditCheckpoint; details?: AuditCheckpoint };
-    // a line of the service's log has it inside, and so has what a webhook got
+    // lines of the service's log and bodies of webhooks have it in a field
     const checkpoint = found?.checkpoint ?? found?.details ?? found;
     if (!Number.isInteger(checkpoint?.seq)) throw new Error(`line ${i + 1} of the file of checkpoints is none`);
     return [checkpoint];

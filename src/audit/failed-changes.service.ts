@@ -6,7 +6,7 @@ import { whyUnwritable } from '../database/db.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
 import { outcomeOf } from './outcome.js';
 
-/** Failed changes are in the audit log, too; those of strangers are not, or anybody could fill it. */
+/** Logs failed changes, too; those of anonymous callers are left out, since anybody could fill the log. */
 @Injectable()
 export class FailedChanges {
   constructor(
@@ -20,7 +20,7 @@ export class FailedChanges {
     if (!action || outcomeOf(caller) === 'failed' || !caller.principal || !this.database.open) return;
     const domain = request.domain as AuditEntry['domain'];
     const [type, verb] = action.split('.') as [string, string];
-    // what could not be made has no id: those of the path are of what it would have been a part of
+    // a thing that was not created has no id: the ids in the path are those of its parents
     const last = verb === 'create' ? undefined : Object.values(request.params as Record<string, string>).at(-1);
     const target = { type, id: last && /^\d{1,10}$/.test(last) ? Number(last) : (last ?? null), name: null };
     try {

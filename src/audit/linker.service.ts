@@ -7,26 +7,26 @@ import { entryHash } from './chain.js';
 import { ChainEnds } from './chain-ends.service.js';
 import { statesOf } from './states.js';
 
-/** ms after a write until it is linked: what comes meanwhile is linked with it */
+/** ms after a write until it is linked, together with what is written meanwhile */
 const SOON_MS = 100;
 /** entries of one transaction */
 const PIECE = 200;
 
 /**
  * Moves entries into the chain, in the order in which they are found: numbered without gaps, each hashed over the one
- * before it. Under the lock of the chain's one row, so that all processes may try: nobody else waits for that lock. An
- * entry that is committed later than one with a higher id is found by the next run.
+ * before it. All processes may try, since it is done under the lock of the chain's one row, which nothing else waits
+ * for. An entry that is committed later than one with a higher id is found by the next run.
  */
 @Injectable()
 export class AuditLinker {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
-  /** the run that has not begun yet: it will find all that is committed now */
+  /** the next run, while it has not begun: it will find all that is committed now */
   private next: Promise<void> | undefined;
-  /** an entry of before there was a key is not waited for: the first run signs what is there */
+  /** false until the first run, which signs an existing chain even when no entry is pending */
   private signed = false;
   private stopped = false;
-  /** what the last run failed of */
+  /** the message of the last failure */
   private trouble = '';
 
   constructor(
@@ -36,7 +36,7 @@ export class AuditLinker {
     private readonly ends: ChainEnds,
   ) {}
 
-  /** Links soon. It is enough to call it after a commit; what a crash leaves is linked by the job. */
+  /** Links soon. Call it after a commit; what a crash leaves is linked by the job. */
   wake(): void {
     if (this.stopped) return;
     this.timer ??= setTimeout(() => {
@@ -57,8 +57,8 @@ export class AuditLinker {
   }
 
   /**
-   * The same for who reads: a database that takes no writes can still be read.
-   * @returns what it failed of
+   * The same for readers: a database that takes no writes can still be read.
+   * @returns why it failed
    */
   async linkIfPossible(): Promise<Error | null> {
     try {
@@ -67,14 +67,14 @@ export class AuditLinker {
       return null;
     } catch (err) {
       const { message } = err as Error;
-      // once, not with each reading and writing
+      // logged once, not with each read and write
       if (message !== this.trouble) log().warn({ err }, 'audit entries could not be linked; trying again');
       this.trouble = message;
       return err as Error;
     }
   }
 
-  /** What is written from now on is linked by the next start. */
+  /** Links once more; what is written later is linked by the next start. */
   stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -93,11 +93,11 @@ export class AuditLinker {
     const count = await this.db.transaction(async (manager) => {
       const { secret: stored, signature, ...ends } = await this.ends.lock(manager);
       const rows = await this.entries.oldest(PIECE, manager);
-      // the key comes with the first entry, so that an empty database belongs to nobody
+      // the key is created with the first entry: an empty database needs none
       if (!rows.length && (stored || !ends.seq)) return 0;
       const secret = stored ?? this.ends.newSecret();
       const keys = this.ends.keysOf(secret);
-      // an end that somebody else moved is not signed again, or it would look like ours
+      // an end that somebody else changed is not signed again: the signature would vouch for it
       const ours = !stored || keys.signs(ends, signature);
       if (!stored) ends.unsealed_seq = ends.seq;
       const linked = rows.map(({ id: _, ...row }): LinkedEntry => {

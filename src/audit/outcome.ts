@@ -1,14 +1,14 @@
 import type { Caller } from '../common/access.js';
 
-/** What a request has in the audit log so far: the entry of a success or of a failure; none, as it changed nothing. */
+/** The audit entry of a request so far: that of a success or of a failure, or none because none is needed. */
 type Outcome = 'ok' | 'failed' | 'unneeded';
 
 const outcomes = new WeakMap<Caller, Outcome>();
 
-/** Undefined: neither is there an entry, nor was it said that none is needed. */
+/** Undefined: there is no entry yet, and nothing said that none is needed. */
 export const outcomeOf = (caller: Caller): Outcome | undefined => outcomes.get(caller);
 
-/** Remembers it until the answer is sent, so that nothing is written twice. For this folder only. */
+/** Remembers it for the request, so that nothing is written twice. For this folder only. */
 export function noteOutcome(caller: Caller, outcome: Outcome): void {
   outcomes.set(caller, outcome);
 }

@@ -8,7 +8,7 @@ import { AuditVerifier } from './verifier.service.js';
 /** entries that one transaction removes */
 const PIECE = 2000;
 
-/** Removes the oldest entries. The chain begins behind them from then on, signed, so that it can still be verified. */
+/** Removes the oldest entries. The signed beginning of the chain moves behind them, so that it stays verifiable. */
 @Injectable()
 export class AuditPruner {
   constructor(
@@ -20,9 +20,9 @@ export class AuditPruner {
   ) {}
 
   /**
-   * All entries before the first one that is not older than this moment.
+   * Removes all entries before the first one that is not older than this moment.
    * @returns how many were removed
-   * @throws Error, and removes nothing more, where an entry is not what it was: that would be the only trace of it
+   * @throws Error, and removes nothing more, where an entry was changed: it is the only trace of the change
    */
   async removeBefore(time: string): Promise<number> {
     let removed = 0;

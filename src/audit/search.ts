@@ -12,22 +12,22 @@ export interface Condition {
   values: readonly SqlValue[];
 }
 
-/** What entries have to meet, all of it. */
+/** The conditions that entries have to meet, all of them. */
 export interface Search {
-  /** when they were written: every index goes on by that */
+  /** on when they were written: every index continues with that column */
   times: Condition[];
-  /** an index finds those of each */
+  /** each is served by an index */
   indexed: Indexed[];
-  /** found by looking at entries, one after the other */
+  /** found only by examining entries one by one */
   others: Condition[];
 }
 
-/** What an index finds, and its name. */
+/** A condition that an index serves, with the name of the index. */
 export interface Indexed extends Condition {
   index: string;
 }
 
-/** What one index finds, in the order of time; without `by` that of the time itself. */
+/** The entries that one index finds, in the order of time; without `by` the index of the time itself. */
 export interface Found {
   times: Condition[];
   by: Indexed | undefined;
@@ -35,7 +35,7 @@ export interface Found {
 
 const equal = (column: string, value: SqlValue): Condition => ({ sql: `${column} = ?`, values: [value] });
 
-/** the index that begins with a column, and goes on by time */
+/** the index that begins with a column and continues with the time */
 const INDICES: Record<string, string> = {
   request_id: 'audit_logs_request_time_ix',
   change_set_id: 'audit_logs_changes_time_ix',
@@ -49,19 +49,19 @@ const indexed = (column: string, value: SqlValue): Indexed => ({
   index: INDICES[column] as string,
 });
 
-/** A text that is meant exactly, or with `*`. */
+/** A text that matches exactly, or with `*`. */
 const glob = (column: string, text: string): Condition =>
   text.includes('*')
     ? { sql: `${column} LIKE ? ESCAPE '!'`, values: [text.replace(/[!%_]/g, '!$&').replaceAll('*', '%')] }
     : equal(column, text);
 
-/** All of them, as they stand behind `WHERE`. */
+/** All conditions as they stand behind `WHERE`, with their values. */
 export const allOf = (conditions: readonly Condition[]): [string, SqlValue[]] => [
   conditions.map(({ sql }) => sql).join(' AND ') || '1 = 1',
   conditions.flatMap(({ values }) => values),
 ];
 
-/** A moment as text that sorts: those outside of the four-digit years are of nobody's log. */
+/** A moment as text that sorts; years beyond four digits are clamped. */
 const textOf = (time: number): string => {
   const text = new Date(time).toISOString();
   return text.startsWith('+') ? '9999-12-31T23:59:59.999Z' : text.startsWith('-') ? '0000-01-01T00:00:00.000Z' : text;
@@ -99,7 +99,7 @@ export function searchOf(query: AuditFilter & { until?: string }, zone: string):
   return search;
 }
 
-/** The same, for the database to look at entries for it, not at an index that may have most of the log. */
+/** The same condition in a form that no index serves: its index might hold most of the log. */
 export const looked = ({ sql, values }: Condition): Condition => ({
   sql: `CASE WHEN ${sql} THEN 1 ELSE 0 END = 1`,
   values,
@@ -122,5 +122,5 @@ export function matchedBy({
   return conditions;
 }
 
-/** Whether anything narrows it. */
+/** Whether any condition narrows it. */
 export const isNarrowed = ({ times, by }: Found): boolean => by !== undefined || times.length > 0;

@@ -7,18 +7,18 @@ import { type AuditEntry, AuditService } from './audit.service.js';
 import { noteOutcome } from './outcome.js';
 
 const WINDOW_MS = 60_000;
-/** Windows that are kept at once; with one more the oldest ends early. */
+/** Windows that are open at once; one more ends the oldest early. */
 const MOST = 10_000;
 
 interface Window {
   until: number;
-  /** how many came after the first, which has its own row, and the newest of them */
+  /** how many followed the first, which has a row of its own; `caller` and `entry` are those of the newest */
   count: number;
   caller: Caller;
   entry: AuditEntry;
 }
 
-/** How often something was done that has no row yet. */
+/** Occurrences that have no row yet. */
 export interface Pending {
   action: string;
   created_at: string;
@@ -27,9 +27,10 @@ export interface Pending {
 }
 
 /**
- * What strangers leave in the audit log, bounded, or anybody could fill it: of one action, name and network the first
- * is written at once, and those that follow within a minute become one more row, with their number in `after.count` and
- * the newest's reason, when the minute is over or the process ends. Each process counts for itself.
+ * Writes the audit entries of anonymous callers, bounded, since anybody could fill the log otherwise: of one action,
+ * name and network the first is written at once, and those that follow within a minute become one more row when the
+ * minute is over or the process ends, with their number in `after.count` and the newest's reason. Each process counts
+ * by itself.
  */
 @Injectable()
 export class StrangersLog implements OnApplicationShutdown {
@@ -48,7 +49,7 @@ export class StrangersLog implements OnApplicationShutdown {
     }
     if (open) {
       await this.end(key, open);
-      // meanwhile another one may have begun the next window
+      // another call may have opened the next window meanwhile
       return this.append(caller, entry);
     }
     const oldest = this.windows.size < MOST ? undefined : this.windows.entries().next().value;
@@ -62,13 +63,13 @@ export class StrangersLog implements OnApplicationShutdown {
     try {
       await this.audit.append(caller, entry);
     } catch (error) {
-      // not written: the next one is the first
+      // not written: the next entry is the first of its window
       if (this.windows.get(key) === fresh && !fresh.count) this.windows.delete(key);
       throw error;
     }
   }
 
-  /** What is counted of an action and not written yet. */
+  /** Entries of an action that are counted and not written yet. */
   pending(action: string): Pending[] {
     const open = [...this.windows.values()].filter((window) => window.count && window.entry.action === action);
     return open.map(({ count, caller: { ip } }) => ({ action, created_at: now(), ip, count }));
@@ -85,7 +86,7 @@ export class StrangersLog implements OnApplicationShutdown {
   }
 
   private async end(key: string, window: Window): Promise<void> {
-    // of two that find it over at once, one writes it
+    // when two calls find it over at once, one writes it
     if (this.windows.get(key) !== window) return;
     this.windows.delete(key);
     const { count, caller, entry } = window;

@@ -12,18 +12,18 @@ import { CheckpointFile } from './checkpoint-file.service.js';
 import { AuditLinker } from './linker.service.js';
 import { statesOf } from './states.js';
 
-/** rows of one look: with more, their garbage lives longer */
+/** rows of one query: with more, their garbage lives longer */
 const BATCH = 200;
-/** below every number that a row can have, but on SQLite */
+/** below every number that a row can have, except on SQLite */
 const BEFORE_ALL = -2_147_483_648;
-/** says nothing of the entries */
+/** errors of the database that say nothing about the entries */
 const PASSING = [isDatabaseDown, isDatabaseSlow, mayGoWell, whyUnwritable];
 const STRANGE = 'the recorded key of the chain is none of this service';
 
 /** Recomputes the chain: finds entries that were changed, removed, moved or put in. */
 @Injectable()
 export class AuditVerifier {
-  /** what the last verification found; null: there was none */
+  /** the result of the last verification; null: there was none */
   private broken: boolean | null = null;
 
   constructor(
@@ -38,7 +38,7 @@ export class AuditVerifier {
     }));
   }
 
-  /** All that is linked when it begins, some rows at a time. */
+  /** Verifies all that is linked when it begins, some rows at a time. */
   async verify(): Promise<AuditVerdict> {
     const found = await this.verified();
     this.broken = !found.ok;
@@ -48,21 +48,21 @@ export class AuditVerifier {
   private async verified(): Promise<AuditVerdict> {
     const waiting = await this.waiting();
     for (;;) {
-      // the file first: it never is ahead of the chain
+      // the file is read first, so that it is never ahead of the chain
       const file = await this.file.read();
       const ends = await this.ends.read();
       if (!ends) return verdict(0, null, { seq: null, reason: 'the end of the chain was taken out' }, null);
       if (ends.secret && !this.ends.knows(ends.secret)) return verdict(0, null, { seq: null, reason: STRANGE }, null);
       const { walk, wrong: found } = await this.look(ends, file);
       const wrong = found ?? waiting;
-      // the oldest entries may have been removed meanwhile, as the settings say
+      // retention may have removed the oldest entries meanwhile
       if (wrong && (await this.ends.read())?.start_seq !== ends.start_seq) continue;
       if (!wrong) await this.file.update();
       return verdict(walk.seq, ends, wrong, this.ends.checkpointOf(ends));
     }
   }
 
-  /** What keeps entries out of the chain, where it is neither the database's state nor the moment. */
+  /** Why pending entries cannot be linked, unless the database is the cause. */
   private async waiting(): Promise<Break | null> {
     const error = (await this.linker.linkIfPossible()) && (await this.linker.linkIfPossible());
     if (!error || PASSING.some((is) => is(error))) return null;
@@ -109,7 +109,7 @@ export class AuditVerifier {
     return null;
   }
 
-  /** By itself: who waits for the next turn must not hold the rows, or the garbage collector keeps them for long. */
+  /** A function of its own: its caller waits for turns, and must not keep the rows alive meanwhile. */
   private async piece(
     walk: ChainWalk,
     after: number,
@@ -132,7 +132,7 @@ export class AuditVerifier {
     return { seq, reason: `entry ${seq} was put in behind the end of the chain` };
   }
 
-  /** An entry that the walk does not meet: below where it begins, or the second of a number at the end of a batch. */
+  /** An entry that the walk does not meet: before its beginning, or a duplicate number at the end of a batch. */
   private async unseen(ends: StoredEnds, until: number, manager?: EntityManager): Promise<Break | null> {
     const start = ends.start_seq ?? 1;
     const { count, least } = await this.logs.countUpTo(until, manager);
@@ -143,11 +143,11 @@ export class AuditVerifier {
     return twice === null ? null : { seq: twice, reason: `entry ${twice} is there twice` };
   }
 
-  /** What the entries do not tell: whether the end is the one that was signed. */
+  /** Checks what the entries do not show: whether the end is the one that was signed. */
   private judge(ends: StoredEnds, file: AuditCheckpoint | null, walk: ChainWalk): Break | null {
     if (walk.hash !== ends.hash) return { seq: walk.seq, reason: 'the chain does not end in its recorded hash' };
     const checkpoint = this.ends.checkpointOf(ends);
-    // a database that takes no writes since the upgrade
+    // a database that took no writes since the upgrade
     if (!ends.secret && !file) return null;
     if (!checkpoint)
       return { seq: ends.seq + 1, reason: 'the recorded end of the chain was not signed by this service' };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { log } from '../common/logger.js';
 
-/** What can be told of through channels. */
+/** The events that channels can be notified of. */
 export const NOTICE_EVENTS = [
   'domain.expiring',
   'domain.drift',
@@ -24,7 +24,7 @@ export const NOTICE_EVENTS = [
 ] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
-/** Something that somebody may want to be told of. */
+/** Something to notify people of. */
 export interface Notice {
   event: NoticeEvent;
   /** one line of plain words, English, no secrets */
@@ -53,7 +53,7 @@ export interface JobNews {
   retry_at?: string | null;
 }
 
-/** Who could read a domain that is gone, beside administrators. */
+/** Who could read a removed domain, besides administrators. */
 export interface Readers {
   /** id of a user */
   owner: number | null;
@@ -61,42 +61,41 @@ export interface Readers {
 }
 
 /**
- * What happens, with what is told of it. Each is told when it is committed: within a transaction contexts call
- * services.
+ * The events with their arguments. Each is emitted after its commit: within a transaction, rooms call services.
  */
 interface EventArgs {
-  /** connected, and the schema up to date; once for each opening */
+  /** connected, with the schema up to date; once for each opening */
   'database.opened': [];
   'domain.created': [domainId: number];
-  /** the end of the registration of a domain is not set by hand any more */
+  /** the end of a domain's registration is no longer set by hand */
   'domain.expiry.automatic': [name: string];
-  /** alone, or with their account; with who could read each */
+  /** by themselves or with their account; with who could read each */
   'domains.removed': [domains: ReadonlyMap<number, Readers>];
   /** records of a domain were written: which, says the change set */
   'records.changed': [domainId: number, changeSet: number];
   /** the cache of a domain follows what its provider holds: so many rows were touched */
   'records.synced': [domainId: number, touched: number];
-  /** a rule of failover has switched the record set that it is of */
+  /** a failover rule has switched its record set */
   'failover.switched': [domainId: number, ruleId: number, active: 'primary' | 'backup'];
-  /** an account was synchronised: what became of its zones */
+  /** an account was synchronised, with the numbers of its zones */
   'account.synced': [accountId: number, result: { added: number; updated: number; missing: number; failed: number }];
-  /** a job began, got on or ended; of those that come again and again only that they fail, and do no longer */
+  /** a job began, progressed or ended; scheduled jobs are announced only when they begin to fail, and recover */
   'job.changed': [news: JobNews];
   /** a document of the settings was changed */
   'settings.changed': [section: string];
-  /** a mail can be read in the outbox */
+  /** a mail was committed to the outbox */
   'mail.queued': [];
-  /** something that somebody may want to be told of, through channels of the settings */
+  /** a notice for the channels of the settings */
   notice: [notice: Notice];
-  /** a notice waits for its channels */
+  /** deliveries of a notice were committed */
   'notice.queued': [];
 }
 
 type Listener<E extends keyof EventArgs> = (...args: EventArgs[E]) => unknown;
 
 /**
- * Tells contexts what happened in others that stand on them, or that they need not know. Of this process: other
- * replicas are not told.
+ * Publishes what happened to rooms that the publisher does not know. Within this process only: other replicas get
+ * nothing.
  */
 @Injectable()
 export class Events {
@@ -108,8 +107,8 @@ export class Events {
   }
 
   /**
-   * Runs the listeners one after the other, in the order of their registration. Their failures are logged and never get
-   * here.
+   * Runs the listeners one after the other, in the order of their registration. Their failures are logged, and not
+   * thrown.
    */
   async emit<E extends keyof EventArgs>(event: E, ...args: EventArgs[E]): Promise<void> {
     for (const listener of (this.listeners.get(event) ?? []) as Listener<E>[]) {

@@ -18,7 +18,7 @@ export interface LimitRule {
   maxBlockS: number;
 }
 
-/** What is counted: `kind` and `network`, of one login name or of all. */
+/** The key of a counter: a kind and a network, and a login name where each name is counted by itself. */
 export interface Counted {
   kind: string;
   network: string;
@@ -79,7 +79,7 @@ export class LimitsService {
   }
 
   /**
-   * Says that an event that was counted before was a failure: the one that fills the window blocks at once.
+   * Reports that an event that was counted before failed: the failure that fills the window blocks at once.
    * @returns seconds of the block that began with it, else 0
    */
   failed(counted: Counted, rule: LimitRule): Promise<number> {

@@ -5,7 +5,7 @@ import { AuditRuleStatesRepository } from './audit-rule-states.repository.js';
 import { AuditJobs } from './jobs.service.js';
 import { AuditRulesCheck } from './rules.service.js';
 
-/** Its routes, and what goes on by itself: for the service only. */
+/** The routes and jobs of the audit log: for the service only, not for administration commands. */
 @Module({
   controllers: [AuditController],
   providers: [AuditRuleStatesRepository, AuditLogService, AuditJobs, AuditRulesCheck],

@@ -41,10 +41,10 @@ const CSV: Column[] = [
   ),
 ];
 
-/** What a spreadsheet takes for a formula, or for the beginning of one behind white space. */
+/** Text that a spreadsheet takes for a formula, also behind white space. */
 const FORMULA = /^\s*[=+\-@＝＋－＠|%]|^[\t\r\n]/;
 
-/** A cell as RFC 4180 has it; text that a spreadsheet would carry out gets an apostrophe in front. */
+/** A cell of RFC 4180; text that a spreadsheet would evaluate gets an apostrophe in front. */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
@@ -71,8 +71,8 @@ async function* written(format: ExportFormat, pieces: AsyncGenerator<AuditView[]
 }
 
 /**
- * Streams an export, as fast as the client reads. What fails before the first entries is answered as ever; afterwards
- * the connection breaks, so that nobody takes a part for the whole.
+ * Streams an export, as fast as the client reads. A failure before the first entries is answered as usual; a later one
+ * closes the connection, so that nobody takes a part for the whole.
  * @param user who asks. @throws AppError 429001
  */
 export async function sendExport(
@@ -101,7 +101,7 @@ async function send(response: Response, format: ExportFormat, pieces: AsyncGener
   try {
     await pipeline(Readable.from(written(format, all()), { highWaterMark: 1 }), response);
   } catch (err) {
-    // a client that goes away is nothing to speak of
+    // a client that disconnects is not worth a warning
     if ((err as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE')
       log().warn({ err }, 'an export of the audit log broke off');
     response.destroy();

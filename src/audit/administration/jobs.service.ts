@@ -10,7 +10,7 @@ const LINK_MS = 1_000;
 const RULES_MS = 10_000;
 const RETENTION_MS = 3_600_000;
 
-/** What the audit log does by itself. */
+/** The scheduled jobs of the audit log. */
 @Injectable()
 export class AuditJobs implements OnModuleInit {
   constructor(
@@ -23,7 +23,7 @@ export class AuditJobs implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    // what a process left that died after its commit; the checkpoint in the data directory
+    // links what a process left that died after its commit, and updates the checkpoint in the data directory
     this.jobs.schedule('audit.link', LINK_MS, async () => {
       await this.linker.link();
       await this.checkpoints.update();

@@ -2,12 +2,12 @@ import { Entity, PrimaryColumn } from 'typeorm';
 import { Utc } from '../../database/columns.js';
 import { Fleeting } from '../../database/dump/tables.js';
 
-/** What is known of an enabled rule: a rule that fired is silent for its time, in all processes. */
+/** The state of an enabled rule: a rule that fired is silent for its window, in all processes. */
 @Fleeting()
 @Entity('audit_rule_states')
 export class AuditRuleState {
   @PrimaryColumn({ type: 'varchar', length: 32 }) rule_id!: string;
-  /** what was linked until then has been looked at */
+  /** entries that were linked until then have been checked */
   @Utc() checked_at!: string;
   @Utc({ nullable: true }) fired_at!: string | null;
 }

@@ -12,7 +12,7 @@ import { AuditRuleStatesRepository } from './audit-rule-states.repository.js';
 import type { AuditRuleState } from './rule-state.entity.js';
 
 const MINUTE_MS = 60_000;
-/** ms that an entry may be linked after the moment that it bears */
+/** ms by which the linking of an entry may follow its `created_at` */
 const LATE_MS = MINUTE_MS;
 
 interface Times {
@@ -21,14 +21,14 @@ interface Times {
 }
 
 /**
- * The most that happened within any time of so many ms.
+ * The largest number of entries within any window of so many ms.
  * @param times newest first
  */
 export function mostWithin(times: readonly Times[], ms: number): number {
   let [most, sum, first] = [0, 0, 0];
   for (const { created_at, count } of times) {
     sum += count;
-    // those at the new end that are too far from this one
+    // drops the newest ones that lie too far from this one
     for (; Date.parse((times[first] as Times).created_at) - Date.parse(created_at) > ms; first++)
       sum -= (times[first] as Times).count;
     most = Math.max(most, sum);
@@ -36,7 +36,7 @@ export function mostWithin(times: readonly Times[], ms: number): number {
   return most;
 }
 
-/** Looks at what was written since it last did, and tells of rules whose threshold was reached. */
+/** Checks the entries since its last run, and sends a notice for each rule whose threshold was reached. */
 @Injectable()
 export class AuditRulesCheck {
   constructor(
@@ -69,7 +69,7 @@ export class AuditRulesCheck {
     if (fired && Date.parse(at) < Date.parse(fired) + windowMs) return;
     const from = Date.parse(state?.checked_at ?? at) - windowMs - LATE_MS;
     const since = new Date(Math.max(from, fired ? Date.parse(fired) : 0)).toISOString();
-    // more than the threshold within little more than its time: the newest are enough to find it
+    // this many of the newest entries are enough to find the threshold exceeded within the window
     const times = await this.reader.timesOf(rule.match, since, 2 * rule.threshold + 1000);
     const count = mostWithin(times, windowMs);
     if (count < rule.threshold) {
