@@ -14,10 +14,10 @@ import { MailError } from './mail-error.js';
 import { renderMail } from './templates.js';
 import { deliver } from './transport.js';
 
-/** ms that somebody waits for the answer at most */
+/** the longest time of a test, in ms */
 const LIMIT_MS = 9_500;
 
-/** Tries a stored channel. */
+/** Tests a stored channel. */
 @Injectable()
 export class ChannelTest {
   constructor(

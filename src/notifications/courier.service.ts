@@ -19,26 +19,26 @@ import type { Message } from './messages.js';
 
 const TICK_MS = 2_000;
 const SEND_MS = 15_000;
-/** a claimed delivery is due again after this: longer than any sending */
+/** a claimed delivery is due again after this, which is longer than any sending */
 const LEASE_MS = 60_000;
 const STOP_MS = 5_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const KEEP_MS = 30 * 24 * HOUR;
-/** a chat would show what is older as if it happened now */
+/** older notices say when they happened: a chat would show them as if it were now */
 const LATE_MS = HOUR;
-/** waiting time after each failure; the last one is that of all further ones */
+/** delay after each failure; the last one is used for all further ones */
 const DELAYS = [0.2, 0.5, 2, 5, 15, 30, 60].map((minutes) => minutes * MINUTE);
-/** so often a message is tried that the other side understands and refuses: it must not block its channel for a day */
+/** tries of a message that the receiver refuses: it must not block its channel for a day */
 const REFUSED_TRIES = 5;
 
 /**
- * Delivers what waits for channels. Each channel has its own queue and, in a process, its own worker, so that one that
- * is dead delays no other; only the oldest delivery of a channel is tried, so that they arrive in order. Whoever wrote
- * one looks, and whoever has the job's tick; the one whose compare-and-set moves `next_at` sends: the new `next_at` is
- * its lease. No transaction is open meanwhile. A process that dies leaves a delivery that is due when the lease ends,
- * and it may have died after the channel took it: each is delivered at least once, a second time only then, and with
- * the same delivery id.
+ * Sends the waiting deliveries. Each channel has its own queue and, in a process, its own worker, so that a channel
+ * that is unavailable delays no other; only the oldest delivery of a channel is tried, so that they arrive in order.
+ * The process that wrote a delivery looks at once, and the process that runs the job looks regularly; the one whose
+ * compare-and-set moves `next_at` sends: the new `next_at` is its lease. No transaction is open meanwhile. A process
+ * that dies leaves a delivery that is due when the lease ends, and it may have died after the channel accepted the
+ * message: each is delivered at least once, a second time only then, and with the same delivery id.
  */
 @Injectable()
 export class Courier implements OnModuleInit, BeforeApplicationShutdown {
@@ -67,13 +67,13 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     this.jobs.schedule('notifications.tidy', HOUR, () => this.tidy());
   }
 
-  /** Before the others' shutdown, which closes the database: what was sent must be noted. */
+  /** Runs before the database is closed: the outcome of what was sent must be stored. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopped = true;
     await within(Promise.all([this.looking, ...this.workers.values()]), STOP_MS);
   }
 
-  /** Not waited for: a channel that hangs would hold up the next look. */
+  /** Starts a look, and does not wait for it: a channel that hangs would delay the next one. */
   private wake(): void {
     this.again = true;
     this.looking ??= this.look()
@@ -97,7 +97,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Delivers what is due of a channel, until nothing is, one has to wait, or another process is at it. */
+  /** Sends the due deliveries of a channel, until none is due, one has to wait, or another process has the lease. */
   private async work(channel: string): Promise<void> {
     while (!this.stopped) {
       const row = await this.claim(channel);
@@ -111,7 +111,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** The oldest delivery of a channel, if it is due and nobody else has it; `tries` counts this try. */
+  /** Claims the oldest delivery of a channel, if it is due and not leased; `tries` counts this try. */
   private async claim(channel: string): Promise<DueDelivery | null> {
     const row = await this.deliveries.oldestWaiting(channel);
     if (!row || row.next_at > now()) return null;
@@ -120,9 +120,9 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     return claimed ? { ...row, next_at: lease, tries: row.tries + 1 } : null;
   }
 
-  /** @throws ChannelError, and what else goes wrong */
+  /** @throws ChannelError, and any other error */
   private async deliver(row: DueDelivery): Promise<void> {
-    // the process may have died at each try
+    // each earlier try may have ended with its process
     if (row.tries > 1 && now() >= row.until_at) throw new ChannelError('Too late: every try ended without an answer');
     const channel = await this.settings.channel(row.channel);
     if (!channel?.enabled) {
@@ -140,7 +140,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     await this.note(row, 'sent', row.next_at, null);
   }
 
-  /** Mails have an outbox of their own: handing them over is one transaction, and what fails there comes back here. */
+  /** Hands mails to their own outbox, in one transaction; the outbox reports failures back to the delivery. */
   private async queueMails(
     row: DueDelivery,
     { config }: StoredChannel,
@@ -154,13 +154,13 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
-  /** Waits for the next try, or gives up. @returns whether it gave up: then the next delivery has its turn */
+  /** Schedules the next try, or gives up. @returns whether it gave up: then the next delivery follows */
   private async failed(row: DueDelivery, error: Error): Promise<boolean> {
     const { refused, waitMs } = error instanceof ChannelError ? error : { refused: false, waitMs: 0 };
-    // of anything unforeseen the words may hold whatever was sent
+    // the message of an unforeseen error may hold what was sent
     const words = error instanceof ChannelError ? error.message : 'It could not be prepared; the log says more';
     const own = DELAYS[Math.min(row.tries, DELAYS.length) - 1] as number;
-    // one that asks for a moment again and again does not mean it
+    // a receiver that keeps asking for a short wait gets the usual delays in the end
     const least = waitMs > 0 && row.tries <= REFUSED_TRIES ? 0 : own;
     const delay = Math.max(least, Math.min(waitMs, HOUR));
     const over = (refused && row.tries >= REFUSED_TRIES) || now(delay) >= row.until_at;
@@ -189,7 +189,7 @@ export class Courier implements OnModuleInit, BeforeApplicationShutdown {
   }
 }
 
-/** A database that is down is asked again at the next tick, and others tell of it. */
+/** An unavailable database is not logged here: the next tick tries again. */
 function report(error: unknown): void {
   if (!isDatabaseDown(error)) log().error({ err: error }, 'the outbox of notices could not be worked on');
 }

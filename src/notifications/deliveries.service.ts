@@ -24,7 +24,7 @@ const view = ({ content, next_at, ...row }: ShownDelivery): DeliveryView => ({
   sent_at: row.sent_at,
 });
 
-/** What became of notices, for administrators. */
+/** The deliveries of notices, for administrators. */
 @Injectable()
 export class Deliveries {
   constructor(
@@ -41,7 +41,7 @@ export class Deliveries {
     return { total, list: list.map(view), page };
   }
 
-  /** Tries once more what nobody tries any more, for as long as a new one. @throws AppError 404001, 409001 */
+  /** Revives a dead delivery, with the lifetime of a new one. @throws AppError 404001, 409001 */
   async retry(caller: Caller, id: number): Promise<DeliveryView> {
     return this.db.transaction(async (manager) => {
       const revived = await this.deliveries.revive(id, { next_at: now(), until_at: now(LIFE_MS) }, manager);

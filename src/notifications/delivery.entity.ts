@@ -2,7 +2,7 @@ import { Entity, Index } from 'typeorm';
 import { Id, Int, Str, Text, Utc } from '../database/columns.js';
 import { Fleeting } from '../database/dump/tables.js';
 
-/** A notice on its way to one channel. */
+/** The delivery of a notice to one channel. */
 @Fleeting()
 @Entity('deliveries')
 @Index('deliveries_notice_uq', ['notice', 'channel'], { unique: true })

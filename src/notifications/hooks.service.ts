@@ -14,20 +14,20 @@ import { type Message, outgoing, refusal, secretsOf } from './messages.js';
 const MAX_BODY_MIB = 1;
 const CONNECT_MS = 10_000;
 
-/** A channel did not take a message. The words are for administrators, and hold no secret. */
+/** A channel did not accept a message. The error's message is for administrators, and holds no secret. */
 export class ChannelError extends Error {
   constructor(
     message: string,
-    /** it was understood and refused: the same message will hardly be taken later */
+    /** it was understood and refused: the same message will hardly be accepted later */
     readonly refused = false,
-    /** ms that the other side asks to wait */
+    /** ms that the receiver asks to wait */
     readonly waitMs = 0,
   ) {
     super(message);
   }
 }
 
-/** Statuses that speak of the address, the secret or the moment, not of the message. */
+/** Statuses that concern the address, the secret or the moment, not the message. */
 const MAY_CHANGE = [401, 403, 404, 407, 408, 410, 421, 425, 429];
 
 /**
@@ -55,7 +55,7 @@ export class Hooks implements OnApplicationShutdown {
       assertUrlAllowed(url, outboundDeny, outboundAllow);
       const signal = AbortSignal.timeout(limitMs);
       answer = await request(url, { method: 'POST', headers, body, signal, dispatcher: this.agent });
-      // where the status says enough, a body that breaks off changes nothing
+      // a truncated body does not matter where the status says enough
       text = await readBody(answer.body, MAX_BODY_MIB).then(String, () => '');
     } catch (error) {
       throw new ChannelError(words(connectionWords(error, limitMs), secretsOf(channel)));
@@ -69,7 +69,7 @@ export class Hooks implements OnApplicationShutdown {
   }
 }
 
-/** Names no more of an address than its host. */
+/** Describes a failed connection, naming nothing of the address but its host. */
 function connectionWords(error: unknown, limitMs: number): string {
   const { name, code, message } = error as { name?: string; code?: string; message: string };
   if (error instanceof OutboundError || code === 'EOUTBOUND') return message;

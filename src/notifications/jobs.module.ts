@@ -3,6 +3,6 @@ import { Courier } from './courier.service.js';
 import { NotificationsModule } from './notifications.module.js';
 import { Outbox } from './outbox.service.js';
 
-/** What runs by itself: only the service imports it, so that a command that writes mails does not send them. */
+/** The senders: only the service imports them, so that administration commands queue mails without sending them. */
 @Module({ imports: [NotificationsModule], providers: [Outbox, Courier] })
 export class NotificationJobsModule {}

@@ -1,6 +1,6 @@
 import { oneLine } from './templates.js';
 
-/** Why a mail was not taken, in words for an administrator: no credentials, nothing of the mail's secrets. */
+/** Why a mail was not accepted, for administrators: without credentials and secrets of the mail. */
 export class MailError extends Error {
   /** @param permanent the same mail would be refused again */
   constructor(
@@ -11,7 +11,7 @@ export class MailError extends Error {
   }
 }
 
-/** What nodemailer tells of a failure. */
+/** A failure as nodemailer reports it. */
 interface Failure {
   code?: string;
   /** of the system or of TLS */
@@ -41,15 +41,15 @@ export function mailError(error: unknown, server: string, secrets: readonly stri
 }
 
 /**
- * Refusals of the recipient or of the message. What is said of login or sender is a matter of the settings, which can
- * be put right.
+ * Whether the recipient or the message was refused. Refusals of the login or of the sender concern the settings, which
+ * can be corrected.
  */
 function isPermanent({ command, responseCode = 0 }: Failure): boolean {
   const mine = command === 'RCPT TO' || command === 'DATA';
   return mine && responseCode >= 500 && ![503, 530, 535, 538].includes(responseCode);
 }
 
-/** The server's words without secrets, on one line. */
+/** The server's response without secrets, on one line. */
 export function words(response: string, secrets: readonly string[]): string {
   let text = response;
   // longest first: one secret may be a part of another

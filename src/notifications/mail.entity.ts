@@ -2,7 +2,7 @@ import { Entity, Index } from 'typeorm';
 import { Id, Int, Str, Text, Utc } from '../database/columns.js';
 import { Fleeting } from '../database/dump/tables.js';
 
-/** A mail in the outbox: written in the transaction of what it tells of, sent afterwards by one replica. */
+/** A mail in the outbox: written in the transaction of its cause, sent afterwards by one replica. */
 @Fleeting()
 @Entity('mails')
 @Index('mails_next_ix', ['state', 'next_at'])

@@ -13,23 +13,23 @@ import { SECRET, type TemplateName, type Templates } from './templates.js';
 /** The encrypted part of a mail in the outbox. */
 export interface MailContent {
   language: string;
-  /** of a mail from before there was one: UTC */
+  /** missing in old mails: UTC */
   timezone?: string;
   values: Record<string, string | number>;
-  /** of a notice: the delivery that it is the mail of */
+  /** of a notice: the id of its delivery */
   delivery?: number;
 }
 
 export const MAIL_CONTEXT = 'mails.content';
 
-/** Whose language and time zone a mail is written in. */
+/** The language and time zone that a mail is written in. */
 export interface Reader {
   language: string;
   /** null: that of the installation */
   timezone: string | null;
 }
 
-/** Puts mails into the outbox. Another part sends them. */
+/** Puts mails into the outbox; `Outbox` sends them. */
 @Injectable()
 export class Mailer {
   constructor(
@@ -59,7 +59,7 @@ export class Mailer {
     });
   }
 
-  /** Whether there is a mail server for such a mail; left out: for news, which hold no secret. */
+  /** Whether there is a mail server for mails of a template; by default for one that holds no secret. */
   async enabled(template: TemplateName = 'new-device'): Promise<boolean> {
     const { enabled, host } = SECRET.includes(template)
       ? await this.settings.confirmed('smtp')
@@ -68,8 +68,9 @@ export class Mailer {
   }
 
   /**
-   * Writes a mail, in the transaction of what it tells of. `reader`: null: as the installation's settings
-   * say; `delivery`: the row of a notice, which is told when the mail cannot be sent.
+   * Queues a mail, in the transaction of its cause.
+   * @param reader null: language and time zone of the installation
+   * @param delivery of a notice: is marked as dead when the mail cannot be sent
    */
   async queue<N extends TemplateName>(
     manager: EntityManager | undefined,

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import type { StoredChannel } from '../settings/channels.js';
 import { oneLine } from './templates.js';
 
-/** A notice as a channel gets it. */
+/** A notice as it is sent to a channel. */
 export interface Message {
-  /** the same at each try: who got it before knows it again */
+  /** the same at each try, so that a receiver recognises a repetition */
   delivery: string;
   event: string;
   text: string;
@@ -12,7 +12,7 @@ export interface Message {
   details: Record<string, string | number | null>;
   /** when it happened */
   time: string;
-  /** the same for people, of what is no news any more; not in the JSON of webhooks */
+  /** the same for people, of an old notice; not in the JSON of webhooks */
   late?: string;
   /** name of the installation */
   site: string;
@@ -27,7 +27,7 @@ interface Outgoing {
 
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text);
 
-/** For people, on one line. */
+/** The message for people, on one line. */
 const lineOf = ({ site, event, text, late }: Message): string =>
   `[${oneLine(site)}] ${event}${late ? ` (${late})` : ''}: ${text}`;
 /** The same where `<` begins a mention of somebody, or of everybody. */
@@ -47,7 +47,9 @@ const MRKDWN: Record<string, string> = { '*': '＊', '~': '～', '`': '｀' };
 /** what Discord would make bold, a link or a quotation of */
 const MARKDOWN = /[\\`*_~|#>[\]()]/g;
 
-/** What each type of channel is sent: plain text, so that nothing in a notice calls somebody or becomes a link. */
+/**
+ * The requests of each type of channel: plain text, so that nothing in a notice mentions somebody or becomes a link.
+ */
 const WRITERS: Record<Exclude<StoredChannel['type'], 'email'>, Writer> = {
   webhook: ({ url, secret }, { late: _late, ...message }, at) => {
     const timestamp = String(Math.floor(at / 1000));
@@ -83,18 +85,18 @@ const WRITERS: Record<Exclude<StoredChannel['type'], 'email'>, Writer> = {
   },
   feishu: ({ url, secret }, message, at) => {
     const timestamp = String(Math.floor(at / 1000));
-    // the text is the key here, and nothing is what is signed
+    // Feishu signs an empty text with this key
     const signed = secret && { timestamp, sign: hmac(`${timestamp}\n${secret}`, '').digest('base64') };
     return post(String(url), { ...signed, msg_type: 'text', content: { text: unmarked(message) } });
   },
   wecom: ({ url }, message) => post(String(url), { msgtype: 'text', text: { content: unmarked(message) } }),
 };
 
-/** The request that brings a message to a channel. @param at ms, the time that signatures hold */
+/** The request that sends a message to a channel. @param at ms, the time that is signed */
 export const outgoing = ({ type, config }: StoredChannel, message: Message, at: number): Outgoing =>
   WRITERS[type as keyof typeof WRITERS](config as Record<string, string | null>, message, at);
 
-/** What no error message may repeat: secrets, and the parts of addresses that hold one. */
+/** What error messages must not repeat: secrets, and the parts of addresses that hold one. */
 export function secretsOf({ type, config }: StoredChannel): string[] {
   const { url, secret, token } = config as Record<string, string | null>;
   if (!url || type === 'webhook') return [secret ?? '', token ?? ''];
@@ -104,8 +106,8 @@ export function secretsOf({ type, config }: StoredChannel): string[] {
 }
 
 /**
- * What is wrong with an answer, in the vendor's own words as far as they stand in the field that is meant for them:
- * whoever names an address must not read pages of somebody else here. Null: it was taken. Several vendors refuse with
+ * Why a message was refused, by the field of the answer in which the vendor describes errors, and nothing else of it:
+ * somebody who sets an address must not read arbitrary pages here. Null: it was accepted. Several vendors refuse with
  * the status 200.
  */
 export function refusal({ type }: StoredChannel, status: number, text: string): string | null {

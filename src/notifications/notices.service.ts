@@ -11,13 +11,13 @@ import { DeliveriesRepository } from './deliveries.repository.js';
 import { oneLine } from './templates.js';
 
 const HOUR = 3_600_000;
-/** after this a notice is no news any more */
+/** after this a notice is too old to be sent */
 export const LIFE_MS = 26 * HOUR;
 /** characters; with the site's name they fit into a message of every chat, of which the smallest has 2048 bytes */
 const MAX_TEXT = 600;
-/** notices of one such event that wait for a channel: with more, others would not get through in time */
+/** waiting notices of one such event and channel: more would delay all others */
 const MOST_WAITING = 50;
-/** what may come without end; of the rest each is told once, noted in the same transaction, and must not be dropped */
+/** events that may occur without limit; the others are sent once each, and must not be dropped */
 const ENDLESS: ReadonlySet<NoticeEvent> = new Set([
   'account.paused',
   'domain.drift',
@@ -28,7 +28,7 @@ const ENDLESS: ReadonlySet<NoticeEvent> = new Set([
   'backup.failed',
 ]);
 
-/** Writes notices into the outbox: a row for each channel that wants it. `Courier` delivers them. */
+/** Writes notices into the outbox: a row for each channel that asks for them. `Courier` sends them. */
 @Injectable()
 export class Notices implements OnModuleInit {
   constructor(
@@ -42,14 +42,15 @@ export class Notices implements OnModuleInit {
     this.events.on('notice', (notice) => this.tell(undefined, notice));
   }
 
-  /** Whether any channel asks for an event: for who tells of something only once. */
+  /** Whether any channel asks for an event: for callers that send a notice only once. */
   async heard(event: NoticeEvent): Promise<boolean> {
     const { channels } = await this.settings.read('notifications');
     return channels.some(({ enabled, events }) => enabled && events.includes(event));
   }
 
   /**
-   * Tells the channels, in the transaction of what happened; outside of any, `Events.emit('notice', …)` does as well.
+   * Queues a notice for its channels, in the transaction of its cause; outside of one, `Events.emit('notice', …)` does
+   * the same.
    */
   async tell(manager: EntityManager | undefined, notice: Notice): Promise<void> {
     const { channels } = await this.settings.read('notifications', manager);

@@ -22,27 +22,27 @@ import { renderMail, SECRET, type TemplateName, type Templates } from './templat
 import { deliver } from './transport.js';
 
 const TICK_MS = 2_000;
-/** how many due mails a look at the outbox shows */
+/** due mails that are read at once */
 const LOOK = 8;
 const SEND_MS = 30_000;
-/** a claimed mail is due again after this: longer than any sending */
+/** a claimed mail is due again after this, which is longer than any sending */
 const LEASE_MS = 60_000;
 const STOP_MS = 5_000;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** waiting time after each failure; there is no try after the last one: ten in about a day */
+/** delay after each failure, without a try after the last one: ten tries in about a day */
 const DELAYS = [0.1, 0.5, 2, 5, 15, 60, 180, 420, 720].map((minutes) => minutes * MINUTE);
-/** news that are older than this are none */
+/** older mails are not sent */
 const LIFE_MS = 26 * HOUR;
 const KEEP_MS = 30 * 24 * HOUR;
 
 /**
- * Sends the mails of the outbox. All replicas look, and the one whose compare-and-set moves `next_at` sends: the new
- * `next_at` is its lease. No transaction is open meanwhile. A process that dies leaves a mail that becomes due when the
- * lease ends, and it may have died after the server took the mail and before that was noted: each mail is sent at least
- * once, a second time only then, and with the same Message-ID. It has its own look and no job for each mail: the row is
- * the mail's job, and several are sent at once by all replicas.
+ * Sends the mails of the outbox. All replicas look for them, and the one whose compare-and-set moves `next_at` sends:
+ * the new `next_at` is its lease. No transaction is open meanwhile. A process that dies leaves a mail that becomes due
+ * when the lease ends, and it may have died after the server accepted the mail and before that was stored: each mail is
+ * sent at least once, a second time only then, and with the same Message-ID. Mails are no jobs: each replica looks by
+ * itself, and sends several at once.
  */
 @Injectable()
 export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
@@ -72,14 +72,14 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     this.jobs.schedule('mails.tidy', HOUR, () => this.tidy());
   }
 
-  /** Before the others' shutdown, which closes the database: a mail that was sent must be noted. */
+  /** Runs before the database is closed: the outcome of a mail that was sent must be stored. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
     if (this.workers.size) await Promise.race([Promise.all(this.workers), sleep(STOP_MS)]);
   }
 
-  /** Starts one more worker, unless enough are at it: each looks again before it ends. */
+  /** Starts one more worker, unless enough are running: each looks again before it ends. */
   private wake(): void {
     if (this.stopped || !this.database.open || this.installation.halted) return;
     if (this.workers.size >= POOLS.mails.all) return;
@@ -98,10 +98,9 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** The next due mail, which nobody else has; its `next_at` is the lease and `tries` counts this try. */
+  /** Claims the next due mail; its `next_at` is the lease, and `tries` counts this try. */
   private async claim(): Promise<{ row: DueMail; smtp: Documents['smtp']; leave: () => void } | null> {
     for (;;) {
-      // in turns over recipients
       const rows = await this.mails.due(now(), LOOK);
       const free = rows.filter(({ recipient }) => !this.pool.isFull({ user: recipient }));
       if (!free.length) return null;
@@ -129,7 +128,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   private async send(row: DueMail, smtp: Documents['smtp']): Promise<void> {
     let expiry = 0;
     try {
-      // the process may have died at each try
+      // each earlier try may have ended with its process
       if (row.tries > DELAYS.length + 1) throw new MailError('Every try ended without an answer', true);
       const { language, timezone, values } = this.open(row);
       const secret = SECRET.includes(row.template);
@@ -154,7 +153,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     await this.note(row, 'sent', row.next_at, null);
   }
 
-  /** Waits for the next try, or gives up. */
+  /** Schedules the next try, or gives up. */
   private async failed(row: DueMail, { message, permanent }: MailError, expiry: number): Promise<void> {
     const delay = DELAYS[row.tries - 1];
     const over = permanent || delay === undefined || timeMs() + delay >= expiry;
@@ -166,7 +165,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     await this.note(row, over ? 'failed' : 'waiting', over ? row.next_at : now(delay), message);
   }
 
-  /** A notice whose mail nobody took is shown among those that could not be delivered. */
+  /** Marks the delivery of a notice as dead, since its mail was not accepted. */
   private async noticeFailed(row: Pick<DueMail, 'content'>, error: string): Promise<void> {
     let delivery: number | undefined;
     try {
@@ -177,14 +176,14 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     await this.deliveries.failSent(delivery ?? null, error);
   }
 
-  /** Writes how a try ended, if the lease is still ours. What is over keeps no content. */
+  /** Stores how a try ended, if the lease is still ours. A mail that ended keeps no content. */
   private note(row: DueMail, state: MailOutcome['state'], nextAt: string, error: string | null): Promise<void> {
     const sent_at = state === 'sent' ? now() : null;
     const content = state === 'waiting' ? row.content : '';
     return this.mails.storeOutcome(row, { state, next_at: nextAt, sent_at, error, content });
   }
 
-  /** @throws MailError when the key is not there any more */
+  /** @throws MailError when the key is missing */
   private open(row: Pick<DueMail, 'content'>): MailContent {
     try {
       return JSON.parse(this.box.decrypt(row.content, MAIL_CONTEXT));
@@ -193,7 +192,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Old mails go, and secrets that nobody sent, such as while mail is off. */
+  /** Removes old mails, and the contents of mails that were never sent, such as while mail is off. */
   private async tidy(): Promise<void> {
     await this.mails.removeEndedBefore(now(-KEEP_MS));
     const [why, before] = ['Too late: it was never sent', now(-LIFE_MS)];
@@ -202,7 +201,7 @@ export class Outbox implements OnModuleInit, BeforeApplicationShutdown {
   }
 }
 
-/** A database that is down is asked again at the next tick, and others tell of it. */
+/** An unavailable database is not logged here: the next tick tries again. */
 function report(error: unknown): void {
   if (!isDatabaseDown(error)) log().error({ err: error }, 'the outbox of mails could not be worked on');
 }

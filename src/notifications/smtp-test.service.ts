@@ -11,10 +11,10 @@ import type { SmtpTestInput, SmtpTestResult } from './smtp-test.dto.js';
 import { renderMail } from './templates.js';
 import { deliver } from './transport.js';
 
-/** ms that somebody waits for the answer at most */
+/** the longest time of a test, in ms */
 const LIMIT_MS = 9_500;
 
-/** Tries the stored mail settings. */
+/** Tests the stored mail settings. */
 @Injectable()
 export class SmtpTest {
   constructor(

@@ -1,6 +1,6 @@
 import { zoned } from '../common/zone.js';
 
-/** What mails there are, and the values that their texts need. */
+/** The mails of the outbox, with the values that their texts need. */
 export interface Templates {
   /** a code that proves that an address can be read */
   code: { code: string; minutes: number };
@@ -16,12 +16,12 @@ export interface Templates {
 export type TemplateName = keyof Templates;
 
 /**
- * What holds a secret that lives for its `minutes`, and only goes through a mail server that a super administrator set
- * or confirmed.
+ * The templates with a secret, which is valid for its `minutes`. Their mails are sent only through a mail server that a
+ * super administrator set or confirmed.
  */
 export const SECRET: readonly string[] = ['code', 'reset'] satisfies TemplateName[];
 
-/** What can be written: the mails of the outbox, and the one that tries the settings. */
+/** All templates: those of the outbox, and the one that tests the settings. */
 export interface AllTemplates extends Templates {
   /** sent by an administrator to see whether mail works */
   test: { time: string };
@@ -116,7 +116,7 @@ const ZH: Writers<AllTemplates> = {
   test: ({ time }) => ['测试邮件', '邮件功能正常：此邮件用于测试设置。', `时间：${time}`],
 };
 
-/** Longest value that a mail repeats; links, and notices, which are cut before, are not. */
+/** Longest value of a mail; links are never cut, and notices were cut before. */
 const MAX_VALUE = 300;
 const WHOLE = ['url', 'text'];
 
@@ -132,7 +132,7 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Writes a mail. Site name, user names and user agents come from people, so each value becomes one line of plain text.
+ * Renders a mail. Site name, user names and user agents come from people, so each value becomes one line of plain text.
  * @param language `zh` or starting with `zh-`: Chinese, else English
  * @param timezone in which times are written
  */
@@ -179,5 +179,5 @@ function marked(part: Paragraph): string {
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
 
-/** A stranger's words so that mail programs, which make links of what looks like an address, find none. */
+/** A stranger's text without anything that mail programs would turn into a link. */
 const unlinked = (text: string): string => text.replace(/[.:/](?=[\p{L}/])/gu, '$& ');

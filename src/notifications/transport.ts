@@ -11,13 +11,13 @@ import { oneLine, type RenderedMail } from './templates.js';
 const CONNECT_MS = 8_000;
 const SILENCE_MS = 20_000;
 
-/** One mail on its way. */
+/** A mail to be sent. */
 interface Delivery {
   to: string;
   mail: RenderedMail;
-  /** left part of the Message-ID; the same at each try, so that a mail that came twice can be recognised */
+  /** left part of the Message-ID; the same at each try, so that a duplicate can be recognised */
   id?: string;
-  /** what the mail holds that no error message may repeat */
+  /** secrets of the mail that error messages must not repeat */
   secrets?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export async function deliver(
   });
   try {
     const address = await Promise.race([resolveAllowed(smtp.host, deny), late]);
-    // loaded with the first mail: many installations send none
+    // loaded with the first mail, since many installations send none
     const { createTransport } = await import('nodemailer');
     // the address was checked; the certificate must still match the name
     const certificateName = isIP(smtp.host) ? {} : { servername: smtp.host, tls: { servername: smtp.host } };
@@ -88,7 +88,7 @@ export async function deliver(
   }
 }
 
-/** The password as it is and in the forms in which it crosses the wire. */
+/** The password in plain text and in its encodings on the wire. */
 function credentials({ username, password }: Documents['smtp']): string[] {
   if (!password) return [];
   const base64 = (text: string) => Buffer.from(text).toString('base64');
