@@ -6,7 +6,7 @@ import { DEFAULTS, type DocumentName, nulls } from './documents.js';
 import type { OauthProvider } from './oauth-settings.dto.js';
 import type { Told } from './settings.dto.js';
 
-/** One way to write an address: the same place is no change. */
+/** The canonical form of an address, so that another notation is no change. */
 const place = (url: string | null | undefined) => (url ? new URL(url).href.replace(/\/+$/, '') : '');
 export const bareHost = (host: string) => host.toLowerCase().replace(/\.$/, '');
 
@@ -44,13 +44,13 @@ export function rulesOf(list: NonNullable<AuditRulesInput['rules']>): AuditRules
   return rules;
 }
 
-/** Fields of a section that only a GET tells. */
+/** Read-only fields of a section. */
 export type SectionTold = Told & {
   password_set?: boolean;
   providers?: { key: string; client_secret_set?: boolean; confirmed?: boolean }[];
 };
 
-/** What a GET told may be sent back, but not changed this way. @throws AppError 400001 */
+/** Read-only fields may be sent back as a GET returned them, but not changed. @throws AppError 400001 */
 export function assertTold({ providers, ...told }: SectionTold, is: object): void {
   const list = changed(told, is);
   const known = (is as SectionTold).providers ?? [];
@@ -72,7 +72,7 @@ const TOLD: Record<string, string> = { confirmed: CONFIRM, waiting: CONFIRM };
 const isTrusted = (url: string) =>
   url.startsWith('https:') || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
-/** What a provider lacks to be a whole OpenID provider, or a whole OAuth 2.0 provider. */
+/** What a provider lacks to be a complete OpenID or OAuth 2.0 provider. */
 export function incomplete(provider: OauthProvider, path: string): FieldError[] {
   const plain = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'subject_field'] as const;
   const open = (['issuer', ...plain.slice(0, 3)] as const).filter((field) => {

@@ -18,7 +18,7 @@ interface Field {
 const HOOK: Field = { required: true, secret: true, address: true };
 const SECRET: Field = { secret: true };
 
-/** What the configuration of each type is made of. */
+/** The configuration fields of each type. */
 const FIELDS: Record<ChannelType, Record<string, Field>> = {
   email: { to: { required: true } },
   webhook: { url: { required: true, address: true }, secret: SECRET },
@@ -69,15 +69,15 @@ export function opened(channel: StoredChannel, box: SecretBox): StoredChannel {
   return { ...channel, config: { ...channel.config, ...Object.fromEntries(plain) } };
 }
 
-/** What is shown of a secret: whether there is one; in the audit log also that it is another one than `former`. */
+/** What is shown of a secret: whether there is one; in the audit log also whether it differs from `former`. */
 export const shownSecret = (name: string, sealed: unknown, former?: unknown): Record<string, boolean> => ({
   [`${name}_set`]: sealed !== null,
   ...(former !== undefined && former !== sealed && { [`${name}_changed`]: true }),
 });
 
 /**
- * As answers and the audit log show it: of secrets only whether there is one.
- * @param former as it was, for the audit log: it tells which secrets have changed
+ * A channel as answers and the audit log show it: of secrets only whether there is one.
+ * @param former its state before, for the audit log, which shows which secrets changed
  */
 export function channelView(
   { id, type, name, enabled, config, events }: StoredChannel,

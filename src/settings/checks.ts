@@ -3,7 +3,7 @@ import { parseCidr } from '../common/cidr.js';
 /** characters of a picture that is written into the settings */
 const MAX_PICTURE = 16_384;
 
-/** An http(s) URL that leads somewhere: no user name, query or fragment. */
+/** An http(s) URL without user name, query and fragment. */
 export function isHttpUrl(value: unknown): boolean {
   if (typeof value !== 'string' || value.length > 2048 || !URL.canParse(value)) return false;
   const { protocol, username, password, search, hash } = new URL(value);
@@ -17,7 +17,7 @@ export function isHookUrl(value: unknown): boolean {
   return /^https?:$/.test(protocol) && !username && !password && !hash;
 }
 
-/** what would end the place in a page or style sheet that an address is written into */
+/** what would end the attribute of a page or style sheet that an address is written into */
 const ENDS_ADDRESS = /["'`()[\]<>{}\s\\\p{C}]/u;
 
 /**

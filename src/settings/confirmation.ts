@@ -1,7 +1,7 @@
 import { Role } from '../common/access.js';
 import type { DocumentName, Documents, Row } from './documents.js';
 
-/** Sections with fields that decide where secrets go or who gets in. */
+/** Sections with fields that decide where secrets are sent or who can sign in. */
 export const CONFIRMED_SECTIONS = ['general', 'smtp', 'oauth'] as const;
 export type ConfirmedSection = (typeof CONFIRMED_SECTIONS)[number];
 
@@ -13,7 +13,7 @@ const FIELDS: Record<Exclude<ConfirmedSection, 'oauth'>, readonly string[]> = {
   smtp: ['host', 'port', 'security', 'username'],
 };
 
-/** Of each OAuth provider. `auto_create` is none: like open registration it makes users without rights. */
+/** Fields of each OAuth provider; not `auto_create`, which, like open registration, creates users without rights. */
 const OF_PROVIDER = [
   'issuer',
   'authorization_endpoint',
@@ -39,8 +39,8 @@ function guarded(name: DocumentName, document: Documents[DocumentName]): Map<str
 }
 
 /**
- * The paths that a change by a super administrator names. The list of providers is replaced as a whole, so each of them
- * is named with all its fields.
+ * The guarded paths that a change names. The list of providers is replaced as a whole, so each of them is named with
+ * all its fields.
  */
 export function namedBy(name: DocumentName, input: object): string[] {
   if (!needsConfirmation(name)) return [];
@@ -50,9 +50,8 @@ export function namedBy(name: DocumentName, input: object): string[] {
 }
 
 /**
- * What a row notes beside its values when they change: the fields that wait, and, from the first that waits until none
- * does, the last values that were confirmed as a whole. A mixture would send a password to a server that it was never
- * meant for.
+ * What a row holds besides its values when they change: the fields that wait, and, while any waits, the last values
+ * that were confirmed as a whole. A mixture would send a password to a server that it was never meant for.
  * @param named paths that a super administrator named
  */
 export function confirmation<N extends DocumentName>(

@@ -30,7 +30,7 @@ type StoredSmtp = SmtpSettings & { password: string | null };
 /** As stored: `client_secret` is encrypted. */
 type StoredOauth = { enabled: boolean; providers: (OauthProvider & { client_secret: string | null })[] };
 
-/** Every document of the settings, as it is until somebody changes it. */
+/** The defaults of every document. */
 export const DEFAULTS = {
   general: GENERAL,
   security: SECURITY,
@@ -60,13 +60,13 @@ export function merged<T>(base: T, over: object): T {
     if (value === undefined) continue;
     const below = out[key];
     if (!isObject(below)) out[key] = value;
-    // nothing else can stand where an object belongs
+    // a value that is no object is ignored where an object belongs
     else if (isObject(value)) out[key] = merged(below, value);
   }
   return out as T;
 }
 
-/** Where a change says null although the field always has a value. */
+/** The paths where a change sets null although the field always has a value. */
 export function nulls(defaults: object, change: object, prefix = ''): string[] {
   return Object.entries(change).flatMap(([key, value]) => {
     const known = (defaults as Record<string, unknown>)[key];
@@ -91,9 +91,9 @@ let parsed:
   | undefined;
 
 /**
- * The security settings that bind who has this role, from a row's text: what an administrator set never binds a super
- * administrator. `null`: strangers, who may be anybody: what would let either of the two in lets them in so far. The
- * guard needs them at each request, so the newest text is not parsed twice.
+ * The security settings that bind a role, from a row's text: what an administrator set never binds a super
+ * administrator. `null`: anonymous callers, who may turn out to be either, get the more permissive of both. The guard
+ * needs them at each request, so the newest text is not parsed twice.
  */
 export function securityFrom(text: string | null | undefined, role: number | null): SecuritySettings {
   if (!text) return SECURITY;
@@ -106,7 +106,7 @@ export function securityFrom(text: string | null | undefined, role: number | nul
   return role >= Role.Super ? parsed.supers : parsed.common;
 }
 
-/** Counters and networks that are shared by all roles, so that neither shuts out the other. */
+/** The settings of counters and networks that all roles share, so that neither locks out the other. */
 function either(a: SecuritySettings, b: SecuritySettings): SecuritySettings {
   const rate = (x: number, y: number) => (x && y ? Math.max(x, y) : 0);
   const [{ login_limit: l, rate_limits: r }, { login_limit: m, rate_limits: s }] = [a, b];

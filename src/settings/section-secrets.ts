@@ -14,7 +14,7 @@ export const CLIENT_SECRET = 'settings.oauth.client_secret';
 /** Sealed values of a section, and what each is for. */
 type Inside = (row?: Row) => { of: string; sealed: unknown }[];
 
-/** The sealed values inside of sections: which key has sealed them, sealing them anew, and taking them out. */
+/** The sealed values inside of sections: which key sealed them, sealing them anew, and removing them. */
 @Injectable()
 export class SectionSecrets {
   constructor(
@@ -55,7 +55,7 @@ export class SectionSecrets {
     });
   }
 
-  /** A channel without it is switched off: what it sends would go nowhere, or unsigned. */
+  /** A channel that loses a secret is switched off: its messages would go nowhere, or unsigned. */
   private async drop(name: DocumentName, sealed: string, manager: EntityManager): Promise<void> {
     const row = await this.documents.locked(name, manager);
     if (!row) return;
@@ -71,7 +71,7 @@ export class SectionSecrets {
       const done = { renewed: 0, unreadable: 0 };
       const fresh = JSON.stringify(row ?? null, (key, value) => {
         const context = contexts[key];
-        // of some channels a field of this name is no secret
+        // in some types of channels the field of this name is no secret
         if (!context || typeof value !== 'string' || !isSealed(value)) return value;
         const sealed = this.values.renewed(value, context);
         if (sealed) done.renewed += 1;

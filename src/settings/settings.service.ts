@@ -42,18 +42,18 @@ export class SettingsService {
     return merged(DEFAULTS[name], (await this.documents.row(name, manager))?.values ?? {});
   }
 
-  /** A document with its last confirmed fields: for whatever carries secrets, or lets somebody in. */
+  /** A document with its last confirmed fields: for what carries secrets, and for sign-ins. */
   async confirmed<N extends 'general' | 'smtp'>(name: N): Promise<Documents[N]> {
     const row = await this.documents.row(name);
     return { ...merged(DEFAULTS[name], row?.values ?? {}), ...row?.confirmed };
   }
 
-  /** What binds who has this role; null: strangers, who may be anybody. */
+  /** The settings that bind a role; null: anonymous callers, who may have any. */
   async securityFor(role: number | null): Promise<SecuritySettings> {
     return securityFrom(await this.documents.text('security'), role);
   }
 
-  /** With the password in plain text, for who connects. @param confirmed for mails that carry a secret */
+  /** The mail server with its password in plain text. @param confirmed for mails that carry a secret */
   async smtp(confirmed = false): Promise<Documents['smtp']> {
     const stored = await (confirmed ? this.confirmed('smtp') : this.read('smtp'));
     return { ...stored, password: stored.password && this.box.decrypt(stored.password, SMTP_PASSWORD) };
@@ -69,7 +69,7 @@ export class SettingsService {
     return enabled ? providers.filter(({ key }) => isConfirmed(row, key)) : [];
   }
 
-  /** The same with client secrets in plain text, for who talks to the providers. */
+  /** The same with client secrets in plain text, for calls of the providers. */
   async oauthProviders(): Promise<Documents['oauth']['providers']> {
     const providers = await this.offeredProviders();
     return providers.map((p) => ({ ...p, client_secret: this.plainSecret(p.client_secret) }));
@@ -86,7 +86,7 @@ export class SettingsService {
     return `http://localhost:${this.http.httpAdapter?.getHttpServer()?.address()?.port ?? this.config.port}`;
   }
 
-  /** Where the day begins before which the audit log is not kept; null: it is kept for ever. */
+  /** The start of the first day for which the audit log is kept; null: it is kept for ever. */
   async keptSince(): Promise<string | null> {
     const { retention_days: days } = await this.read('audit-rules');
     if (days === null) return null;
@@ -184,7 +184,7 @@ export class SettingsService {
     );
   }
 
-  /** A channel with its secrets in plain text, for who delivers; undefined when there is none of this id. */
+  /** A channel with its secrets in plain text; undefined when there is none with this id. */
   async channel(id: string): Promise<StoredChannel | undefined> {
     const { channels } = await this.read('notifications');
     const found = channels.find((channel) => channel.id === id);
@@ -222,7 +222,7 @@ export class SettingsService {
     });
   }
 
-  /** Back to the defaults: for who holds the machine, when the settings shut everybody out. */
+  /** Restores the defaults: for operators of the machine, when the settings lock everybody out. */
   resetSecurity(actor: 'system'): Promise<void> {
     return this.documents.change('security', async (row, manager) => {
       await this.documents.remove('security', manager);
@@ -238,17 +238,17 @@ export class SettingsService {
     return sealed && this.box.decrypt(sealed, CLIENT_SECRET);
   }
 
-  /** One that is sent as it is stored stays as it is sealed: what differs has changed. */
+  /** Seals a secret; one that equals the stored one keeps its sealed text, so that it does not count as changed. */
   private sealed(secret: string, context: string, stored?: string | null): string {
     const kept = stored && this.box.knows(stored) && this.box.decrypt(stored, context) === secret;
     return kept ? stored : this.box.encrypt(secret, context);
   }
 
   /**
-   * Changes and stores a document, with who set what.
-   * @param told what the caller believes of its confirmation
+   * Changes and stores a document, with its confirmation.
+   * @param told the read-only fields that the caller sent back
    * @param input the fields that the caller names
-   * @param change gets what will bind super administrators, when one of them changes it
+   * @param change gets the settings that will bind super administrators, when one of them makes the change
    */
   private update<N extends DocumentName>(
     name: N,
@@ -271,7 +271,7 @@ export class SettingsService {
       };
       if (name === 'security') next.super = (supers ?? row?.super ?? {}) as Row['super'];
       const after = viewOf(name, value, next);
-      // who says the same as somebody lower vouches for it: only a row that would stay as it is is left alone
+      // saving equal values may still confirm them, so the rows are compared, not the values
       if (row ? same(row, next) : same(before, after)) {
         this.audit.notNeeded(caller);
         return after;

@@ -12,15 +12,15 @@ import { SettingsRepository, SIGNED_WITH, SIGNING_SECRET } from './settings.repo
 
 export const SIGNING_CONTEXT = 'settings.signing_secret';
 
-/** `until`: when no JWT of it can be valid any more; null: it signs now. */
+/** `until`: when its last JWT has expired; null: it signs now. */
 interface SigningSecret {
   sealed: string;
   until: string | null;
 }
 
 /**
- * The sealed secrets that JWTs are signed with: the first signs, older ones are good until the last JWT that they
- * signed has expired.
+ * The sealed secrets that JWTs are signed with: the first signs, older ones verify until the last JWT that they signed
+ * has expired.
  */
 @Injectable()
 export class SigningSecrets {
@@ -68,7 +68,7 @@ export class SigningSecrets {
     });
   }
 
-  /** Who signed in with it signs in again. */
+  /** Sessions that it signed have to sign in again. */
   private async drop(sealed: string, manager: EntityManager): Promise<void> {
     await this.documents.locked('security', manager);
     const [current, ...older] = await this.list(manager);

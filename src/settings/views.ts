@@ -6,7 +6,7 @@ import { type DocumentName, type Documents, notBindingSupers, type Row } from '.
 import type { OauthView } from './oauth-settings.dto.js';
 import type { GeneralView, SecurityView, SmtpView } from './settings.dto.js';
 
-/** What the routes answer, section by section. */
+/** The answers of the routes, by section. */
 export interface Views {
   general: GeneralView;
   security: SecurityView;
@@ -18,7 +18,7 @@ export interface Views {
 
 /**
  * A section as answers and the audit log show it: without secrets, with what waits for a super administrator.
- * @param former as it was, for the audit log: it tells which secrets have changed
+ * @param former its state before, for the audit log, which shows which secrets changed
  */
 export function viewOf<N extends DocumentName>(
   name: N,
