@@ -9,20 +9,20 @@ import { EventsLogRepository, type NewEvent } from './events-log.repository.js';
 import type { StreamEvent } from './stream.dto.js';
 import { Wake } from './wake.service.js';
 
-/** for whoever comes back later than this there is a `reset` */
+/** a stream that comes back later than this gets a `reset` */
 const KEPT_MS = 86_400_000;
 const KEPT_ROWS = 10_000;
 const PRUNE_EVERY_MS = 600_000;
-/** in one statement */
+/** events that one statement inserts */
 const ROWS = 50;
-/** events that wait while the database is away */
+/** events that are kept in memory while the database is unavailable */
 const MOST_WAITING = 1000;
 const AGAIN_MS = 1000;
 const STOP_WAIT_MS = 1000;
 
 /**
- * Writes down what happened, behind the commit and not waited for: no change takes longer for it. A crash in between
- * loses the event, not the change; streams break with the process, and who comes back reads anew what it shows.
+ * Stores events for streams after the commit of a change, which does not wait for it. A crash in between loses the
+ * event, not the change; streams end with the process, and clients that reconnect read anew what they show.
  */
 @Injectable()
 export class EventLog implements OnModuleInit, OnModuleDestroy {
@@ -66,12 +66,12 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
     return this.log.newestId();
   }
 
-  /** What came behind a number, in order: the numbers are those of the commits. */
+  /** The events behind a number, in the order of their commits. */
   after(id: number, most: number): Promise<LoggedEvent[]> {
     return this.log.after(id, most);
   }
 
-  /** What a stream missed between two numbers; null when that is not all there, or more than can be told. */
+  /** What a stream missed between two numbers; null when some of it was removed, or when it is too much to send. */
   async missed(from: number, to: number, most: number): Promise<LoggedEvent[] | null> {
     if (from + 1 < (await this.log.oldestId())) return null;
     const rows = (await this.log.after(from, most + 1)).filter(({ id }) => id <= to);
@@ -79,7 +79,7 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
   }
 
   private add(type: StreamEvent, data: object, domain_id: number | null = null, readers: Readers | null = null): void {
-    // thousands of domains that go with their account, or a database that is away for long
+    // thousands of domains that are removed with their account, or a database that is unavailable for long
     if (this.waiting.length >= MOST_WAITING)
       this.waiting = [{ type: 'reset', domain_id: null, readers: null, data: { reason: 'too_much' } }];
     this.waiting.push({ type, domain_id, readers, data });
@@ -109,8 +109,8 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Databases give numbers before the commit: one that is committed late would never be told behind a later one. Who
-   * writes holds the newest row, which makes the order of numbers that of the commits.
+   * Databases assign ids before the commit: an event that is committed late would be skipped behind a later one.
+   * Writers lock the newest row, which makes the order of ids that of the commits.
    */
   private async takeTurn(manager: EntityManager): Promise<void> {
     for (let newest = await this.log.newestId(manager); newest; ) {
@@ -121,7 +121,7 @@ export class EventLog implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** The newest row stays, so that no database begins its numbers anew. */
+  /** Keeps the newest row, so that no database restarts its ids. */
   private async prune(): Promise<void> {
     if (Date.now() < this.pruned + PRUNE_EVERY_MS) return;
     this.pruned = Date.now();

@@ -4,7 +4,7 @@ import { Fleeting } from '../database/dump/tables.js';
 import type { Readers } from '../events/events.js';
 import type { StreamEvent } from './stream.dto.js';
 
-/** What happened, for the streams of all replicas; the last day of it is kept. */
+/** An event for the streams of all replicas; kept for a day. */
 @Fleeting()
 @Entity('events_log')
 export class LoggedEvent {
@@ -12,9 +12,9 @@ export class LoggedEvent {
   @Id() id!: number;
   @Utc() created_at!: string;
   @Str(32) type!: StreamEvent;
-  /** who may read this domain is told */
+  /** it is sent to whoever may read this domain */
   @Int({ nullable: true }) domain_id!: number | null;
-  /** of a domain that is gone */
+  /** of a removed domain: who could read it */
   @Json({ nullable: true }) readers!: Readers | null;
   @Json() data!: object;
 }

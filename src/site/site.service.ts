@@ -12,7 +12,7 @@ import { SettingsService } from '../settings/settings.service.js';
 import { TokensService } from '../tokens/tokens.service.js';
 import type { BootstrapView, SiteView } from './site.dto.js';
 
-/** What a page asks for first. */
+/** The data that a page requests first. */
 @Injectable()
 export class SiteService {
   constructor(
@@ -26,7 +26,7 @@ export class SiteService {
     private readonly tokens: TokensService,
   ) {}
 
-  /** For strangers: nothing that tells which version this is, or who has an account. */
+  /** For anonymous callers: nothing that reveals the version, or who has an account. */
   async site(): Promise<SiteView> {
     const [{ site_name, language, background_image, registration_enabled }, { providers }, passkeys] =
       await Promise.all([this.settings.read('general'), this.oauth.status(), this.hasPasskeys()]);
@@ -39,7 +39,7 @@ export class SiteService {
     };
   }
 
-  /** For who has signed in: all that a page shows before it asks for anything else. */
+  /** For signed-in users: all that a page shows before it requests anything else. */
   async bootstrap(caller: Caller): Promise<BootstrapView> {
     const me = signedIn(caller);
     const [user, profile, general, { password_policy }, domains, accounts, tokens] = await Promise.all([
@@ -67,7 +67,7 @@ export class SiteService {
       await this.parties.identity();
       return true;
     } catch (error) {
-      // that the database is away is another thing
+      // an unavailable database is another error
       if (error instanceof AppError) return false;
       throw error;
     }

@@ -14,47 +14,47 @@ import { EventVisibility } from './event-visibility.service.js';
 import { Wake } from './wake.service.js';
 
 const LOOK_MS = 500;
-/** ms after which it is asked again whether who listens still may; a look that finds events asks at once */
+/** ms after which credentials are checked again; a look that finds events checks them at once */
 const JUDGE_MS = 900;
 const HEARTBEAT_MS = 15_000;
-/** events of one look, and those that a stream which comes back is told */
+/** events of one look, and those that a returning stream is sent */
 const EVENTS = 200;
 const MISSED = 500;
-/** credentials that are judged at once */
+/** credentials that are checked in parallel */
 const AT_ONCE = 4;
-/** bytes that a slow reader may leave; it comes back for the rest */
+/** unread bytes of a slow client before it is disconnected; it comes back for the rest */
 const MOST_UNREAD = 1_048_576;
 const RETRY_MS = 2000;
 
 interface Stream {
   response: Response;
-  /** the same for all streams of one credential: it is judged once for them */
+  /** the same for all streams of one credential, which is checked once for all of them */
   key: string;
   judge(): Promise<Principal | null>;
   /** ms; the end of the JWT */
   until: number;
-  /** what the client says that it has seen last, until it has got the rest */
+  /** the `Last-Event-ID` of the client, until it has been sent what it missed */
   from: string | undefined;
 }
 
 /**
- * Streams of server-sent events. One loop for all of a process, which looks only while somebody listens: a stream holds
- * no connection of the database. Before anything is told, and once a second, who listens is judged anew.
+ * Streams of server-sent events. One loop serves all of a process, and looks only while there are streams: a stream
+ * holds no connection of the database. Credentials are checked anew before anything is sent, and once a second.
  */
 @Injectable()
 export class Streams implements OnModuleDestroy {
   private readonly pool = new FairPool('event streams');
   private joining: Stream[] = [];
   private readonly joined = new Set<Stream>();
-  /** the newest event that all who joined were told */
+  /** the newest event that all joined streams were sent */
   private last = 0;
   private judged = 0;
   private looping = false;
-  /** why the look before failed */
+  /** why the previous look failed */
   private trouble: string | null = null;
   private stopping = false;
   private awake: (() => void) | null = null;
-  /** something may have happened since the last look began */
+  /** there may be new events since the last look began */
   private woken = false;
   private heart: NodeJS.Timeout | undefined;
 
@@ -69,7 +69,7 @@ export class Streams implements OnModuleDestroy {
     provide('zoneward_event_streams', () => ({ open: this.size }));
   }
 
-  /** How many there are. */
+  /** The number of streams. */
   get size(): number {
     return this.joined.size + this.joining.length;
   }
@@ -78,7 +78,7 @@ export class Streams implements OnModuleDestroy {
   open(request: ZoneRequest, response: Response, lastEventId: string | undefined): void {
     const { userId } = signedIn(request.caller);
     if (this.stopping) throw errors.notReady('The service is ending', 5);
-    // gone while its credential was looked at: nothing more will be told of its end
+    // the client disconnected during the guard's checks: there will be no further `close` event
     if (response.destroyed) return;
     const leave = this.pool.takeOrRefuse({ user: userId });
     response.once('close', leave);
@@ -87,7 +87,7 @@ export class Streams implements OnModuleDestroy {
     // no-transform: neither we nor a proxy compress it, which would hold events back
     response.setHeader('Cache-Control', 'no-store, no-transform');
     response.setHeader('X-Accel-Buffering', 'no');
-    // kept alive behind its stream, it would hold up the end of the service
+    // a connection that is kept alive after its stream would delay the end of the service
     response.setHeader('Connection', 'close');
     if (request.method === 'HEAD') {
       response.end();
@@ -162,19 +162,19 @@ export class Streams implements OnModuleDestroy {
 
   private async look(): Promise<void> {
     if (!this.joined.size) this.last = await this.events.newest();
-    // one that fails, since the database went away, is left for the next look
+    // a stream that fails because the database is unavailable is left for the next look
     for (const stream of [...this.joining]) {
       await this.join(stream);
       this.joining = this.joining.filter((other) => other !== stream);
     }
     const events = await this.events.after(this.last, EVENTS);
     if (!events.length && timeMs() < this.judged + JUDGE_MS) return;
-    // what is not told by a failure of the database is told at the next look, to some a second time
+    // what a failure of the database leaves unsent is sent at the next look, to some streams a second time
     const groups = new Map<string, Stream[]>();
     for (const stream of this.joined) groups.set(stream.key, [...(groups.get(stream.key) ?? []), stream]);
     const texts = new Map<string, Promise<string>>();
     const waiting = [...groups.values()];
-    // several connections of the database for many, and not all of them
+    // uses several connections of the database, but never all of them
     const some = Array.from({ length: AT_ONCE }, async () => {
       for (let streams = waiting.shift(); streams; streams = waiting.shift()) await this.serve(streams, events, texts);
     });
@@ -184,7 +184,7 @@ export class Streams implements OnModuleDestroy {
     if (events.length === EVENTS) this.woken = true;
   }
 
-  /** Tells a stream where it begins, or what it has missed. */
+  /** Sends a stream where it begins, or what it has missed. */
   private async join(stream: Stream): Promise<void> {
     const { from } = stream;
     const me = await this.principalOf(stream);
@@ -199,11 +199,11 @@ export class Streams implements OnModuleDestroy {
     else if (!missed) this.write(stream, frame(this.last, 'reset', { reason: 'gone' }));
     else
       this.write(stream, (await this.visibility.visibleTo(me, missed)).map(frameOf).join('') || `id: ${this.last}\n\n`);
-    // it may have gone meanwhile, or the service ends
+    // the client may have disconnected meanwhile, or the service is ending
     if (isOpen(stream)) this.joined.add(stream);
   }
 
-  /** @param texts what this look tells already: the same for all sessions of a user, and for all administrators */
+  /** @param texts what this look sends: the same for all sessions of a user, and for all administrators */
   private async serve(
     streams: readonly Stream[],
     events: readonly LoggedEvent[],
@@ -224,7 +224,7 @@ export class Streams implements OnModuleDestroy {
     }
   }
 
-  /** Null: the credential is worth nothing any more. @throws Error while the database is away */
+  /** Null: the credential is no longer valid. @throws Error while the database is unavailable */
   private async principalOf({ judge }: Stream): Promise<Principal | null> {
     try {
       const me = await judge();
@@ -236,7 +236,7 @@ export class Streams implements OnModuleDestroy {
   }
 
   private beat(): void {
-    // an id alone is no event, but the next `Last-Event-ID`: who hears nothing for a day has missed nothing
+    // an id alone is no event, but the next `Last-Event-ID`: a stream without events for a day missed nothing
     for (const stream of this.joined) this.write(stream, `:\nid: ${this.last}\n\n`);
   }
 

@@ -5,8 +5,8 @@ import { RedisLink } from '../redis/redis-link.js';
 const CHANNEL = 'zoneward:events';
 
 /**
- * Says to all processes that there is something to read. Through Redis where there is one: it makes it quicker, no
- * more, since streams look by themselves twice a second.
+ * Tells all processes that there are new events, through Redis where there is one. This only makes streams faster,
+ * since they look by themselves twice a second.
  */
 @Injectable()
 export class Wake implements OnModuleInit, OnApplicationShutdown {
@@ -18,7 +18,7 @@ export class Wake implements OnModuleInit, OnApplicationShutdown {
   constructor(private readonly redis: RedisLink) {}
 
   onModuleInit(): void {
-    // it comes and goes with the link, which sees when Redis freezes: who only listens does not
+    // the receiver follows the link, which notices when Redis freezes: a mere subscriber does not
     this.redis.follow((client) => {
       this.receiver?.disconnect();
       this.receiver = null;
@@ -26,13 +26,13 @@ export class Wake implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  /** There is something to read. */
+  /** There are new events. */
   tell(): void {
     this.listener();
-    this.redis.client?.publish(CHANNEL, '').catch(() => undefined); // the link tells when it is away
+    this.redis.client?.publish(CHANNEL, '').catch(() => undefined); // the link reports that Redis is unavailable
   }
 
-  /** From now on others wake this process, too. */
+  /** Lets other processes wake this one from now on. */
   listen(): void {
     if (this.listening) return;
     this.listening = true;
@@ -43,12 +43,12 @@ export class Wake implements OnModuleInit, OnApplicationShutdown {
     this.receiver?.disconnect();
   }
 
-  /** One that subscribed can send nothing else: it has a connection of its own. */
+  /** A connection that subscribed can send nothing else, so the receiver has one of its own. */
   private receive(client: Redis): void {
     this.receiver = client.duplicate({ lazyConnect: false });
     this.receiver.on('error', () => undefined); // the same for the link
     this.receiver.on('message', () => this.listener());
-    // asked anew with every connection
+    // subscribes again with every connection
     this.receiver.on('ready', () => void this.receiver?.subscribe(CHANNEL).catch(() => undefined));
   }
 }
