@@ -25,13 +25,13 @@ import { Events } from '../events/events.js';
 import type { BackupFile, BackupMade } from './backups.dto.js';
 
 const LOCK = 'system.backup';
-/** ms that the schedule waits for one that is being written: skipped, it would be missing without a word */
+/** ms that the schedule waits for a backup that is being written: a skipped one would be missing silently */
 const PATIENCE_MS = 600_000;
-/** `auto`: made by the schedule, and taken away by it */
+/** `auto`: made by the schedule, and removed by it */
 export const BACKUP_NAME = /^zoneward-(auto-)?(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}\.ndjson\.gz$/;
 const PART = '.part';
 
-/** Why a file could not be written, where that is for its operator to mend. */
+/** Why a file could not be written, for causes that the operator can fix. */
 const DISK: Record<string, string> = {
   ENOSPC: 'no space is left on the disk',
   EDQUOT: 'the quota of the disk is used up',
@@ -62,13 +62,13 @@ export class BackupsService {
   }
 
   /**
-   * Writes the database as it is at one moment; nobody waits for it.
+   * Writes the database as it is at one moment, without blocking other writers.
    * @throws AppError 409001 while another one is written (`auto`: for very long), 500001 when the disk does not take it
    */
   async create(actor: Actor, auto = false): Promise<BackupMade> {
     try {
       return await this.leases.hold([LOCK], auto ? PATIENCE_MS : 0, async () => {
-        // with what was written just now in its place
+        // so that the newest entries are in the chain of the backup
         await this.linker.linkIfPossible();
         const made = await this.write(auto);
         await this.audit.append(actor, { action: 'backup.create', target: targetOf(made.file), after: { ...made } });
@@ -94,7 +94,7 @@ export class BackupsService {
     const files: BackupFile[] = [];
     for (const file of names) {
       const found = BACKUP_NAME.exec(file);
-      // one that is deleted meanwhile is none
+      // a file that is deleted meanwhile is left out
       const size = found && (await stat(join(this.folder, file)).catch(() => null))?.size;
       if (!found || size === null || size === undefined) continue;
       const [, auto, year, month, day, hour, minute, second] = found;
@@ -130,7 +130,7 @@ export class BackupsService {
     await this.audit.append(actor, { action: 'backup.delete', target: targetOf(file) });
   }
 
-  /** What the schedule does: a backup, and the oldest go. */
+  /** The scheduled job: makes a backup, and removes the oldest ones. */
   async scheduled(): Promise<void> {
     try {
       await this.create('system', true);
@@ -145,7 +145,7 @@ export class BackupsService {
 
   private async write(auto: boolean): Promise<BackupMade> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    // those that a crash has left: nobody else is at it
+    // removes what a crash left: the lease excludes other writers
     for (const file of await readdir(this.folder)) if (file.endsWith(PART)) await rm(join(this.folder, file));
     const created_at = `${now().slice(0, 19)}.000Z`;
     const moment = created_at.replace(/[-:]|\.000/g, '');
@@ -154,9 +154,9 @@ export class BackupsService {
     const keys = [...(await this.sealed.count()).keys()];
     const hash = createHash('sha256');
     try {
-      // little in advance: what is read waits for the disk, not in memory
+      // reads little in advance: rows wait for the disk in the database, not in memory
       const lines = Readable.from(dump(this.source, { version: VERSION, created_at, keys }), { highWaterMark: 2 });
-      // flush: on the disk before it gets its name
+      // flush: the file is on the disk before it gets its name
       const target = createWriteStream(path + PART, { flags: 'wx', mode: 0o600, flush: true });
       await pipeline(lines, createGzip(), hashing(hash), target);
       const { size } = await stat(path + PART);
@@ -169,15 +169,15 @@ export class BackupsService {
     }
   }
 
-  /** After a power cut the name of the file is there, too. */
+  /** Makes the name of the file survive a power cut. */
   private async syncFolder(): Promise<void> {
     const handle = await open(this.folder);
-    // some file systems have no such thing
+    // some file systems do not support it
     await handle.sync().catch(() => undefined);
     await handle.close();
   }
 
-  /** @throws AppError 400001 for everything but the name of a backup: no path leads out of the folder */
+  /** @throws AppError 400001 for anything but the name of a backup, so that no path leads out of the folder */
   private pathOf(file: string): string {
     if (!BACKUP_NAME.test(file)) throw errors.field('file', 'must be the name of a backup, as the list shows it');
     return join(this.folder, file);

@@ -12,10 +12,10 @@ import { SealedValues } from '../database/sealed-values.js';
 import { JobReader } from '../jobs/job-reader.service.js';
 
 const LOCK = 'system.rotate-key';
-/** ms between two passes: who sealed with the old key just before the new one came has stored it by then */
+/** ms between two passes: values that were sealed with the old key just before are stored by then */
 const PAUSE_MS = 1000;
 
-/** A key, and what it has sealed. */
+/** A key, and how many values it has sealed. */
 export interface KeyUse {
   id: string;
   /** `current` seals; `older` only opens; `missing` is not here */
@@ -37,7 +37,7 @@ export class KeysService {
     private readonly audit: AuditService,
   ) {}
 
-  /** All keys that are here, and those that only values name. */
+  /** All keys of this machine, and those that only stored values name. */
   async list(): Promise<KeyUse[]> {
     const counts = await this.sealed.count();
     const here = this.box.ids();
@@ -49,9 +49,9 @@ export class KeysService {
   }
 
   /**
-   * Begins with a new key, unless older ones are still in use: then what they sealed is sealed anew. The service goes
-   * on meanwhile; what died on the way is carried on by the next call.
-   * @returns words for who called
+   * Adds a new key, unless older ones are still in use, and seals with the current key what older ones sealed. The
+   * service goes on meanwhile; the next call continues an interrupted rotation.
+   * @returns a report for the operator
    */
   rotate(): Promise<string> {
     return this.leases.hold([LOCK], 0, async () => {
@@ -79,9 +79,9 @@ export class KeysService {
   }
 
   /**
-   * What no key here can read; dropped, it is to be entered anew.
-   * @param confirmed otherwise it is only told
-   * @returns words for who called
+   * Drops the values that no key here can read; they have to be entered anew.
+   * @param confirmed false: they are only listed
+   * @returns a report for the operator
    * @throws AppError 409001 while a service runs: it could not have started without the key
    */
   async dropUnreadable(confirmed: boolean): Promise<string> {
@@ -90,7 +90,7 @@ export class KeysService {
     const lines = lost.map(({ what, of, head }) => `  ${keyIdOf(head)}  ${what}: ${of}`);
     if (!confirmed) return ['No key that is here can read:', ...lines, '', WARNING].join('\n');
     if (await this.jobs.someBegan()) throw errors.conflict(RUNS);
-    // where there is none at all: what comes in place of the lost is sealed
+    // where there is no key at all, replacements of lost values need one
     this.box.prepare();
     const keys = [...new Set(lost.map(({ head }) => keyIdOf(head)))];
     await this.db.transaction(async (manager) => {

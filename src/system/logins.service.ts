@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 const TOP = 10;
 
-/** Logins of the installation: statistics out of the audit log, and locks. */
+/** Logins of the installation: statistics from the audit log, and locks. */
 @Injectable()
 export class LoginsService {
   constructor(

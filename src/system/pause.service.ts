@@ -4,7 +4,7 @@ import { errors } from '../common/errors.js';
 import { Installation } from '../database/installation.js';
 import type { Resumed } from './system.dto.js';
 
-/** The pause in which a copy of a database begins, as administrators end it. */
+/** Ends the pause in which a copy of a database starts. */
 @Injectable()
 export class PauseService {
   constructor(

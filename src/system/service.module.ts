@@ -24,7 +24,7 @@ class BackupSchedule implements OnModuleInit {
   }
 }
 
-/** For the service only: the administration commands do without. */
+/** For the service only, not for administration commands. */
 @Module({
   imports: [SystemModule, AccountsModule, RecordsModule],
   controllers: [CacheController],

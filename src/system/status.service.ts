@@ -12,7 +12,7 @@ import { SettingsService } from '../settings/settings.service.js';
 import { DatabaseStatusRepository } from './database-status.repository.js';
 import type { DatabaseStatus, DatabaseVersion, SystemStatus } from './system.dto.js';
 
-/** What the process and its database are, for who runs them. */
+/** The state of the process and its database, for operators. */
 @Injectable()
 export class StatusService {
   constructor(
