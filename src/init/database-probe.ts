@@ -11,7 +11,7 @@ import type { DatabaseInput, TestResult } from './init.dto.js';
 /** The embedded default. */
 const SQLITE_FILE = 'zoneward.db';
 
-/** What a setup body chooses. */
+/** The database that a setup body chooses. */
 export function choiceOf(input: DatabaseInput, dataDir: string): DatabaseChoice {
   if (input.type === 'sqlite') return { type: 'sqlite', path: join(dataDir, input.sqlite?.path ?? SQLITE_FILE) };
   const server = input[input.type];
@@ -21,13 +21,13 @@ export function choiceOf(input: DatabaseInput, dataDir: string): DatabaseChoice 
 }
 
 /**
- * Where a choice may be connected to; of a file nowhere.
- * @throws OutboundError when nowhere that the outbound rules allow
+ * The addresses that a choice may be connected to; none for a file.
+ * @throws OutboundError when the outbound rules allow none
  */
 export const allowedAddresses = async (choice: DatabaseChoice, deny: readonly Cidr[]): Promise<string[]> =>
   choice.type === 'sqlite' ? [] : resolveAllAllowed(choice.host, deny);
 
-/** Tries a choice with a connection of its own, which is closed afterwards; nothing is created. */
+/** Tests a choice with a connection of its own, which is closed afterwards; nothing is created. */
 export async function probe(choice: DatabaseChoice, deny: readonly Cidr[]): Promise<TestResult> {
   if (choice.type === 'sqlite') {
     if (!existsSync(choice.path)) return { success: true, message: 'The file will be created', hasExistingData: false };
@@ -36,7 +36,7 @@ export async function probe(choice: DatabaseChoice, deny: readonly Cidr[]): Prom
   try {
     const allowed = await allowedAddresses(choice, deny);
     let result: TestResult | undefined;
-    // to the addresses that were checked, not to the name again; with TLS the certificate must be the name's
+    // connects to the checked addresses, not to the name; with TLS the certificate must match the name
     for (const host of choice.ssl ? [choice.host] : allowed) {
       result = await connect({ ...choice, host });
       if (result.success) break;

@@ -6,7 +6,7 @@ import { errors } from '../common/errors.js';
 import { Db, isDuplicate } from '../database/db.js';
 import { type NewUser, UsersService } from '../users/users.service.js';
 
-/** The first super administrator, and with it the secret that signs logins. */
+/** Creates the first super administrator, and with it the secret that signs logins. */
 @Injectable()
 export class FirstAdministrator {
   constructor(
@@ -20,7 +20,7 @@ export class FirstAdministrator {
     const row = await this.users.prepare(input, Role.Super, { friend: false, user: null });
     try {
       await this.db.transaction(async (manager) => {
-        // before the check: the row of the secret is where two at once meet, since there is no user yet to be locked
+        // before the check: two parallel calls meet at the row of the secret, since there is no user yet to lock
         await this.key.create(manager);
         if (await this.users.hasAny(manager)) throw errors.forbidden('Already initialised');
         await this.users.insert(manager, row, 'init.admin', caller);

@@ -25,11 +25,11 @@ const digest = (text: string) => createHash('sha256').update(text).digest();
 /** First-run setup: choose a database, create the first administrator. Closed for good as soon as a user exists. */
 @Injectable()
 export class InitService implements OnModuleInit {
-  /** the choice of a database that is being opened */
+  /** the pending choice of a database */
   private choosing: Promise<void> = Promise.resolve();
   private readonly tries = new SetupTries();
   /**
-   * what is wrong with ADMIN_USERNAME or ADMIN_PASSWORD, or with the key, as was found out when the database was opened
+   * what is wrong with ADMIN_USERNAME or ADMIN_PASSWORD, or with the key, as found when the database was opened
    */
   presetProblem: ConfigError | StartRefused | null = null;
 
@@ -52,17 +52,17 @@ export class InitService implements OnModuleInit {
     });
   }
 
-  /** @throws AppError 503 when a configured database is down: that is never the setup flow */
+  /** @throws AppError 503 when a configured database is unavailable: that never leads to the setup flow */
   async status(): Promise<InitStatus> {
     if (!this.database.configured) return { initialized: false, dbInitialized: false, hasUsers: false };
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
-    await this.db.rows('SELECT 1 AS one'); // that there are users is remembered, that the database is up is not
+    await this.db.rows('SELECT 1 AS one'); // that users exist is cached, that the database is up is not
     const hasUsers = await this.users.someExist();
     return { initialized: hasUsers, dbInitialized: true, hasUsers };
   }
 
   /**
-   * Tries a database without creating anything, at addresses that the outbound rules allow.
+   * Tests a database without creating anything, at addresses that the outbound rules allow.
    * @throws AppError 403001, 429001
    */
   async test(input: DatabaseInput, caller: Caller): Promise<TestResult> {
@@ -74,7 +74,7 @@ export class InitService implements OnModuleInit {
   async choose(input: DatabaseInput, caller: Caller): Promise<Done> {
     await this.assertSetup(input.setup_code, caller);
     if (this.config.database) throw errors.conflict('The database is preset by DATABASE_URL');
-    // one after the other: of two different choices at once, one wins and is the one that is kept
+    // one after the other: of two different choices at once, the first one wins and is kept
     const turn = this.choosing.then(() => this.open(input, caller));
     this.choosing = turn.catch(() => undefined);
     await turn;
@@ -115,13 +115,13 @@ export class InitService implements OnModuleInit {
     if (!setupCode) return;
     this.tries.assertLeft(ip);
     if (!timingSafeEqual(digest(code ?? ''), digest(setupCode))) {
-      // who asks without one guesses nothing
+      // a request without a code is no guess
       if (code) this.tries.failed(ip);
       throw errors.forbidden('The setup code is missing or wrong (setup_code)');
     }
   }
 
-  /** Another replica was faster, after it was looked whether there is anything to decrypt. */
+  /** Checks the key again, after another replica created the administrator first. */
   private async sameKey(): Promise<void> {
     await this.sealed.check().catch((error: Error) => {
       if (!(error instanceof StartRefused)) throw error;
@@ -139,7 +139,7 @@ export class InitService implements OnModuleInit {
       if (error instanceof AppError && error.status === 403) return this.sameKey();
       if (error instanceof AppError) {
         const words = error.message.replace(/^username/, 'ADMIN_USERNAME').replace(/password: /, 'ADMIN_PASSWORD: ');
-        // at the start it ends the process; a database that comes later finds it running, so it is logged, too
+        // at the start it ends the process; with a database that is opened later it is only logged
         this.presetProblem = new ConfigError(`Wrong configuration:\n  ${words}`);
         log().warn(this.presetProblem.message);
         return;

@@ -6,8 +6,8 @@ const MAX_IN_ALL = 100;
 const HOUR_MS = 3_600_000;
 
 /**
- * Wrong setup codes, counted in the memory of this process: before a database is chosen there is no other place. A
- * restart forgets them, and only who holds the machine can restart.
+ * Counts wrong setup codes in the memory of this process, since there is no database yet. A restart forgets them, which
+ * only operators of the machine can do.
  */
 export class SetupTries {
   private inAll = 0;
