@@ -77,7 +77,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it('is what the list shows, in three formats', async () => {
+    it('contains what the list shows, in three formats', async () => {
       const all = await listed('');
       const ndjson = await fetched('format=ndjson');
       assert.match(ndjson.headers.get('content-type') ?? '', /^application\/x-ndjson/);
@@ -114,7 +114,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('is for administrators, and for tokens of auditors', async () => {
+    it('is allowed to administrators and to tokens of auditors', async () => {
       const ada = service.server.as(await service.server.login({ username: 'ada', password: 'ada-secret' }));
       refused(await ada.get('/api/audit/export'), 403, 403001);
       const scoped = async (scope: string) =>
@@ -124,7 +124,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(done(await auditor.get('/api/audit/export')).length > 0);
     });
 
-    it('is checked without the database', async () => {
+    it('can be verified without the database', async () => {
       // who is nobody chooses what is written: U+2028 ends a line for some programs
       await service.server.call('POST', '/api/auth/login', { username: 'two\u2028lines', password: 'x' });
       const { checkpoint } = done(await service.admin.get('/api/audit/verify'));
@@ -188,7 +188,7 @@ for (const { kind, skip } of databases()) {
       );
     });
 
-    it('counts days in the time zone of the settings', async () => {
+    it('filters by days in the time zone of the settings', async () => {
       const one = (await listed('action=token.create'))[0] as Entry;
       await db.run('UPDATE audit_logs SET created_at = ? WHERE id = ?', ['2026-03-01T10:30:00.000Z', one.id]);
       const found = async (from: string, until: string) =>

@@ -19,7 +19,7 @@ const PENDING = `INSERT INTO audit_pending (created_at, actor_type, action, resu
   VALUES (?, 'system', ?, 'ok', '', '', '')`;
 
 for (const { kind, skip } of databases()) {
-  describeUnless(skip)(`audit entries become a chain on ${kind}`, () => {
+  describeUnless(skip)(`linking of audit entries on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -38,7 +38,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it(`of ${WRITERS} writers of different domains, all their changes`, async () => {
+    it(`of ${WRITERS} writers of different domains: links all their changes`, async () => {
       const account = await addAccount(service.admin, 'zonefile', {});
       const domains: number[] = [];
       for (let i = 0; i < WRITERS; i++) domains.push(await addDomain(service.admin, account, `z${i}.example`, true));
@@ -60,12 +60,12 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([ok, linked], [true, done(await service.admin.get('/api/audit/logs')).total]);
     });
 
-    it('by themselves, without anybody reading', async () => {
+    it('happens without a reader', async () => {
       made(await service.admin.post('/api/tokens', { name: 'soon' }));
       await until('linked', async () => (await waiting()) === 0);
     });
 
-    it('after a process died between the commit and the link', async () => {
+    it('happens after a process died between commit and link', async () => {
       await service.server.stop();
       const opened = await openDatabase(service.databaseUrl, service.server.dataDir);
       for (const name of ['left.one', 'left.two']) await opened.db.run(PENDING, [now(), name]);
@@ -79,7 +79,7 @@ for (const { kind, skip } of databases()) {
     });
 
     if (kind !== 'sqlite') {
-      it('when one is committed after another that was written later', async () => {
+      it('includes an entry that is committed after a later one', async () => {
         await db.transaction(async (manager) => {
           await db.run(PENDING, [now(), 'late.commit'], manager);
           made(await service.admin.post('/api/tokens', { name: 'earlier commit' }));
@@ -91,7 +91,7 @@ for (const { kind, skip } of databases()) {
         assert.equal((await verify()).ok, true);
       });
 
-      it('when two processes link at once, and one of them is killed', async () => {
+      it('survives two processes that link at once, one of which is killed', async () => {
         const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
         const env = { DATABASE_URL: service.databaseUrl, SECRET_KEY };
         const second = await ServerProcess.start(env, dataDir);
@@ -123,8 +123,8 @@ for (const { kind, skip } of databases()) {
     }
   });
 
-  describeUnless(skip)(`an audit log of before, on ${kind}`, () => {
-    it('is linked on, and what was in it is verified as ever', async () => {
+  describeUnless(skip)(`an audit log of an older version on ${kind}`, () => {
+    it('is continued, and its old entries still verify', async () => {
       const old = await startProcess(kind);
       try {
         for (let i = 0; i < 3; i++) made(await old.admin.post('/api/tokens', { name: `old${i}` }));

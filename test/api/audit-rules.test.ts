@@ -69,7 +69,7 @@ for (const { kind, skip } of databases()) {
       await db.run('UPDATE audit_logs SET created_at = ?', [now(-DAY_MS)]);
     });
 
-    it('are shown with all that was left out', async () => {
+    it('are shown with their defaults', async () => {
       assert.deepEqual(done(await service.admin.get(PATH)), { retention_days: null, rules: [] });
       const { rules } = await set({});
       const [rule] = rules;
@@ -87,7 +87,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([entry?.before?.retention_days, entry?.after?.retention_days], [30, null]);
     });
 
-    it('are refused with the names of all fields that are wrong', async () => {
+    it('are refused with the names of all invalid fields', async () => {
       const before = done(await service.admin.get(PATH));
       const wrong: [object, string[]][] = [
         [{ retention_days: 0 }, ['retention_days']],
@@ -111,7 +111,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(done(await service.admin.get(PATH)), before);
     });
 
-    it('tell once within their time that their threshold was reached', async () => {
+    it('notify once per window when their threshold is reached', async () => {
       await set({ id: 'r1', channels: ['pager'] });
       await create(2);
       assert.deepEqual(await check(), []);
@@ -130,7 +130,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(next?.details?.count, 7);
     });
 
-    it('are told later where they could not be told', async () => {
+    it('notify later when notifying failed', async () => {
       await set({ id: 'later' });
       await create(3);
       outboxFails = true;
@@ -140,7 +140,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(await check(), []);
     });
 
-    it('count only what is within their time', async () => {
+    it('count only entries within their window', async () => {
       await set({ id: 'r2' });
       assert.deepEqual(await check(), []);
       await create(3);
@@ -153,7 +153,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await check()).length, 1);
     });
 
-    it('match by action, domain and actor, and count what strangers repeat', async () => {
+    it('match by action, domain and actor, and count repetitions of anonymous callers', async () => {
       const account = await addAccount(service.admin, 'zonefile', {});
       const domain = await addDomain(service.admin, account, 'rules.example', true);
       const records = `/api/domains/${domain}/records` as const;
@@ -185,14 +185,14 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(await check(), []);
     });
 
-    it('keeps entries for as long as a super administrator says', async () => {
+    it('keeps entries for as long as a super administrator sets', async () => {
       await addUser(db, { username: 'second', password: 'second-secret' }, 2);
       const second = service.server.as(await service.server.login({ username: 'second', password: 'second-secret' }));
       refused(await second.put(PATH, { retention_days: 30 }), 403, 403001);
       assert.equal(done(await second.get(PATH)).retention_days, null);
     });
 
-    it('takes states and sections that every database can hold, counted in bytes', async () => {
+    it('limits states and sections to bytes that every database can hold', async () => {
       const stored = async (texts: number) => {
         const after = { list: Array.from({ length: texts }, () => '€'.repeat(1000)) };
         await of(AuditService).append('system', { action: 'test.wide', after });
@@ -210,7 +210,7 @@ for (const { kind, skip } of databases()) {
   });
 
   describeUnless(skip)(`retention of the audit log on ${kind}`, () => {
-    it('removes whole days, and leaves what can be verified', async () => {
+    it('removes whole days, and leaves a log that verifies', async () => {
       const service = await startService(kind);
       const { db, close } = await openDatabase(service.databaseUrl, service.server.dataDir);
       try {

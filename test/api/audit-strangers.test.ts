@@ -6,7 +6,7 @@ import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
 for (const { kind, skip } of databases()) {
-  describeUnless(skip)(`strangers in the audit log on ${kind}`, () => {
+  describeUnless(skip)(`anonymous callers in the audit log on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let server: Server;
     const admin = () => server.as(service.token);
@@ -25,7 +25,7 @@ for (const { kind, skip } of databases()) {
       await service?.stop();
     });
 
-    it('leave one row a minute of each name and network, and a count when the process ends', async () => {
+    it('leave one row a minute for each name and network, and a count when the process ends', async () => {
       const first = await attempt('stranger');
       for (let i = 0; i < 4; i++) refused(await attempt('Stranger'), 401, 401001);
       for (let i = 0; i < 3; i++) refused(await attempt('stranger'), 423, 423001);

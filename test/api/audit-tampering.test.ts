@@ -21,7 +21,7 @@ const ENTRIES = 30;
 const parse = (text: unknown) => (typeof text === 'string' ? JSON.parse(text) : null);
 
 for (const { kind, skip } of databases()) {
-  describeUnless(skip)(`the audit log that somebody has written to, on ${kind}`, () => {
+  describeUnless(skip)(`verification of a tampered audit log on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
     let close: () => Promise<void>;
@@ -72,7 +72,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it('names an entry in which one field was changed, whichever', async () => {
+    it('names an entry in which any one field was changed', async () => {
       for (const column of [
         'username',
         'action',
@@ -93,7 +93,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await verify()).ok, true);
     });
 
-    it('names one with a number that JavaScript cannot hold', async () => {
+    it('names an entry with a number that JavaScript cannot represent', async () => {
       if (kind !== 'sqlite') return;
       const row = (await rows())[4] as Row;
       await db.run('UPDATE audit_logs SET user_id = 1152921504606846977 WHERE seq = 5');
@@ -102,7 +102,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([ok, first_bad_seq], [false, 5]);
     });
 
-    it('names one that was deleted, and the first when all were', async () => {
+    it('names a deleted entry, and the first when all were deleted', async () => {
       const deleted = await said((await rows()).filter((row) => row.seq !== 7));
       assert.deepEqual([deleted.ok, deleted.first_bad_seq], [false, 7]);
       assert.match(deleted.reason ?? '', /entry 7 is missing/);
@@ -112,14 +112,14 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([all.ok, all.first_bad_seq, all.entries], [false, 1, 0]);
     });
 
-    it('names the first of two that changed places', async () => {
+    it('names the first of two entries that were swapped', async () => {
       const places: Record<number, number> = { 9: 12, 12: 9 };
       const swapped = (await rows()).map((row) => ({ ...row, seq: places[row.seq as number] ?? row.seq }) as Row);
       const { ok, first_bad_seq } = await said(swapped);
       assert.deepEqual([ok, first_bad_seq], [false, 9]);
     });
 
-    it('names the first of two that changed their ids, and one that got another', async () => {
+    it('names the first of two entries whose ids were swapped, and one with a new id', async () => {
       const ids = new Map((await rows()).map(({ seq, id }) => [seq as number, id as number]));
       const renumbered = async (change: Record<number, number | undefined>) =>
         said((await rows()).map((row) => ({ ...row, id: change[row.seq as number] ?? row.id }) as Row));
@@ -135,7 +135,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await verify()).ok, true);
     });
 
-    it('names the tail that is missing, whatever the row of the end says', async () => {
+    it('names a missing tail, whatever the recorded end says', async () => {
       const list = await rows();
       const cut = list.slice(0, -10);
       const due = cut.length + 1;
@@ -147,7 +147,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('names the missing tail when the end of an older day is put back with its signature', async () => {
+    it('names the missing tail when an older end is restored with its signature', async () => {
       const [old, list] = [(await ends())[0] as Row, await rows()];
       for (let i = 0; i < 3; i++) made(await service.admin.post('/api/tokens', { name: `later${i}` }));
       assert.equal((await verify()).ok, true);
@@ -157,7 +157,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await verify()).ok, true);
     });
 
-    it('names one that was put in: in the middle, behind the end, before the beginning', async () => {
+    it('names an inserted entry: in the middle, behind the end, before the beginning', async () => {
       const list = await rows();
       const copy = { ...(list[10] as Row), id: 900_000, username: 'forged' };
       const middle = rehashed([...list.slice(0, 11), copy, ...list.slice(11)], 12);
@@ -174,7 +174,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await verify()).ok, true);
     });
 
-    it('names one that was changed with all hashes after it', async () => {
+    it('names an entry that was changed with all later hashes', async () => {
       const list = await rows();
       const forged = rehashed(
         list.map((row) => (row.seq === 15 ? { ...row, username: 'somebody' } : row)),
@@ -192,7 +192,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await verify()).ok, true);
     });
 
-    it('names a key that is none of ours', async () => {
+    it('names a foreign key of the chain', async () => {
       const sealed = (await ends())[0]?.secret as string;
       for (const secret of ['forged', `${sealed.slice(0, -8)}AAAAAAAA`, sealed.replace(/^v1\.\w+/, 'v1.00000000')]) {
         const { ok, first_bad_seq, reason } = await said(await rows(), { secret });
@@ -202,7 +202,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await verify()).ok, true);
     });
 
-    it('says that entries wait which cannot be linked', async () => {
+    it('reports pending entries that cannot be linked', async () => {
       await db.run('ALTER TABLE audit_pending RENAME TO elsewhere');
       const { ok, first_bad_seq, reason } = await verify();
       await db.run('ALTER TABLE elsewhere RENAME TO audit_pending');
@@ -211,7 +211,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await verify()).ok, true);
     });
 
-    it('goes on, and does not sign what somebody else has made of it', async () => {
+    it('goes on linking, and does not sign a chain that somebody else changed', async () => {
       const before = await rows();
       const { seq, hash } = before[before.length - 6] as Row;
       await db.run('DELETE FROM audit_logs WHERE seq > ?', [seq as number]);
@@ -231,7 +231,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([entry?.actor.type, entry?.after?.seq], ['system', accepted]);
     });
 
-    it('links, shows and exports what is no JSON as the text that it is', async () => {
+    it('links, shows and exports invalid JSON as plain text', async () => {
       const entry = { created_at: now(), actor_type: 'system', action: 'auth.login_failed', result: 'ok' };
       const of = { ip: '192.0.2.9', user_agent: '', request_id: '' };
       await put('audit_pending', { ...entry, ...of, target: '{', state_before: 'null', state_after: 'forged' });
@@ -246,7 +246,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await checkExport(file, [], false)).wrong, null);
     });
 
-    it('is not disturbed by several that keep the checkpoint at once', async () => {
+    it('tolerates several processes that keep the checkpoint at once', async () => {
       const checkpoints = applicationOf(service.server.dataDir)?.get(CheckpointFile) as CheckpointFile;
       await checkpoints.forget();
       await Promise.all(Array.from({ length: 20 }, () => checkpoints.update()));
@@ -254,7 +254,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(!service.server.log.includes('audit checkpoints cannot be kept'));
     });
 
-    it('names a number that is there twice, where no index forbids it', async () => {
+    it('names a duplicate number, where no index forbids it', async () => {
       const audit = applicationOf(service.server.dataDir)?.get(AuditService);
       // the last one that is read at once
       for (let i = (await rows()).length; i < 205; i++) await audit?.append('system', { action: 'test.entry' });

@@ -43,7 +43,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it('begins with the administrator', async () => {
+    it('begins with the first administrator', async () => {
       const first = (await list('&sort=created_at')).list[0] as Entry;
       assert.deepEqual([first.seq, first.action, first.actor.type, first.result], [1, 'init.admin', 'system', 'ok']);
       assert.equal(first.prev_hash, '');
@@ -169,7 +169,7 @@ for (const { kind, skip } of databases()) {
       });
     });
 
-    it('is filtered by person, token and request', async () => {
+    it('can be filtered by person, token and request', async () => {
       const { admin, server } = service;
       const ada = server.as(await server.login({ username: 'ada', password: 'ada-secret' }));
       const { token, tokenData } = made(await ada.post('/api/tokens', { name: 'adas' }));
@@ -209,7 +209,7 @@ for (const { kind, skip } of databases()) {
         refused(await admin.get(`/api/audit/logs?${query}`), 400, 400001);
     });
 
-    it('tells failed logins, and nothing else of strangers', async () => {
+    it('logs failed logins, and nothing else of anonymous callers', async () => {
       const failed = await service.server.call('POST', '/api/auth/login', { username: 'admin', password: 'wrong' });
       const found = await entry(failed);
       assert.deepEqual([found.action, found.result, found.target.name], ['auth.login_failed', 'failed', 'admin']);
@@ -217,7 +217,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(await of(await service.server.call('POST', '/api/tokens', { name: 'x' })), []);
     });
 
-    it('has an entry for what changes nothing that a service could tell', async () => {
+    it('has an entry for actions that change nothing', async () => {
       const { id } = made(await service.admin.post('/api/tokens', { name: 'told' })).tokenData;
       const asked = { domain_id: domain, action: 'create', host: 'www', type: 'A' };
       const found = await entry(await service.admin.post(`/api/tokens/${id}/explain`, asked));
@@ -232,7 +232,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(await of(await service.admin.get('/api/tokens')), []);
     });
 
-    it('is filtered by domain, action, day and result', async () => {
+    it('can be filtered by domain, action, day and result', async () => {
       const total = (await list()).total;
       const today = new Date().toISOString().slice(0, 10);
       const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
@@ -263,7 +263,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('counts what matches, also what came since the last look', async () => {
+    it('counts all matches, also new ones', async () => {
       const count = async () => (await list('&action=token.create')).total;
       const before = await count();
       assert.equal(await count(), before);
@@ -300,7 +300,7 @@ for (const { kind, skip } of databases()) {
         refused(await ada.get(`/api/audit/${path}`), 403, 403001);
     });
 
-    it('stays whole under parallel changes and odd texts', async () => {
+    it('verifies after parallel changes and odd texts', async () => {
       const names = Array.from({ length: 12 }, (_, i) => `ünï 😀 "'\\ ${i}`);
       await Promise.all(names.map((name) => service.admin.post('/api/tokens', { name })));
       await service.admin.post('/api/tokens', { name: '\ud800' });
@@ -311,7 +311,7 @@ for (const { kind, skip } of databases()) {
     });
 
     // the last one: what it puts in is in no chain
-    it('is searched in parts where it is large', async () => {
+    it('is searched in parts when it is large', async () => {
       const page = async (path: string) => {
         const answer = await service.admin.get(path as '/api/audit/logs');
         const next = /<([^>]*)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];

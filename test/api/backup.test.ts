@@ -162,7 +162,7 @@ for (const { kind, skip } of KINDS) {
       });
     }
 
-    it('hold one moment, whatever is written meanwhile', async () => {
+    it('are consistent, whatever is written meanwhile', async () => {
       const place = await emptyPlace(kind);
       await put(place, busy);
       const store = { databaseUrl: place.DATABASE_URL, server: { dataDir: place.folder } };
@@ -181,7 +181,7 @@ for (const { kind, skip } of KINDS) {
       assert.deepEqual([leases, sessions], [0, 0]);
     });
 
-    it('do not go into a database that holds something, unless told', async () => {
+    it('are not restored into a database with data, unless forced', async () => {
       const place = await emptyPlace(kind);
       await put(place, busy);
       await assert.rejects(put(place, quiet), /is not empty.*--force/);
@@ -206,7 +206,7 @@ for (const { kind, skip } of KINDS) {
       }
     });
 
-    it('leave what is there alone when they are damaged, or a row does not fit', async () => {
+    it('change nothing when they are damaged, or a row does not fit', async () => {
       const place = await emptyPlace(kind);
       await put(place, quiet);
       const store = { databaseUrl: place.DATABASE_URL, server: { dataDir: place.folder } };
@@ -278,7 +278,7 @@ for (const { kind, skip } of KINDS) {
       assert.ok(applied.some((name) => name.startsWith('LateChanges')));
     });
 
-    it('do not go on with what was under way', async () => {
+    it('do not resume what was in flight', async () => {
       const place = await emptyPlace(kind);
       await put(place, quiet);
       const source = new AppDataSource(ENTITIES);
@@ -349,7 +349,7 @@ for (const { kind, skip } of KINDS) {
       assert.deepEqual([rule?.version, rule?.intended], [4, null]);
     });
 
-    it('of MariaDB and MySQL: a restore that died stops every start until it is done again', async () => {
+    it('of MariaDB and MySQL: an interrupted restore prevents every start until it is repeated', async () => {
       if (kind !== 'mysql') return;
       const place = await emptyPlace(kind);
       await put(place, quiet);
@@ -392,7 +392,7 @@ describe('backups over the API', () => {
     await service?.stop();
   });
 
-  it('are whole files for their owner only, listed, sent and deleted', async () => {
+  it('are complete files for their owner only, listed, downloaded and deleted', async () => {
     const { admin, server, token } = service;
     const one = made(await admin.post('/api/system/backup'));
     const bytes = readFileSync(join(folder, one.file));
@@ -451,7 +451,7 @@ describe('backups over the API', () => {
     for (const answer of answers) if (answer.status !== 201) refused(answer, 409, 409001);
   });
 
-  it('of the schedule come by themselves, and the oldest go', async () => {
+  it('of the schedule are made, and the oldest removed', async () => {
     const scheduled = () =>
       readdirSync(folder)
         .filter((file) => file.includes('-auto-'))
@@ -521,7 +521,7 @@ describe('backups over the API', () => {
     }
   });
 
-  it('of the schedule wait for one that somebody makes', async () => {
+  it('of the schedule wait for a manual one', async () => {
     const own = await startService('sqlite');
     try {
       const backups = applicationOf(own.server.dataDir)?.get(BackupsService, { strict: false }) as BackupsService;
@@ -532,7 +532,7 @@ describe('backups over the API', () => {
     }
   });
 
-  it('that cannot be written leave nothing, and say why', async () => {
+  it('that cannot be written leave no file, and say why', async () => {
     const broken = await startService('sqlite');
     try {
       writeFileSync(join(broken.server.dataDir, 'backups'), 'in the way');

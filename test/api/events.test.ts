@@ -76,7 +76,7 @@ for (const { kind, skip } of databases()) {
         event === name && data.domain_id === id;
     const end = (stream: EventStream) => until('the stream has ended', async () => stream.ended);
 
-    it('is not compressed, not kept anywhere, and begins with what to come back with', async () => {
+    it('is not compressed or cached, and begins with an id to resume from', async () => {
       const stream = await listen(service.token);
       const { headers, status } = stream.answer;
       assert.equal(status, 200);
@@ -95,7 +95,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(head.status, 200);
     });
 
-    it('tells what happened to those who may know', async () => {
+    it('sends events to those who may see them', async () => {
       const mine = await ready(service.token);
       const theirs = await ready(await service.server.login(reader));
       const hidden = await addDomain(admin, account, 'hidden.example', true);
@@ -134,7 +134,7 @@ for (const { kind, skip } of databases()) {
       theirs.close();
     });
 
-    it('judges by the rights of the moment: of users and of tokens', async () => {
+    it('applies the current rights of users and of tokens', async () => {
       const login = await service.server.login(reader);
       const of = async (more: object) =>
         ready(made(await service.server.as(login).post('/api/tokens', { name: 'ci', ...more })).token);
@@ -184,7 +184,7 @@ for (const { kind, skip } of databases()) {
       await db.run('UPDATE users SET status = 1 WHERE id = ?', [userId]);
     });
 
-    it('goes on behind the last event that was seen, or says that it cannot', async () => {
+    it('resumes behind the last event that was seen, or sends a reset', async () => {
       const first = await ready(service.token);
       await addRecord(shared, 'before');
       await first.next('a change', ofDomain('records.changed', shared));
@@ -215,7 +215,7 @@ for (const { kind, skip } of databases()) {
 
     // SQLite has one writer at a time: nobody can be late
     if (kind !== 'sqlite') {
-      it('misses nothing that is committed behind what came later', async () => {
+      it('misses no event that is committed after a later one', async () => {
         const { last } = await ready(service.token);
         for (const stream of streams) stream.close();
         // two replicas that write; the first has its numbers, and is late with its commit
@@ -250,7 +250,7 @@ for (const { kind, skip } of databases()) {
       });
     }
 
-    it('tells administrators of jobs', async () => {
+    it('sends events of jobs to administrators', async () => {
       const mine = await ready(service.token);
       const theirs = await ready(await service.server.login(reader));
       const token = async (scope: string) =>
@@ -284,7 +284,7 @@ for (const { kind, skip } of databases()) {
       for (const stream of streams) stream.close();
     });
 
-    it('has an end for who opens too many', async () => {
+    it('limits the streams of a user', async () => {
       const login = await service.server.login(reader);
       const open = await Promise.all(Array.from({ length: 10 }, () => ready(login)));
       const { answer } = await listen(login);
@@ -295,7 +295,7 @@ for (const { kind, skip } of databases()) {
       for (const stream of streams) stream.close();
     });
 
-    it('takes no place for who went away before it began', async () => {
+    it('takes no slot for a client that disconnected before it began', async () => {
       const { id: userId } = done(await admin.get('/api/auth/me'));
       const streams = applicationOf(service.server.dataDir)?.get(Streams);
       const response = new ServerResponse(new IncomingMessage(new Socket()));
@@ -345,7 +345,7 @@ for (const { kind, skip } of databases()) {
       }
     }
 
-    it('leaves no look at the database behind when nobody listens, and ends with the service', async () => {
+    it('does not query the database without streams, and ends with the service', async () => {
       for (const stream of streams) stream.close();
       const last = await ready(service.token);
       await service.server.stop();

@@ -48,7 +48,7 @@ for (const { kind, skip } of databases()) {
       await service?.stop();
     });
 
-    it('are changed while the service runs, and every secret can be read afterwards', async () => {
+    it('can be rotated while the service runs, and every secret stays readable', async () => {
       const { admin, server } = service;
       const account = await addAccount(admin, 'zonefile', {});
       const domain = await addDomain(admin, account, 'keys.example', true);
@@ -96,7 +96,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(!/decrypts|MISSING/.test(await run('keys')));
     });
 
-    it('a rotation that died is carried on, without another key', async () => {
+    it('an interrupted rotation is continued without another key', async () => {
       // the key came, and nothing else
       writeFileSync(keyFile(), `${'f'.repeat(64)}\n${keysOf().join('\n')}\n`);
       const words = await run('rotate-key');
@@ -105,7 +105,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(new Set(await heads()).size, 1);
     });
 
-    it('the secret that signs logins is changed, and nobody is signed out', async () => {
+    it('the signing secret can be rotated, and nobody is signed out', async () => {
       const { admin, server, token } = service;
       const rows = async () => (await rowsOf(service, "SELECT content FROM settings WHERE name = 'signing_secret'"))[0];
       const before = await rows();
@@ -128,7 +128,7 @@ for (const { kind, skip } of databases()) {
 }
 
 describe('keys of SECRET_KEY', () => {
-  it('says what to do, and changes nothing', async () => {
+  it('get instructions for their rotation, and nothing is changed', async () => {
     const service = await startProcess('sqlite', { SECRET_KEY: 'k'.repeat(40) });
     const { databaseUrl: DATABASE_URL, server } = service;
     const env = { PATH: process.env.PATH, DATABASE_URL, DATA_DIR: server.dataDir, SECRET_KEY: 'k'.repeat(40) };

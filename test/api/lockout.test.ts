@@ -40,7 +40,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it('is shown with the network, and taken away by a super administrator', async () => {
+    it('is shown with its network, and removed by a super administrator', async () => {
       const [one, two] = [elsewhere(), '2001:db8:5:5::9'];
       await fail('ada', one);
       await fail('ada', two);
@@ -176,7 +176,7 @@ describe('attacks on the login', () => {
     assert.equal(new Set(answers).size, 1, answers.join('\n'));
   });
 
-  it('surplus logins are turned away at once instead of waiting for seconds', async () => {
+  it('surplus logins are refused at once instead of waiting for seconds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_none, i) => attempt('nobody', 'wrong', `10.200.${i}.1`)),
     );
@@ -187,7 +187,7 @@ describe('attacks on the login', () => {
     done(await attempt('ada', 'ada-secret', '10.200.0.1'));
   });
 
-  it('passwords of 200 characters, of 4-byte characters, and of 72 bytes are taken or refused whole', async () => {
+  it('passwords of 200 characters, of 4-byte characters, and of 72 bytes are accepted or refused as a whole', async () => {
     const { token } = service;
     const change = (old_password: string, new_password: string) =>
       service.server.as(token).post('/api/auth/password', { old_password, new_password });
@@ -213,7 +213,7 @@ describe('a forged X-Forwarded-For', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   afterAll(() => service.stop());
 
-  it('is worth nothing without a trusted proxy: all attempts count for the socket', async () => {
+  it('is ignored without a trusted proxy: all attempts count for the socket', async () => {
     service = await startService('sqlite');
     const attempt = (i: number) =>
       service.server.call('POST', '/api/auth/login', { username: 'admin', password: 'wrong' }, undefined, {

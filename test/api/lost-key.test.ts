@@ -16,7 +16,7 @@ const HOST = join(import.meta.dirname, '../support/admin-host.mjs');
 const [LOST, FRESH] = ['l'.repeat(40), 'f'.repeat(40)];
 
 for (const { kind, skip } of databases()) {
-  describeUnless(skip)(`a key that was lost on ${kind}`, () => {
+  describeUnless(skip)(`a lost key on ${kind}`, () => {
     let service: Service;
     let again: LocalServer | undefined;
     let host: ReturnType<typeof fork>;
@@ -54,7 +54,7 @@ for (const { kind, skip } of databases()) {
       await service?.stop();
     });
 
-    it('is told with what it has sealed, and nothing is dropped while a service runs or without a word', async () => {
+    it('is reported with what it sealed, and nothing is dropped while a service runs or without confirmation', async () => {
       const before = await rowsOf(service, 'SELECT name, content FROM settings ORDER BY name');
       assert.match((await run('keys')).out, /MISSING\n.*1 credentials of accounts/s);
       const { code, out } = await run('drop-unreadable');
@@ -77,7 +77,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(await rowsOf(service, 'SELECT name, content FROM settings ORDER BY name'), before);
     });
 
-    it('stops the start until what it has sealed is dropped; then the service runs, and says what is missing', async () => {
+    it('prevents the start until what it sealed is dropped; then the service runs, and says what is missing', async () => {
       await service.server.stop();
       await assert.rejects(restarted(), /holds secrets that are encrypted with the key/);
       // as if it had been stopped a while ago

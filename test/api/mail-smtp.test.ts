@@ -73,7 +73,7 @@ describe('mail server settings', () => {
     assert.match(refused(await test(), 400, 400001).msg, /^from: /);
   });
 
-  it('sends over a plain connection, mail being off, and logs it', async () => {
+  it('sends over a plain connection while mail is off, and logs it', async () => {
     const server = await setUp({});
     await succeeds(server);
     assert.deepEqual(server.sessions, [{ secure: false, user: undefined }]);
@@ -81,7 +81,7 @@ describe('mail server settings', () => {
     assert.equal(entry?.after?.success, true);
   });
 
-  it('uses no TLS where it is not wanted', async () => {
+  it('uses no TLS when it is turned off', async () => {
     const server = await setUp({ security: 'starttls', certificate: elsewhere }, { security: 'none' });
     await succeeds(server);
     assert.equal(server.sessions[0]?.secure, false);
@@ -114,7 +114,7 @@ describe('mail server settings', () => {
       }
     });
 
-    it(`tells that a login was refused over ${security}, and does not repeat the password`, async () => {
+    it(`reports that a login was refused over ${security}, and does not repeat the password`, async () => {
       const options = { security, certificate: localhost, authentication: true };
       const say = (_user: string, password: string) =>
         `535 not ${password}, nor ${Buffer.from(password).toString('base64')}`;
@@ -131,24 +131,24 @@ describe('mail server settings', () => {
     assert.equal(server.mails.length, 0);
   });
 
-  it('tells that a login is demanded', async () => {
+  it('reports that a login is required', async () => {
     await setUp({ authentication: true });
     await fails(/demands a login/);
   });
 
-  it('tells that STARTTLS is demanded', async () => {
+  it('reports that STARTTLS is required', async () => {
     await setUp({ recipient: () => '530 Must issue a STARTTLS command first' });
     await fails(/demands STARTTLS/);
   });
 
-  it('tells that a recipient was refused or put off', async () => {
+  it('reports that a recipient was refused or deferred', async () => {
     const server = await setUp({ recipient: (address) => `550 no ${address} here` });
     await fails(/refused the recipient: 550 no somebody@example.com here/);
     server.behaviour.recipient = () => '451 later';
     await fails(/put off the recipient: 451 later/);
   });
 
-  it('tells that nothing listens', async () => {
+  it('reports that nothing listens', async () => {
     await setUp({}, { port: await freePort() });
     await fails(/cannot be reached: connection refused/);
   });
@@ -179,7 +179,7 @@ describe('mail server settings', () => {
     assert.ok((limits[0] as number) < 10_000, 'who waits gets an answer within ten seconds');
   });
 
-  it('keeps to the outbound rules', async () => {
+  it('obeys the outbound rules', async () => {
     for (const host of ['169.254.169.254', '192.0.2.7']) {
       await setUp({}, { host });
       await fails(/not allowed \(outbound rules\)/);
@@ -188,7 +188,7 @@ describe('mail server settings', () => {
     await fails(/cannot be resolved/);
   });
 
-  it('takes one address and nothing else', async () => {
+  it('accepts one address and nothing else', async () => {
     const server = await setUp({});
     for (const to of [
       undefined,
@@ -217,7 +217,7 @@ describe('mail server settings', () => {
     assert.equal(server.mails.length, 0);
   });
 
-  it('takes no line ends into sender and site name', async () => {
+  it('allows no line ends in sender and site name', async () => {
     for (const from of [
       'a@example.com\r\nBcc: b@example.com',
       'A\r\nBcc: b <a@example.com>',
@@ -234,7 +234,7 @@ describe('mail server settings', () => {
       refused(await service.admin.put('/api/settings', { site_name }), 400, 400001);
   });
 
-  it('keeps what people named as text, in subject and sender', async () => {
+  it('treats names as plain text, in subject and sender', async () => {
     const site_name = 'Ümläut: <b>区域</b> =?utf-8?Q?x=0D=0AX-Evil:_1?=';
     done(await service.admin.put('/api/settings', { site_name, language: 'zh' }));
     const server = await setUp({}, { from: 'Gruppe: Zoneward; (x) <dns@example.com>' });
@@ -262,7 +262,7 @@ describe('mail server settings', () => {
     done(await service.admin.put('/api/settings', { site_name: 'Zoneward', language: 'en' }));
   });
 
-  it('is for administrators who signed in', async () => {
+  it('is allowed to signed-in administrators only', async () => {
     await addUser(db, { username: 'plain', password: 'plain-secret' });
     const plain = await service.server.login({ username: 'plain', password: 'plain-secret' });
     refused(await service.server.as(plain).post('/api/settings/smtp/test', { to: TO }), 403, 403001);
@@ -271,7 +271,7 @@ describe('mail server settings', () => {
     refused(await service.server.call('POST', '/api/settings/smtp/test', { to: TO }), 401, 401001);
   });
 
-  it('left no password in the log', () => {
+  it('leaves no password in the log', () => {
     assert.doesNotMatch(service.server.log, new RegExp(PASSWORD));
   });
 });

@@ -29,7 +29,7 @@ for (const { kind, skip } of databases()) {
     });
     afterAll(() => world.stop());
 
-    it('brings a reset link by itself, which works, and forgets it', async () => {
+    it('sends a reset link that works, and erases its content', async () => {
       const { mails } = await world.up();
       const username = await world.person();
       await world.ask(username);
@@ -50,7 +50,7 @@ for (const { kind, skip } of databases()) {
       await world.service.server.login({ username, password: NEW_PASSWORD });
     });
 
-    it('waits for a server that is down', async () => {
+    it('waits for an unavailable server', async () => {
       const username = await world.person();
       await world.ask(username);
       await world.state(username, 'waiting');
@@ -64,7 +64,7 @@ for (const { kind, skip } of databases()) {
       assert.equal((await world.rowTo(username))?.tries, 2);
     });
 
-    it('tries again what was put off, or a login that was refused', async () => {
+    it('retries a deferred mail and a refused login', async () => {
       const { mails, behaviour } = await world.up({ recipient: () => '451 greylisted' });
       const username = await world.person();
       await world.ask(username);
@@ -93,7 +93,7 @@ for (const { kind, skip } of databases()) {
       await until('log', async () => new RegExp(`"mail":${id},.*could not be sent`).test(world.service.server.log));
     });
 
-    it('gives up after ten tries, and when the link is not valid any more', async () => {
+    it('gives up after ten tries, and when the link has expired', async () => {
       const [tired, old] = [await world.person(), await world.person()];
       for (const username of [tired, old]) {
         await world.ask(username);
@@ -113,7 +113,7 @@ for (const { kind, skip } of databases()) {
       assert.match((await world.rowTo(old))?.error ?? '', /not valid any more/);
     });
 
-    it('mails no link through a server that an administrator has put in place since', async () => {
+    it('sends no link through a server that an administrator set since', async () => {
       const username = await world.person();
       await world.ask(username);
       await world.state(username, 'waiting');
@@ -255,7 +255,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('sends after a crash what was on its way, and clears away what is old', async () => {
+    it('sends mails that a crash interrupted, and removes old ones', async () => {
       const first = await world.up({ slow: 600_000 });
       const username = await world.person();
       await world.ask(username);
@@ -297,7 +297,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(left[1]?.content, '');
     });
 
-    it('ends in order while a mail is on its way', async () => {
+    it('ends cleanly while a mail is being sent', async () => {
       const { mails } = await world.up({ slow: 500 });
       const username = await world.person();
       await world.ask(username);

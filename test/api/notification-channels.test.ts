@@ -156,7 +156,7 @@ describe('channels of notices', () => {
     wecom: [[{ body: { errcode: 93000, errmsg: 'invalid webhook url' } }, 'invalid webhook url, code 93000, HTTP 200']],
   };
 
-  it('each type gets what its vendor documents', async () => {
+  it('each type sends what its vendor documents', async () => {
     done(await service.admin.put('/api/settings', { site_name: 'A & B <i> *b* ~s~ `c`' }));
     for (const [type, { config, takes, arrives }] of Object.entries(TYPES)) {
       await set({ id: 'it', type, name: type, config: config(), enabled: false });
@@ -170,7 +170,7 @@ describe('channels of notices', () => {
     done(await service.admin.put('/api/settings', { site_name: 'Zoneward' }));
   });
 
-  it('each type sees a refusal, also one with the status 200, and tells no more than the words meant for it', async () => {
+  it('each type detects a refusal, also one with the status 200, and repeats only the error message of the vendor', async () => {
     assert.deepEqual(Object.keys(REFUSALS), Object.keys(TYPES));
     for (const [type, cases] of Object.entries(REFUSALS)) {
       await set({ id: 'it', type, name: type, config: TYPES[type]?.config() });
@@ -185,7 +185,7 @@ describe('channels of notices', () => {
     );
   });
 
-  it('no error holds anything of a secret address, not even its host', async () => {
+  it('no error shows any part of a secret address, not even its host', async () => {
     const host = 'planted-host-heron-35.invalid';
     for (const type of ['slack', 'discord', 'dingtalk', 'feishu', 'wecom']) {
       await set({ id: 'it', type, name: type, config: { url: `https://${host}/send/${KEY}?key=${KEY}` } });
@@ -209,7 +209,7 @@ describe('channels of notices', () => {
     );
   });
 
-  it('secrets are shown nowhere: not in answers, not in the audit log, not in the log, not in the database', async () => {
+  it('secrets appear in no answer, audit log, log or database', async () => {
     const all = Object.entries(TYPES).filter(([type]) => type !== 'webhook');
     const hook = { id: 'hook', type: 'webhook', name: 'Hook', config: { url: standIn.url, secret: SECRET } };
     const channels = all.map(([type, { config }]) => ({ id: type, type, name: type, config: config() }));
@@ -247,7 +247,7 @@ describe('channels of notices', () => {
     assert.deepEqual(after, { channels: shown });
   });
 
-  it('the audit log tells which secrets have changed', async () => {
+  it('the audit log shows which secrets changed', async () => {
     const hook = { id: 'hook', type: 'webhook', name: 'Hook', config: { url: standIn.url, secret: SECRET } };
     const chat = { id: 'chat', type: 'slack', name: 'Chat', config: { url: `${standIn.url}/${KEY}` } };
     await set(hook, chat);
@@ -268,7 +268,7 @@ describe('channels of notices', () => {
     ]);
   });
 
-  it('secrets that are left out stay, go with null, and must be sent again when the address changes', async () => {
+  it('omitted secrets stay, null removes them, and they must be sent again when the address changes', async () => {
     const chat = { id: 'chat', type: 'dingtalk', name: 'Chat' };
     const url = `${standIn.url}/send?access_token=${KEY}`;
     await set({ ...chat, config: { url, secret: SECRET } });
@@ -365,13 +365,13 @@ describe('channels of notices', () => {
       assert.deepEqual(await db.rows('SELECT * FROM settings'), before);
     });
 
-  it('refuses more channels than fifty, and a test of one that is not there', async () => {
+  it('refuses more than fifty channels, and the test of an unknown channel', async () => {
     assert.deepEqual(await wrong(...Array.from({ length: 51 }, () => HOOK)), ['channels length']);
     refused(await service.admin.post(`${PATH}/nobody/test`), 404, 404001);
     refused(await service.admin.post(`${PATH}/No_Body/test`), 404, 404001);
   });
 
-  it('a webhook gets the signed end of the audit log, whole, and an export is held against it', async () => {
+  it('a webhook gets the signed end of the audit log, and an export verifies against it', async () => {
     await set({ id: 'ends', type: 'webhook', name: 'x', config: { url: standIn.url }, events: ['audit.checkpoint'] });
     // one is told every ten minutes, and with the first entry after a start
     const { server: former, databaseUrl, stop } = service;
@@ -394,7 +394,7 @@ describe('channels of notices', () => {
     assert.deepEqual([wrong, confirmed], [null, 1]);
   });
 
-  it('a key that is gone is found at the start', async () => {
+  it('a missing key is found at the start', async () => {
     await set({ id: 'it', type: 'slack', name: 'x', config: { url: `${standIn.url}/${KEY}` } });
     await service.server.stop();
     await assert.rejects(

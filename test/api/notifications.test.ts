@@ -86,7 +86,7 @@ for (const { kind, skip } of databases()) {
       return standIn;
     };
 
-    it('brings a notice to whoever asks for it, signed, and says so', async () => {
+    it('sends a signed notice to each channel that asks for it, and lists the deliveries', async () => {
       const [a, b, named] = [await receiver(), await receiver(), await receiver()];
       await set(
         hook('a', `${a.url}/in`, { config: { url: `${a.url}/in`, secret: SECRET } }),
@@ -125,7 +125,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(sent_at);
     });
 
-    it('a receiver that is down for an hour gets each once, in order', async () => {
+    it('a receiver that is unavailable for an hour gets each notice once, in order', async () => {
       const port = await freePort();
       await set(hook('a', `http://127.0.0.1:${port}`));
       for (const text of ['one', 'two', 'three']) await tell(text);
@@ -149,7 +149,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(new Set(requests.map(idOf)).size, 4);
     });
 
-    it('a dead channel never delays another', async () => {
+    it('an unavailable channel never delays another', async () => {
       let release = () => {};
       const hanging = new Promise<void>((resolve) => {
         release = resolve;
@@ -172,7 +172,7 @@ for (const { kind, skip } of databases()) {
       await db.run("UPDATE deliveries SET state = 'dead'");
     });
 
-    it('comes again after what Retry-After asks for, also where that is soon', async () => {
+    it('tries again after Retry-After, also when that is short', async () => {
       let header: string | null = '5';
       const { url } = await receiver(() =>
         header ? { status: 429, headers: { 'retry-after': header } } : { status: 204 },
@@ -200,7 +200,7 @@ for (const { kind, skip } of databases()) {
       await until('it is sent', async () => (await states()).join() === 'sent');
     });
 
-    it('tells no more than fifty waiting ones of an event for a channel, but all of what is told once', async () => {
+    it('queues at most fifty notices of an event for a channel, but all notices that are sent once', async () => {
       const [full, other] = [await receiver(() => ({ status: 503 })), await receiver()];
       await set(hook('full', full.url), hook('other', other.url, { events: ['audit.rule', 'sync.failed'] }));
       await tell('first');
@@ -223,7 +223,7 @@ for (const { kind, skip } of databases()) {
       await db.run("UPDATE deliveries SET state = 'dead'");
     });
 
-    it('what comes late says in a chat when it happened', async () => {
+    it('a late notice says in a chat when it happened', async () => {
       const standIn = await receiver(() => ({ status, body: 'ok' }));
       let status = 503;
       await set({ id: 'a', type: 'slack', name: 'a', config: { url: standIn.url }, events: ['audit.rule'] });
@@ -239,7 +239,7 @@ for (const { kind, skip } of databases()) {
       ]);
     });
 
-    it('what is refused again and again is dead, blocks nothing, and can be tried again', async () => {
+    it('a delivery that is refused repeatedly is dead, blocks nothing, and can be retried', async () => {
       const { requests, ...standIn } = await receiver(({ body }) => ({
         status: broken && (body as { text: string }).text === 'bad' ? 422 : 200,
         body: 'the words of the receiver',
@@ -272,7 +272,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(audit.list[0]?.target, { type: 'delivery', id, name: 'audit.rule' });
     });
 
-    it('what is too old is dead, and so is what waits for a channel that is gone or off', async () => {
+    it('deliveries that are too old, or whose channel was removed or is off, are dead', async () => {
       const standIn = await receiver(() => ({ status: 503 }));
       const [old, gone, off] = ['old', 'gone', 'off'].map((id) => hook(id, standIn.url));
       await set(old as object, gone as object, off as object);
@@ -293,7 +293,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(standIn.requests.length, 3);
     });
 
-    it('a process that dies after the channel took it sends it again with the same id, and others after it', async () => {
+    it('a delivery is repeated with the same id when the process dies after it was accepted', async () => {
       const first = await startProcess(kind, ENV);
       const side = await openDatabase(first.databaseUrl, first.server.dataDir);
       let second: ServerProcess | undefined;
@@ -332,7 +332,7 @@ for (const { kind, skip } of databases()) {
       assert.match(textsOf(standIn.requests).join(), /one.*one.*two/);
     });
 
-    it('several that look at once send each once, in order', async () => {
+    it('several processes that look at once send each delivery once, in order', async () => {
       const app = application();
       const of = <T>(what: new (...args: never[]) => T) => app?.get(what) as T;
       const jobs = { schedule() {} } as unknown as Jobs;
@@ -355,7 +355,7 @@ for (const { kind, skip } of databases()) {
       for (const { requests } of standIns) assert.deepEqual(textsOf(requests), texts);
     });
 
-    it('mails go through the outbox of mails, and what nobody takes there is dead here', async () => {
+    it('mails go through the outbox of mails, and the delivery of a failed mail is dead', async () => {
       const smtp = await startSmtp({ recipient: (to) => (to.startsWith('nobody') ? '550 no such user' : null) });
       afterTest(() => smtp.stop());
       const server = { host: '127.0.0.1', port: smtp.port, security: 'none', from: 'dns@example.com', enabled: true };
@@ -399,7 +399,7 @@ for (const { kind, skip } of databases()) {
       assert.match((await rows()).at(-1)?.error ?? '', /Too late: it was never sent/);
     });
 
-    it('tells of locks of known names, of new tokens, and of tokens that nobody uses, once', async () => {
+    it('notifies once of locks of known names, of new tokens, and of unused tokens', async () => {
       const standIn = await receiver();
       await set(hook('a', standIn.url, { events: ['login.locked', 'token.created', 'token.unused'] }));
       await addUser(db, { username: 'ada', password: 'ada-secret-of-old' });
@@ -433,7 +433,7 @@ for (const { kind, skip } of databases()) {
       assert.match(textsOf(standIn.requests)[0] ?? '', /Signing in as ada is locked in the network 127\.0\.0\.1/);
     });
 
-    it('tells once of synchronisations that fail, until one goes well, and of domains that are gone', async () => {
+    it('notifies once of failing synchronisations, until one succeeds, and of missing domains', async () => {
       const standIn = await receiver();
       const zone = (name: string) => ({ id: name, name, account: { id: 'a' }, status: 'active' });
       let zones: string[] | null = ['one.example', 'two.example'];

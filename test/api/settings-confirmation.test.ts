@@ -12,7 +12,7 @@ import { done, refused, until } from '../support/world.js';
 const SECURITY = '/api/settings/security';
 
 for (const { kind, skip } of databases()) {
-  describeUnless(skip)(`what an administrator sets on ${kind}`, () => {
+  describeUnless(skip)(`confirmation of settings on ${kind}`, () => {
     let world: MailWorld;
     let admin: Client;
     let deputy: Client;
@@ -58,7 +58,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(linkToken(await lastMailTo(smtp, username)), '');
     };
 
-    it('as base_url goes into no mail, no passkey and no OAuth redirect before it is confirmed', async () => {
+    it('uses a new base_url in no mail, passkey or OAuth redirect before it is confirmed', async () => {
       const rpId = async () =>
         done(await world.current.call('POST', '/api/auth/webauthn/login/start', {})).options.rpId;
       const set = done(await deputy.put('/api/settings', { base_url: 'https://evil.example' }));
@@ -91,7 +91,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(await rpId(), 'localhost');
     });
 
-    it('as mail server takes tests and news, but no link and no code, until it is confirmed', async () => {
+    it('uses a new mail server for tests and notices, but for no link and no code, until it is confirmed', async () => {
       const { port } = evil;
       refused(await deputy.put('/api/settings/smtp', { port, username: '' }), 400, 400001);
       const set = done(await deputy.put('/api/settings/smtp', { port, username: '', password: null }));
@@ -116,7 +116,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(confirmation(done(await admin.put('/api/settings/smtp', back))), [true, []]);
     });
 
-    it('as the first mail server of all mails no link', async () => {
+    it('sends no link through a first mail server that is not confirmed', async () => {
       await world.db.run("DELETE FROM settings WHERE name = 'smtp'");
       const { port } = evil;
       const smtp = { host: '127.0.0.1', port, security: 'none', from: 'dns@example.com', enabled: true };
@@ -130,7 +130,7 @@ for (const { kind, skip } of databases()) {
       assert.notEqual(linkToken(await reset(evil)), '');
     });
 
-    it('as sign-in provider is not offered until it is confirmed', async () => {
+    it('offers a new sign-in provider only once it is confirmed', async () => {
       const { issuer, clientId: client_id, clientSecret: client_secret } = idp;
       const corp = { key: 'corp', name: 'Corp', issuer, client_id, client_secret, auto_create: true };
       const { client_secret: _secret, ...bare } = corp;
@@ -167,7 +167,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(await offered(), ['corp']);
     });
 
-    it('under security binds no super administrator', async () => {
+    it('does not bind super administrators under security', async () => {
       const from = (ip: string) => ({ 'x-forwarded-for': ip });
       const as = async <M extends string, P extends string>(
         method: M,
@@ -218,7 +218,7 @@ for (const { kind, skip } of databases()) {
       await world.db.run("DELETE FROM settings WHERE name = 'security'");
     });
 
-    it('is confirmed in three sections only', async () => {
+    it('exists for three sections only', async () => {
       for (const section of ['security', 'nonsense'])
         refused(await admin.post(`/api/settings/${section}/confirm`), 404, 404001);
     });

@@ -51,7 +51,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it('keep all of several changes that come at once, also of the very first ones', async () => {
+    it('keep all of several parallel changes, also of the very first ones', async () => {
       const parts = [{ site_name: 'At once' }, { default_ttl: 77 }, { timezone: 'Asia/Shanghai' }, { language: 'zh' }];
       for (let round = 0; round < 4; round++) {
         await db.run("DELETE FROM settings WHERE name = 'general'");
@@ -63,7 +63,7 @@ for (const { kind, skip } of databases()) {
       await db.run("DELETE FROM settings WHERE name = 'general'");
     });
 
-    it('come back as they went in: what a GET tells, a PUT takes', async () => {
+    it('accept in a PUT what a GET returned', async () => {
       for (const path of PATHS) {
         const shown = done(await service.admin.get(path));
         assert.deepEqual(done(await put(path, shown)), shown, path);
@@ -82,7 +82,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('keep fields that are left out, inside objects, too', async () => {
+    it('keep omitted fields, inside objects, too', async () => {
       const before = done(await service.admin.get('/api/settings/security'));
       const changed = done(await put('/api/settings/security', { login_limit: { max_failures: 7 } }));
       assert.deepEqual(changed, { ...before, login_limit: { ...before.login_limit, max_failures: 7 } });
@@ -91,7 +91,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([general.site_name, general.timezone], ['Names', 'Europe/Berlin']);
     });
 
-    it('refuse what makes no sense, naming the field, and change nothing', async () => {
+    it('refuse invalid values, naming the field, and change nothing', async () => {
       await wrong('/api/settings', { site_name: 'a\r\nBcc: x@example.com' }, 'site_name');
       await wrong('/api/settings', { base_url: 'javascript:alert(1)' }, 'base_url');
       await wrong('/api/settings', { timezone: 'Mars/Base' }, 'timezone');
@@ -170,7 +170,7 @@ for (const { kind, skip } of databases()) {
       );
     });
 
-    it('take secrets and never show them: kept, replaced, cleared, and asked for again when they would go elsewhere', async () => {
+    it('never show secrets: they are kept, replaced, cleared, and required again when they would be sent elsewhere', async () => {
       const smtp = { host: 'mail.example.com', username: 'me', from: 'Zoneward <dns@example.com>' };
       const password = 'smtp-secret-1';
       const shown = done(await put('/api/settings/smtp', { ...smtp, password }));
@@ -206,7 +206,7 @@ for (const { kind, skip } of databases()) {
         for (const text of [rows, log, service.server.log]) assert.ok(!text.includes(secret), secret);
     });
 
-    it('are logged with what was before and after', async () => {
+    it('are logged with their states before and after', async () => {
       done(await put('/api/settings', { site_name: 'Before' }));
       done(await put('/api/settings', { site_name: 'After' }));
       const [entry] = done(await service.admin.get('/api/audit/logs?action=settings.update&limit=1')).list;
@@ -216,7 +216,7 @@ for (const { kind, skip } of databases()) {
       );
     });
 
-    it('are logged with secrets as changed, whatever they are', async () => {
+    it('are logged with which secrets changed, never with their values', async () => {
       const newest = async () =>
         done(await service.admin.get('/api/audit/logs?action=settings.update&limit=1')).list[0];
       const smtp = { host: 'mail.example.com', from: 'Zoneward <dns@example.com>' };
@@ -256,7 +256,7 @@ for (const { kind, skip } of databases()) {
       ]);
     });
 
-    it('two changes at once lose neither', async () => {
+    it('keep both of two parallel changes', async () => {
       await Promise.all([put('/api/settings', { site_name: 'Both' }), put('/api/settings', { default_ttl: 900 })]);
       const { site_name, default_ttl } = done(await service.admin.get('/api/settings'));
       assert.deepEqual([site_name, default_ttl], ['Both', 900]);
@@ -276,7 +276,7 @@ for (const { kind, skip } of databases()) {
       done(await put('/api/settings', { default_ttl: 600 }));
     });
 
-    it('say where people may sign in from, and shut out nobody by mistake', async () => {
+    it('restrict the networks of sign-ins, and lock out nobody by mistake', async () => {
       const from = (ip: string) => ({ 'x-forwarded-for': ip });
       const set = (allowed_cidrs: string[], ip: string) =>
         service.server.call('PUT', '/api/settings/security', { allowed_cidrs }, service.token, from(ip));

@@ -38,7 +38,7 @@ for (const { kind, skip } of databases()) {
       rmSync(server.dataDir, { recursive: true, force: true });
     });
 
-    it('starts with nothing, and says so', async () => {
+    it('reports that nothing is set up', async () => {
       assert.deepEqual(done(await server.call('GET', '/api/init/status')), {
         initialized: false,
         dbInitialized: false,
@@ -52,14 +52,14 @@ for (const { kind, skip } of databases()) {
       refused(await post('admin', ADMIN), 503, 503001);
     });
 
-    it('tries a database without creating anything', async () => {
+    it('tests a database without creating anything', async () => {
       const result = done(await post('test-db', body()));
       assert.deepEqual([result.success, result.hasExistingData], [true, false]);
       assert.equal(existsSync(join(server.dataDir, 'dns.db')), false);
       assert.equal(existsSync(join(server.dataDir, 'database.json')), false);
     });
 
-    it('opens it once, however many ask at once', async () => {
+    it('opens the database once under parallel requests', async () => {
       const answers = await Promise.all([1, 2, 3].map(() => post('database', body())));
       for (const answer of answers) assert.ok([200, 409].includes(answer.status), answer.msg);
       assert.deepEqual(answers.find((answer) => answer.status === 200)?.data, { success: true });
@@ -72,7 +72,7 @@ for (const { kind, skip } of databases()) {
       refused(await server.call('GET', '/api/domains'), 503, 503001);
     });
 
-    it('refuses weak passwords, odd names and addresses, all at once', async () => {
+    it('refuses weak passwords, odd names and odd addresses together', async () => {
       const answer = refused(await post('admin', { username: 'a b', password: 'password12', email: 'x' }), 400, 400001);
       assert.deepEqual(answer.data.errors.map((e) => e.path).sort(), ['email', 'password', 'username']);
       const form = refused(await post('admin', { username: 'a b', password: 'password12', email: 5 }), 400, 400001);
@@ -83,7 +83,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(done(await server.call('GET', '/api/init/status')).hasUsers, false);
     });
 
-    it('makes one administrator, however many ask at once', async () => {
+    it('creates one administrator under parallel requests', async () => {
       const names = ['admin', 'ada', 'ben', 'cleo'];
       const answers = await Promise.all(names.map((username) => post('admin', { ...ADMIN, username })));
       assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 403, 403, 403]);
@@ -130,7 +130,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('says in plain words why a database cannot be used', async () => {
+    it('explains why a database cannot be used', async () => {
       const fresh = await LocalServer.start();
       try {
         const good = (body() as Record<string, unknown>)[kind] as Record<string, unknown>;
@@ -185,7 +185,7 @@ describe('setup of the embedded database', () => {
     }
   });
 
-  it('takes file names inside the data directory only', async () => {
+  it('accepts only file names inside the data directory', async () => {
     const outside = [
       '../x.db',
       '/tmp/x.db',
@@ -206,7 +206,7 @@ describe('setup of the embedded database', () => {
     }
   });
 
-  it('tells a file that is no database', async () => {
+  it('detects a file that is no database', async () => {
     writeFileSync(join(empty.dataDir, 'notes.txt'), 'just some text, which is no database at all\n'.repeat(30));
     const data = { type: 'sqlite', sqlite: { path: 'notes.txt' } };
     const result = done(await empty.call('POST', '/api/init/test-db', data));
@@ -231,7 +231,7 @@ describe('setup of the embedded database', () => {
     assert.equal(done(await again.call('GET', '/api/init/status')).initialized, true);
   });
 
-  it('wants the setup code, when there is one, for all three steps', async () => {
+  it('requires the setup code, when there is one, for all three steps', async () => {
     const server = await start({ SETUP_CODE: 'only-i-know-this' });
     const sqlite = { type: 'sqlite' };
     for (const setup_code of [undefined, '', 'wrong', 'only-i-know-thi']) {
@@ -292,7 +292,7 @@ describe('setup of the embedded database', () => {
     }
   });
 
-  it('keeps its files to their owner, those that are there already, too', async () => {
+  it('restricts its files to their owner, existing ones, too', async () => {
     // a process, since it is killed: after an orderly end there is no journal
     const server = await ServerProcess.start({ ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password });
     servers.push(server);
@@ -311,7 +311,7 @@ describe('setup of the embedded database', () => {
     assert.deepEqual(modes(), all600);
   });
 
-  it('is not to be chosen when DATABASE_URL presets it', async () => {
+  it('cannot be chosen when DATABASE_URL presets it', async () => {
     const server = await start({ DATABASE_URL: 'sqlite:preset.db' });
     assert.equal(done(await server.call('GET', '/api/init/status')).dbInitialized, true);
     refused(await server.call('POST', '/api/init/database', { type: 'sqlite' }), 409, 409001);
@@ -319,7 +319,7 @@ describe('setup of the embedded database', () => {
     assert.equal(existsSync(join(server.dataDir, 'preset.db')), true);
   });
 
-  it('needs nobody when the administrator is preset', async () => {
+  it('needs no request when the administrator is preset', async () => {
     const server = await start({ ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password });
     const token = await server.login();
     await server.stop();

@@ -5,7 +5,7 @@ import { addTeam, addUser, openDatabase } from '../support/database.js';
 import { type Client, type Service, startService } from '../support/server.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
-describe('what a page asks for first', () => {
+describe('the first requests of a page', () => {
   let service: Service;
   let admin: Client;
   let db: Db;
@@ -20,7 +20,7 @@ describe('what a page asks for first', () => {
     await service?.stop();
   });
 
-  it('the site: to strangers, as the settings are now, and no more', async () => {
+  it('the site: shows anonymous callers the current settings, and no more', async () => {
     const { server } = service;
     assert.deepEqual(done(await server.call('GET', '/api/site')), {
       name: 'Zoneward',
@@ -45,7 +45,7 @@ describe('what a page asks for first', () => {
     assert.deepEqual(sign_in, { password: true, passkeys: false, oauth: [{ key: 'corp', name: 'Corp' }] });
   });
 
-  it('the start of who has signed in: what is theirs, and counts of what they may see', async () => {
+  it('the bootstrap: shows signed-in users their own data, and counts of what they may see', async () => {
     const { server } = service;
     const account = await addAccount(admin, 'zonefile', {});
     const ids = [];
@@ -71,7 +71,7 @@ describe('what a page asks for first', () => {
     assert.deepEqual([me.id, me.role, profile.nickname], [id, 1, me.nickname]);
   });
 
-  it('is no business of API tokens and strangers', async () => {
+  it('the bootstrap: is refused to API tokens and anonymous callers', async () => {
     const { token } = made(await admin.post('/api/tokens', { name: 'other' }));
     refused(await service.server.as(token).get('/api/bootstrap'), 403, 403001);
     refused(await service.server.call('GET', '/api/bootstrap'), 401, 401001);

@@ -19,7 +19,7 @@ for (const { kind, skip } of databases()) {
     });
     afterAll(() => service?.stop());
 
-    it('tells what it is', async () => {
+    it('shows its status', async () => {
       const { admin } = service;
       done(await admin.put('/api/settings', { timezone: 'Asia/Tokyo' }));
       const status = done(await admin.get('/api/system/status'));
@@ -41,7 +41,7 @@ for (const { kind, skip } of databases()) {
       assert.match(database.version, /^\d+\.\d+/);
     });
 
-    it('tells how large its database is, table by table', async () => {
+    it('shows the size of its database, table by table', async () => {
       const { admin } = service;
       made(await admin.post('/api/teams', { name: 'one' }));
       const status = done(await admin.get('/api/system/database'));
@@ -57,7 +57,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(counted.has('leases'));
     });
 
-    it('compares its cache with the providers when it is told to', async () => {
+    it('compares its cache with the providers on request', async () => {
       const { admin } = service;
       const account = await addAccount(admin, 'zonefile', {});
       const domain = await addDomain(admin, account, 'cached.example', true);

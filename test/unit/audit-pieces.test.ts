@@ -8,7 +8,7 @@ import { dayOf, dayStart } from '../../src/common/zone.js';
 const iso = (day: string, zone: string, later = 0) => new Date(dayStart(day, zone, later)).toISOString();
 
 describe('days of a time zone', () => {
-  it('begin where its midnight is, or the first moment after a midnight that is left out', () => {
+  it('begin at midnight, or at the first moment after a midnight that is skipped', () => {
     const DAYS: [string, string, string][] = [
       ['2026-01-15', 'UTC', '2026-01-15T00:00:00.000Z'],
       ['2026-01-15', 'Europe/Berlin', '2026-01-14T23:00:00.000Z'],
@@ -42,23 +42,23 @@ describe('days of a time zone', () => {
 });
 
 describe('cells of a spreadsheet', () => {
-  it('carry nothing out', () => {
+  it('hold no formula', () => {
     for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', ' =1', '＝1', '%0a=1', '|x'])
       assert.match(csvCell(text), /^"'/, JSON.stringify(text));
   });
 
-  it('are what they were', () => {
+  it('keep harmless values as they are', () => {
     assert.equal(csvCell('a "b", c\nd'), '"a ""b"", c\nd"');
     assert.equal(csvCell({ a: '=1' }), '"{""a"":""=1""}"');
     assert.deepEqual([csvCell(null), csvCell(undefined), csvCell(-5), csvCell('')], ['', '', '-5', '""']);
   });
 });
 
-describe('the most within a time', () => {
+describe('the largest count within a window', () => {
   const at = (seconds: number, count = 1) => ({ created_at: new Date(seconds * 1000).toISOString(), count });
   const newestFirst = (...times: ReturnType<typeof at>[]) => times.reverse();
 
-  it('is found wherever it lies', () => {
+  it('is found at any position', () => {
     assert.equal(mostWithin([], 60_000), 0);
     assert.equal(mostWithin(newestFirst(at(0), at(1), at(2), at(100), at(200)), 60_000), 3);
     assert.equal(mostWithin(newestFirst(at(0), at(100), at(130), at(160), at(200)), 60_000), 3);
@@ -66,7 +66,7 @@ describe('the most within a time', () => {
     assert.equal(mostWithin(newestFirst(at(0), at(60.001)), 60_000), 1);
   });
 
-  it('counts what an entry stands for', () => {
+  it('counts the occurrences that an entry stands for', () => {
     assert.equal(mostWithin(newestFirst(at(0), at(10, 40), at(100, 5)), 60_000), 41);
   });
 });
@@ -74,7 +74,7 @@ describe('the most within a time', () => {
 describe('keys of the audit log', () => {
   const ends = { seq: 7, hash: 'ab', start_seq: null, start_hash: null, unsealed_seq: 0 };
 
-  it('sign what is there, and nothing else', () => {
+  it('sign the given ends, and nothing else', () => {
     const keys = new ChainKeys('secret');
     const signature = keys.sign(ends);
     assert.ok(keys.signs(ends, signature));

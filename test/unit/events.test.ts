@@ -19,7 +19,7 @@ describe('events', () => {
     assert.deepEqual(heard, ['slow 7', 'quick 7']);
   });
 
-  it('keep the failure of a listener from who emits, and from the other listeners', async () => {
+  it('hide the failure of a listener from the emitter and from other listeners', async () => {
     const events = new Events();
     let heard = 0;
     events.on('mail.queued', () => {

@@ -16,7 +16,7 @@ const NAMES = Object.keys(VALUES) as RenderedName[];
 const NASTY = 'a\r\nBcc: x@example.com\r\n\r\n<script>alert(1)</script>&"\'\u0000\u0085\u2028\u202eend';
 
 describe('mail templates', () => {
-  it('say all values, in English and in Chinese, as text and as HTML', () => {
+  it('show all values, in English and in Chinese, as text and as HTML', () => {
     for (const name of NAMES) {
       const [english, chinese] = ['en', 'zh'].map((language) => renderMail(name, language, VALUES[name], 'Site'));
       assert.ok(english && chinese);
@@ -32,7 +32,7 @@ describe('mail templates', () => {
     }
   });
 
-  it('tell times in a time zone, with what it was away from UTC then', () => {
+  it('show times in a time zone, with its offset from UTC at that time', () => {
     const timeIn = (timezone: string, at: string) =>
       /^Time: (.*)$/m.exec(renderMail('test', 'en', { time: at }, '', timezone).text)?.[1];
     assert.equal(timeIn('Europe/Berlin', time), '2026-01-31 13:34 UTC+01:00');
@@ -41,7 +41,7 @@ describe('mail templates', () => {
     assert.equal(timeIn('UTC', time), '2026-01-31 12:34 UTC');
   });
 
-  it('are Chinese for zh and its kinds, English for all else', () => {
+  it('are Chinese for zh and its variants, English otherwise', () => {
     const languageOf = (language: string) => /lang="(\w+)"/.exec(renderMail('test', language, { time }, '').html)?.[1];
     assert.deepEqual(['zh', 'zh-CN', 'ZH-hant', 'en', 'de', '', 'zha'].map(languageOf), [
       'zh',
@@ -95,7 +95,7 @@ describe('failures of mail', () => {
     return `${permanent ? 'permanent' : 'later'}: ${message}`;
   };
 
-  it('are final only when recipient or message were refused', () => {
+  it('are permanent only when recipient or message were refused', () => {
     const said = (command: string, responseCode: number) =>
       explain({ code: 'EENVELOPE', command, responseCode, response: `${responseCode} words` }).split(':')[0];
     assert.deepEqual(
@@ -105,14 +105,14 @@ describe('failures of mail', () => {
     for (const code of [450, 451, 503, 530, 535, 538]) assert.equal(said('RCPT TO', code), 'later');
   });
 
-  it('repeat the server on one line, without secrets', () => {
+  it('quote the server on one line, without secrets', () => {
     const response = '550-no\r\n550 pass-word word \u001b[31m';
     assert.equal(words(response, ['word', 'pass-word', '']), '550-no 550 *** *** [31m');
     assert.ok(words('x'.repeat(5000), []).length < 310);
     assert.equal(oneLine(' a\t\r\n b '), 'a b');
   });
 
-  it('do not tell what a server says that speaks another language', () => {
+  it('do not quote a server that speaks another protocol', () => {
     const failure = { code: 'EPROTOCOL', command: 'CONN', response: 'SSH-2.0-OpenSSH internal banner' };
     assert.equal(explain(failure), 'later: What answers at mx.example:25 is no mail server');
   });

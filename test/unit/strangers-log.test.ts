@@ -6,7 +6,7 @@ import type { Caller } from '../../src/common/access.js';
 
 const MINUTE = 60_000;
 
-describe('what strangers leave in the audit log', () => {
+describe('audit entries of anonymous callers', () => {
   let written: [string, unknown][];
   let broken: boolean;
   let log: StrangersLog;
@@ -37,7 +37,7 @@ describe('what strangers leave in the audit log', () => {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
 
-  it('is the first at once, and the number of the others when the minute is over', async () => {
+  it('are the first at once, and the number of the others when the minute is over', async () => {
     for (let i = 0; i < 3; i++) await fail('ada');
     await fail('ada', '192.0.2.2');
     await fail('2001', '2001:db8::1');
@@ -65,7 +65,7 @@ describe('what strangers leave in the audit log', () => {
     assert.deepEqual(written, [['ada', undefined]]);
   });
 
-  it('is whole when the next minute begins before the timer comes', async () => {
+  it('are complete when the next minute begins before the timer fires', async () => {
     await fail('ben');
     await wait(MINUTE / 2);
     await fail('ada');
@@ -80,13 +80,13 @@ describe('what strangers leave in the audit log', () => {
     ]);
   });
 
-  it('is kept in bounds', async () => {
+  it('are bounded', async () => {
     for (let i = 0; i < 2; i++) await fail('first');
     for (let i = 0; i < 10_000; i++) await fail(`name ${i}`);
     assert.deepEqual(written.filter(([name]) => name === 'first').at(-1), ['first', { count: 1 }]);
   });
 
-  it('begins with a row, or not at all', async () => {
+  it('begin with a row, or not at all', async () => {
     broken = true;
     await assert.rejects(fail('ada'));
     broken = false;
