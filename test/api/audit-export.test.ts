@@ -55,7 +55,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(list.length, total);
       return list;
     };
-    /** The offline verifier. @returns its words, and whether it is content */
+    /** Runs the offline verifier. @returns its output, and whether it succeeded */
     const checked = (file: string, ...more: string[]): Promise<[ok: boolean, words: string]> =>
       new Promise((resolve) => {
         const env = { ...process.env, DATA_DIR: service.server.dataDir, DATABASE_URL: '', LOG_LEVEL: 'silent' };
@@ -125,7 +125,7 @@ for (const { kind, skip } of databases()) {
     });
 
     it('can be verified without the database', async () => {
-      // who is nobody chooses what is written: U+2028 ends a line for some programs
+      // an anonymous caller chooses this text: U+2028 ends a line for some programs
       await service.server.call('POST', '/api/auth/login', { username: 'two\u2028lines', password: 'x' });
       const { checkpoint } = done(await service.admin.get('/api/audit/verify'));
       const whole = await text('format=ndjson');
@@ -140,7 +140,7 @@ for (const { kind, skip } of databases()) {
       const rows = whole.trimEnd().split('\n');
       const judged = async (list: string[]) => {
         writeFileSync(file, `${list.join('\n')}\n`);
-        // the command itself once for each end
+        // runs the command itself once for each outcome
         if (list === rows || list === forged) return checked(file, kept);
         const verdict = checkExport(file, [checkpoint as AuditCheckpoint], true);
         return verdict.then(
@@ -166,7 +166,7 @@ for (const { kind, skip } of databases()) {
         const [good, why] = await judged(list);
         assert.deepEqual([good, reason.test(why)], [false, true], `${reason} ${why}`);
       }
-      // an answer of the API as it is has its own ends
+      // the plain answer of the API has its own head and tail
       const json = (await text('format=json')).trimEnd().split('\n');
       assert.deepEqual(await judged(json), [true, 'Broken at entry undefined: undefined']);
       assert.match((await judged(json.slice(0, -1)))[1], /was cut/);
@@ -178,7 +178,7 @@ for (const { kind, skip } of databases()) {
         assert.throws(() => parseCheckpoints(`${JSON.stringify(checkpoint)}\n\n${line}\n`), {
           message: 'line 3 of the file of checkpoints is none',
         });
-      // where none is named, that of the directory
+      // without a named file, the checkpoint of the data directory
       writeFileSync(file, `${rows.slice(0, -2).join('\n')}\n`);
       const [good, why] = await checked(file);
       assert.deepEqual(

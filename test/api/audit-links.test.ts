@@ -14,7 +14,7 @@ import { addAccount, addDomain, done, made, until } from '../support/world.js';
 const WRITERS = 24;
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 
-/** An entry as a service leaves it that dies after its commit. */
+/** An entry as a service that dies after its commit leaves it. */
 const PENDING = `INSERT INTO audit_pending (created_at, actor_type, action, result, ip, user_agent, request_id)
   VALUES (?, 'system', ?, 'ok', '', '', '')`;
 
@@ -47,7 +47,7 @@ for (const { kind, skip } of databases()) {
       const all = () => Promise.all(domains.map((domain, i) => create(domain, i + 1)));
       if (kind === 'sqlite') for (const answer of await all()) made(answer);
       else {
-        // while the end of the chain is held by somebody, nobody waits for it
+        // no writer waits while the end of the chain is locked
         await db.transaction(async (manager) => {
           await db.lock(manager, 'audit_chain', { id: 1 });
           for (const answer of await all()) made(answer);
@@ -103,7 +103,7 @@ for (const { kind, skip } of databases()) {
           await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 4 === 3 ? read(i) : write(i))));
           assert.equal((await verify(second)).ok, true);
           assert.equal(done(await service.admin.get('/api/audit/logs')).total, before + 30);
-          // answered, and not linked: the end of the chain is held meanwhile
+          // answered, and not linked: the end of the chain is locked meanwhile
           let answered = 0;
           await db.transaction(async (manager) => {
             await db.lock(manager, 'audit_chain', { id: 1 });
@@ -132,7 +132,7 @@ for (const { kind, skip } of databases()) {
         const { entries } = await verified(old.server);
         await old.server.stop();
         const { db, close } = await openDatabase(old.databaseUrl, old.server.dataDir);
-        // as the version before has left it
+        // as the previous version left it
         await db.run('UPDATE audit_logs SET seal = NULL');
         await db.run('UPDATE audit_chain SET secret = NULL, signature = NULL, unsealed_seq = NULL');
         rmSync(join(old.server.dataDir, 'audit-checkpoint.json'), { force: true });

@@ -50,7 +50,7 @@ for (const { kind, skip } of databases()) {
         await tell(manager, notice);
         notices.push(notice);
       };
-      // the service's own look does not come between
+      // the scheduled check of the service does not interfere
       await until(
         'the first look',
         async () =>
@@ -65,7 +65,7 @@ for (const { kind, skip } of databases()) {
     });
     beforeEach(async () => {
       await db.run('DELETE FROM audit_rule_states');
-      // what tests before wrote is long ago
+      // dates back what earlier tests wrote
       await db.run('UPDATE audit_logs SET created_at = ?', [now(-DAY_MS)]);
     });
 
@@ -123,7 +123,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([notice?.details?.rule_id, notice?.details?.count], ['r1', 3]);
       await create(4);
       assert.deepEqual(await check(), []);
-      // its time later, the same entries are told no more, and those since are
+      // after the window, the same entries no longer notify, and newer ones do
       const back = now(-5 * MINUTE_MS - 1000);
       await db.run('UPDATE audit_rule_states SET fired_at = ?, checked_at = ?', [back, back]);
       const [next] = await check();
@@ -233,7 +233,7 @@ for (const { kind, skip } of databases()) {
         await prune();
         assert.equal(await total(), whole.entries + 1, 'nothing is so old');
 
-        // forty days ago: times are hashed, so the first entries are linked anew, as by a service of then
+        // forty days ago: times are hashed, so the first entries are linked anew, as by a service of that time
         const cut = 8;
         const rows = await db.rows<Record<string, SqlValue>>('SELECT * FROM audit_logs ORDER BY seq');
         await db.transaction(async (manager) => {

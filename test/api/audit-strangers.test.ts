@@ -42,7 +42,7 @@ for (const { kind, skip } of databases()) {
       );
       assert.equal(rows[0]?.request_id, first.headers.get('x-request-id'));
       assert.equal(await failed(), 10);
-      // what they are let do, too
+      // also for actions that are allowed to them
       for (let i = 0; i < 4; i++) done(await server.call('POST', '/api/auth/password-reset', { username: 'stranger' }));
       assert.equal((await entries('auth.password_reset_request')).length, 1);
 

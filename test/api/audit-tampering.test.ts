@@ -33,7 +33,7 @@ for (const { kind, skip } of databases()) {
       const marks = columns.map(() => '?').join(', ');
       await db.run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, Object.values(row));
     };
-    /** Writes rows anew as somebody would who knows how hashes are made. */
+    /** Rewrites rows as an attacker would who knows how hashes are made. */
     const rehashed = (list: Row[], from: number): Row[] => {
       let previous = String(list[from - 2]?.hash ?? '');
       return list.map((row, i) => {
@@ -47,7 +47,7 @@ for (const { kind, skip } of databases()) {
         return fresh;
       });
     };
-    /** With the log like this, and the end of the chain, what does the service say? Then all is as before. */
+    /** Verifies a log and an end of the chain, and restores the original ones. */
     const said = async (list: Row[], end: Row = {}) => {
       const [before, chain] = [await rows(), (await ends())[0] as Row];
       const write = async (all: Row[], row: Row) => {
@@ -184,7 +184,7 @@ for (const { kind, skip } of databases()) {
       const { ok, first_bad_seq, reason } = await said(forged, { hash: last.hash } as Row);
       assert.deepEqual([ok, first_bad_seq], [false, 15]);
       assert.match(reason ?? '', /without the key/);
-      // nor does it help to say that there never was a key
+      // removing the key does not help
       const bare = forged.map((row) => ({ ...row, seal: null }));
       const none = { hash: last.hash, secret: null, signature: null, unsealed_seq: null } as Row;
       assert.equal((await said(bare, none)).ok, false);
@@ -216,13 +216,13 @@ for (const { kind, skip } of databases()) {
       const { seq, hash } = before[before.length - 6] as Row;
       await db.run('DELETE FROM audit_logs WHERE seq > ?', [seq as number]);
       await db.run('UPDATE audit_chain SET seq = ?, hash = ?', [seq as number, hash as string]);
-      // nor is there anything else that would know
+      // nothing else holds the old state
       rmSync(join(service.server.dataDir, 'audit-checkpoint.json'), { force: true });
       for (let i = 0; i < 8; i++) made(await service.admin.post('/api/tokens', { name: `after${i}` }));
       const { total } = done(await service.admin.get('/api/audit/logs'));
       assert.equal(total, (seq as number) + 8);
       assert.equal((await verify()).ok, false);
-      // as after a restoration: who holds the machine says that it is so
+      // as after a restore: an operator accepts the chain
       const accepted = await applicationOf(service.server.dataDir)?.get(AuditAcceptance).accept();
       assert.equal(accepted, (seq as number) + 8);
       const { ok, entries } = await verify();

@@ -178,7 +178,7 @@ for (const { kind, skip } of databases()) {
       const mine = (await list('&user=ada')).list;
       assert.ok(mine.length >= 3);
       assert.deepEqual([...new Set(mine.map((e) => e.actor.username))], ['ada']);
-      // what her token did is hers
+      // actions of her token count as hers
       assert.ok(mine.some((e) => e.actor.token_id === tokenData.id));
       const by = (await list(`&token_id=${tokenData.id}`)).list;
       assert.deepEqual(
@@ -310,7 +310,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(checkpoint?.seq, total);
     });
 
-    // the last one: what it puts in is in no chain
+    // the last test: the rows that it inserts are in no chain
     it('is searched in parts when it is large', async () => {
       const page = async (path: string) => {
         const answer = await service.admin.get(path as '/api/audit/logs');
@@ -331,10 +331,10 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([broad.total, broad.total_exact, broad.next_until], [5_000, false, null]);
       assert.equal(broad.list.length, Math.min(500, copies - 5_000));
       assert.doesNotMatch(broad.links, /rel="last"/);
-      // of two filters the one that has few entries answers all
+      // of two filters, the one with few entries answers in one part
       const one = await page('/api/audit/logs?action=bulk.copy&user=nobody');
       assert.deepEqual([one.total, one.total_exact, one.next, one.next_until], [0, true, undefined, null]);
-      // all of them, part by part, each once
+      // every entry is found once, part by part
       for (const filter of ['action=bulk.*&result=ok', 'keyword=ADMIN&action=bulk.copy']) {
         const found: number[] = [];
         let parts = 1;

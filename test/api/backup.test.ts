@@ -34,7 +34,7 @@ import { addAccount, addDomain, done, made, refused, until } from '../support/wo
 
 const ENTRY = join(import.meta.dirname, '../../dist/src/admin.js');
 const KINDS = databases();
-/** makes it take more than one turn to read all */
+/** rows that take more than one turn to read */
 const LONG = 'x'.repeat(3000);
 const SECRET_KEY = 'k'.repeat(40);
 const CLEANUP: (() => unknown)[] = [];
@@ -42,7 +42,7 @@ afterAll(async () => {
   for (const end of CLEANUP.toReversed()) await end();
 });
 
-/** An empty place of a kind: its URL, and the data directory that goes with it. */
+/** An empty database of a kind: its URL, and its data directory. */
 async function emptyPlace(kind: Kind): Promise<{ DATABASE_URL: string; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneward-test-'));
   mkdirSync(join(folder, 'zones'));
@@ -56,7 +56,7 @@ async function emptyPlace(kind: Kind): Promise<{ DATABASE_URL: string; folder: s
 const put = ({ DATABASE_URL, folder }: { DATABASE_URL: string; folder: string }, file: string, force = false) =>
   restore(new AppDataSource(ENTITIES), parseDatabaseUrl(DATABASE_URL, folder), file, force);
 
-/** All that the API lists and shows, but what is of this very session and of the moment. */
+/** All that the API lists and shows, except for what depends on this session or the moment. */
 async function everything(client: Client): Promise<Record<string, unknown>> {
   const seen: Record<string, unknown> = {};
   const get = async (path: string) => {
@@ -120,7 +120,7 @@ for (const { kind, skip } of KINDS) {
       made(await admin.post('/api/tokens', { name: 'ci', allowed_domains: [domain] }));
       const smtp = { host: 'mail.example', from: 'dns@example.com', username: 'u', password: 'mail-secret' };
       done(await admin.put('/api/settings/smtp', smtp));
-      // what is written while it is read
+      // writes while the backup is read
       let writing = true;
       const writers = [1, 2].map(async (n) => {
         for (let i = 0; writing; i++) made(await record(admin, domain, 1000 * n + i));
@@ -150,7 +150,7 @@ for (const { kind, skip } of KINDS) {
           assert.deepEqual(restored.slice(1), entries.slice(until));
           assert.equal(done(await admin.get('/api/audit/verify')).ok, true);
           done(await admin.post('/api/system/resume'));
-          // the numbers of what is gone do not come again
+          // ids of removed rows are not reused
           const next = await addDomain(admin, 1, 'next.example', true);
           assert.equal(next, 3);
           // secrets can be read
@@ -227,7 +227,7 @@ for (const { kind, skip } of KINDS) {
       await bad(text([lines[0]?.replace('"format_version":1', '"format_version":2') as string]), /of the format 2/);
       await bad(Buffer.from('text'), /damaged or cut off/);
       await assert.rejects(put(place, join(place.folder, 'none.gz'), true), /ENOENT/);
-      // whole by its checksum, and yet it cannot be taken: two users of one name
+      // valid by its checksum, and yet unusable: two users of one name
       const sealed = (all: string[], change: (trailer: Record<string, unknown>) => object = (t) => t) => {
         const rest = all.slice(0, -1);
         const sha256 = createHash('sha256')
@@ -472,7 +472,7 @@ describe('backups over the API', () => {
     await until('two are left', async () => scheduled().length === 2);
     assert.match(scheduled()[0] as string, /20200103/);
     assert.ok(!readdirSync(folder).some((file) => file.endsWith('.part')));
-    // what failed is done when somebody asks for it, however new the last one is
+    // a failed job runs when it is retried, however new the last backup is
     const path = `/api/system/jobs/${job?.id as number}` as const;
     await until('it has ended', async () => done(await admin.get(path)).state === 'waiting');
     const before = scheduled();
@@ -510,7 +510,7 @@ describe('backups over the API', () => {
       assert.equal(done.code, 0, done.err);
       assert.match(done.out, /rows of 20.* sqlite\) are in the database\./);
       assert.match(done.out, /The key [0-9a-f]{8} is missing here: before the start/);
-      // by its name alone, where it was made; the service is running there
+      // by its name alone, where it was made, while the service runs there
       const again = await run(service.server.dataDir, 'restore', basename(file), '--force');
       assert.deepEqual([again.code, again.out], [1, '']);
       assert.match(again.err, /is in use; stop the service first/);

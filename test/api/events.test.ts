@@ -121,7 +121,7 @@ for (const { kind, skip } of databases()) {
       await theirs.next('a removal', ofDomain('domain.removed', gone));
       // all that came before is there, too: it comes in order
       assert.deepEqual(
-        // whatever they were told of the one that was given to them just now
+        // without events of the domain that was just granted to them
         theirs.told
           .filter(({ data }) => data.domain_id !== gone)
           .map((told) => [told.event, told.data.section ?? told.data.domain_id]),
@@ -140,7 +140,7 @@ for (const { kind, skip } of databases()) {
         ready(made(await service.server.as(login).post('/api/tokens', { name: 'ci', ...more })).token);
       const mine = await ready(service.token);
       const other = await addDomain(admin, account, `other-${kind}.example`, true);
-      // it is written down behind its answer
+      // the event is stored after the answer
       await mine.next('the new domain', ofDomain('domain.created', other));
       mine.close();
       await grant(db, team, other, 'read');
@@ -213,12 +213,12 @@ for (const { kind, skip } of databases()) {
       for (const stream of streams) stream.close();
     });
 
-    // SQLite has one writer at a time: nobody can be late
+    // SQLite has one writer at a time, so no commit can be late
     if (kind !== 'sqlite') {
       it('misses no event that is committed after a later one', async () => {
         const { last } = await ready(service.token);
         for (const stream of streams) stream.close();
-        // two replicas that write; the first has its numbers, and is late with its commit
+        // two replicas write; the first has its ids, and commits late
         const late = gate();
         const written = gate();
         const writer = (hold?: Promise<void>) => {
@@ -329,7 +329,7 @@ for (const { kind, skip } of databases()) {
                 for (let i = what === 'here' ? 0 : 1; i < 2; i++)
                   await stream.next(`${i} ${what}`, ofDomain('records.changed', shared));
               assert.deepEqual([here.told, there.told], [[], []]);
-              // the end of the process is that of its streams, and not held up by them
+              // streams end with the process, and do not delay its end
               assert.equal(await second.stop(), 0);
               await end(there);
               await addRecord(shared, `meanwhile-${redis}`);

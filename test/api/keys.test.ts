@@ -19,7 +19,7 @@ for (const { kind, skip } of databases()) {
     let host: ReturnType<typeof fork>;
     const keyFile = () => join(service.server.dataDir, 'secret.key');
     const keysOf = () => readFileSync(keyFile(), 'utf8').trim().split('\n');
-    /** A command in a process beside the service. */
+    /** Runs a command in a process besides the service. */
     const run = async (...args: string[]): Promise<string> => {
       host.send(args);
       const [{ code, out, err }] = (await once(host, 'message')) as [{ code: number; out: string; err: string }];
@@ -83,7 +83,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(keysOf().length, 2);
       assert.match(await run('keys'), /decrypts\n {4}nothing: it can be removed/);
 
-      // the old one is not needed any more, by the process that ran all the time nor by a fresh one
+      // neither the running process nor a new one needs the old key any more
       writeFileSync(keyFile(), `${keysOf()[0]}\n`);
       made(await admin.post(`/api/domains/${domain}/records`, { host: 'a', type: 'A', value: '192.0.2.1' }));
       done(await admin.get('/api/auth/me'));
@@ -97,7 +97,7 @@ for (const { kind, skip } of databases()) {
     });
 
     it('an interrupted rotation is continued without another key', async () => {
-      // the key came, and nothing else
+      // the new key was added, and nothing else happened
       writeFileSync(keyFile(), `${'f'.repeat(64)}\n${keysOf().join('\n')}\n`);
       const words = await run('rotate-key');
       assert.equal(keysOf().length, 2);
@@ -118,7 +118,7 @@ for (const { kind, skip } of databases()) {
       await run('rotate-jwt-key');
       done(await server.as(token).get('/api/auth/me'));
       done(await server.as(fresh).get('/api/auth/me'));
-      // re-encryption reaches those before, too
+      // older secrets are re-encrypted, too
       await run('rotate-key');
       done(await server.as(token).get('/api/auth/me'));
       const forged = `${token.slice(0, -2)}${token.endsWith('AA') ? 'BB' : 'AA'}`;

@@ -141,7 +141,7 @@ describe('attacks on the login', () => {
     await each(networks, 16, async (ip, i) => {
       const { status } = await attempt('ada', 'wrong', ip);
       seen.set(status, (seen.get(status) ?? 0) + 1);
-      // in the middle of it the owner comes from where the owner was before
+      // during the attack the owner signs in from a known network
       if (i === 250) inBetween = await attempt('ada', 'ada-secret', '203.0.113.9');
     });
     const counts = JSON.stringify([...seen]);
@@ -183,7 +183,7 @@ describe('attacks on the login', () => {
     const turned = answers.filter((answer) => answer.status === 429);
     assert.ok(turned.length > 0 && turned.length < 30, `${turned.length} of 30`);
     for (const answer of turned) assert.ok(Number(refused(answer, 429, 429001).headers.get('retry-after')) > 0);
-    // being turned away is no failure: nobody is locked by it
+    // a refused attempt is no failure, and locks nobody
     done(await attempt('ada', 'ada-secret', '10.200.0.1'));
   });
 

@@ -97,11 +97,11 @@ for (const { kind, skip } of databases()) {
       assert.equal((await login()).code, -2);
       const wrong = refused(await login({ totpCode: await codeOf(secondFactor.secret) }), 401, 401001);
       assert.match(wrong.msg, /was lost: use a recovery code/);
-      // of before: signed with a secret that is gone
+      // a token that was signed with the lost secret
       refused(await server.as(service.token).get('/api/auth/me'), 401, 401001);
       const [recoveryCode, other] = secondFactor.recovery as [string, string];
       const admin = server.as(done(await login({ recoveryCode })).token);
-      // a session alone puts no other app in its place
+      // a session alone cannot replace the authenticator app
       refused(await admin.post('/api/auth/2fa/setup'), 409, 409001);
       done(await admin.post('/api/auth/2fa/disable', { password: ADMIN.password, code: other }));
       done(await login());

@@ -30,7 +30,7 @@ describe('mail server settings', () => {
     certificates = makeCertificates();
     localhost = certificates.issue('localhost');
     elsewhere = certificates.issue('elsewhere.example');
-    // a process of its own: Node reads at its start whom it trusts
+    // a process of its own: Node reads its trusted authorities at the start
     service = await startProcess('sqlite', { NODE_EXTRA_CA_CERTS: localhost.ca, OUTBOUND_DENY: '192.0.2.0/24' });
     ({ db, close } = await openDatabase(service.databaseUrl, service.server.dataDir));
   });
@@ -156,7 +156,7 @@ describe('mail server settings', () => {
   it('answers although the server does not', async () => {
     const server = await startSmtp({ slow: 60_000 });
     started.push(server);
-    // in this process, where what ends the wait can be seen, and comes sooner
+    // in this process, where the time limit can be shortened
     const { timeout } = AbortSignal;
     const limits: number[] = [];
     const local = await startService('sqlite');

@@ -14,7 +14,7 @@ import { describeUnless } from '../support/suites.js';
 import { done, each, until } from '../support/world.js';
 
 const NEW_PASSWORD = 'a-wholly-new-one-417';
-// twice what a look at the outbox shows
+// twice the mails that are read at once
 const MANY = 16;
 
 for (const { kind, skip } of databases()) {
@@ -217,7 +217,7 @@ for (const { kind, skip } of databases()) {
 
   describeUnless(skip)(`outbox of mails of a process on ${kind}`, () => {
     let world: MailWorld;
-    // a process of its own: it crashes, and it ends in order
+    // a process of its own, which crashes and is stopped
     beforeAll(async () => {
       world = await startMailWorld(kind, startProcess);
     });
@@ -241,7 +241,7 @@ for (const { kind, skip } of databases()) {
         for (const username of names) await world.state(username, 'waiting');
         const { mails } = await world.up({ slow: 30 });
         await world.later();
-        // one more of each process, so that all look at the same moment
+        // one more mail from each process, so that all look at the same moment
         for (const _ of servers) names.push(await world.person());
         await Promise.all(servers.map((server, i) => world.ask(names[MANY + i] as string, server)));
         for (const username of names) await world.state(username, 'sent');

@@ -46,12 +46,12 @@ describe('channels of notices', () => {
 
   const put = (...channels: object[]) => service.admin.put(PATH, { channels });
   const set = async (...channels: object[]) => done(await put(...channels)).channels;
-  /** What is wrong: path and code of each. */
+  /** The path and code of each error. */
   const wrong = async (...channels: object[]) =>
     refused(await put(...channels), 400, 400001).data.errors.map(({ path, code }) => `${path} ${code}`);
   const test = async (id: string) => done(await service.admin.post(`${PATH}/${id}/test`));
 
-  /** Each type as a vendor documents it: its configuration, what makes it take a message, and what must arrive. */
+  /** Each type as its vendor documents it: its configuration, the answer that accepts, and the expected request. */
   const TYPES: Record<string, { config: () => object; takes: Answer; arrives(request: Received): void }> = {
     webhook: {
       config: () => ({ url: `${standIn.url}/in`, secret: SECRET }),
@@ -121,7 +121,7 @@ describe('channels of notices', () => {
     },
   };
 
-  /** Answers that mean: not taken, and what is told of them. Everything else of them must not be told. */
+  /** Answers that refuse, and what errors show of them; nothing else may be shown. */
   const REFUSALS: Record<string, [Answer, string][]> = {
     webhook: [
       [{ status: 500, body: 'a page of somebody else' }, 'HTTP 500'],
@@ -217,7 +217,7 @@ describe('channels of notices', () => {
     answers.push(await put({ ...hook, config: { url: `ftp://x/${KEY}`, secret: [SECRET] } }));
     answers.push(await put({ ...channels[1], config: { url: `http://10.0.0.1/${KEY}` } }));
     for (const { id, config } of [hook, ...channels]) {
-      // a vendor that repeats what it was sent
+      // a vendor that echoes its request
       const words = PLANTED.filter((secret) => JSON.stringify(config).includes(secret)).join();
       answer = { status: 500, body: { errmsg: words, description: words, msg: words, message: words } };
       answers.push(await test(id));
@@ -284,7 +284,7 @@ describe('channels of notices', () => {
     assert.deepEqual(await wrong({ ...chat, config: { url_set: false } }), ['channels.0.config.url_set read_only']);
     const [moved] = await set({ ...chat, config: { url: elsewhere, secret: null } });
     assert.deepEqual(moved?.config, { url_set: true, secret_set: false });
-    // a channel of another type, or another id, has nothing of it
+    // a channel of another type, or another id, gets no stored secret
     await set({ ...chat, config: { url, secret: SECRET } });
     assert.deepEqual(await wrong({ ...chat, type: 'slack', config: {} }), ['channels.0.config.url required']);
     assert.deepEqual(await wrong({ ...chat, id: 'other', config: {} }), ['channels.0.config.url required']);
@@ -373,7 +373,7 @@ describe('channels of notices', () => {
 
   it('a webhook gets the signed end of the audit log, and an export verifies against it', async () => {
     await set({ id: 'ends', type: 'webhook', name: 'x', config: { url: standIn.url }, events: ['audit.checkpoint'] });
-    // one is told every ten minutes, and with the first entry after a start
+    // a notice is sent every ten minutes, and with the first entry after a start
     const { server: former, databaseUrl, stop } = service;
     await former.stop();
     const server = await LocalServer.start({ DATABASE_URL: databaseUrl, ...ENV }, former.dataDir);

@@ -75,7 +75,7 @@ for (const { kind, skip } of databases()) {
       until(`${wanted} failures`, async () =>
         (await rows()).some(({ tries, error }) => tries >= wanted && error !== null),
       );
-    /** The waiting times pass. Only when nothing is on its way: `next_at` would be its lease. */
+    /** Makes all deliveries due. Only while none is in flight: its `next_at` would be its lease. */
     const later = async () => {
       await db.run("UPDATE deliveries SET next_at = ?, error = NULL WHERE state = 'waiting'", [now()]);
       await application()?.get(Events).emit('notice.queued');
@@ -136,7 +136,7 @@ for (const { kind, skip } of databases()) {
       }
       const [first, ...others] = await rows();
       assert.match(first?.error ?? '', /cannot be reached.*ECONNREFUSED/);
-      // what is behind the first waits without being tried
+      // deliveries behind the first one wait without a try
       assert.deepEqual(
         others.map(({ tries }) => tries),
         [0, 0],
@@ -164,7 +164,7 @@ for (const { kind, skip } of databases()) {
       for (const text of ['one', 'two', 'three']) await tell(text);
       await until('the live one has all', async () => live.requests.length === 3);
       assert.deepEqual(textsOf(live.requests), ['one', 'two', 'three']);
-      // the others are still at their first, and none has failed
+      // the other channels are still at their first try, and none has failed
       await until('all dead ones hang', async () => dead.requests.length === 10);
       assert.equal((await rows()).filter(({ error }) => error !== null).length, 0);
       release();
@@ -183,14 +183,14 @@ for (const { kind, skip } of databases()) {
         await failures(tries);
         return Date.parse((await rows())[0]?.next_at ?? '') - Date.now();
       };
-      // our own time would be 12 s
+      // the default delay would be 12 s
       assert.ok((await waits(1)) < 10_000);
-      // an HTTP date; our own time would be two minutes
+      // an HTTP date; the default delay would be two minutes
       header = new Date(Date.now() + 600_000).toUTCString();
       await db.run('UPDATE deliveries SET tries = 2');
       await later();
       assert.ok((await waits(3)) > 300_000);
-      // one that asks for a moment again and again is not believed for ever
+      // short waits are not honoured for ever
       header = '1';
       await db.run('UPDATE deliveries SET tries = 5');
       await later();
@@ -420,7 +420,7 @@ for (const { kind, skip } of databases()) {
       await Promise.all([unused.tell(), unused.tell()]);
       await unused.tell();
       await until('its disuse', async () => standIn.requests.length === 3);
-      // it is used, and falls out of use again
+      // the token is used, and becomes unused again
       await age('unused_told_at', 200);
       await age('last_used_at', 91);
       await unused.tell();

@@ -82,7 +82,7 @@ for (const { kind, skip } of databases()) {
         ['general', ['base_url'], true],
       );
 
-      // one who sends back what was shown changes nothing; a super administrator confirms by saving
+      // sending back what was shown changes nothing; a super administrator confirms by saving
       const shown = done(await deputy.get('/api/settings'));
       assert.deepEqual(done(await deputy.put('/api/settings', shown)), shown);
       done(await deputy.put('/api/settings', { base_url: null }));
@@ -153,14 +153,14 @@ for (const { kind, skip } of databases()) {
       const { browser, query } = await begin();
       done(await browser.finish(query));
 
-      // what decides nothing does not wait; what does ends a sign-in that is under way
+      // unguarded fields do not wait; guarded ones end a pending sign-in
       assert.equal((await put(deputy, { providers: [{ ...bare, name: 'Company' }] })).confirmed, true);
       const under = await begin();
       const changed = await put(deputy, { providers: [{ ...bare, client_id: 'another' }] });
       assert.deepEqual(confirmation(changed), [false, ['corp.client_id']]);
       refused(await under.browser.finish(under.query), 401, 401001);
       assert.deepEqual(await offered(), []);
-      // gone and back is new
+      // a provider that is removed and added again is new
       await put(deputy, { providers: [] });
       assert.deepEqual((await put(deputy, { providers: [corp] })).waiting, ['corp.issuer', 'corp.client_id']);
       assert.deepEqual(confirmation(await put(admin, { providers: [bare] })), [true, []]);

@@ -22,7 +22,7 @@ function choice(kind: Kind, url: string | null, more: object = {}) {
 for (const { kind, skip } of databases()) {
   describeUnless(skip)(`setup on ${kind}`, () => {
     let server: Server;
-    /** whoever became the administrator */
+    /** the user who became the administrator */
     let winner: string;
     let database: { url: string; drop(): Promise<void> } | null = null;
     const body = (more = {}) => choice(kind, database?.url ?? null, more);
@@ -108,7 +108,7 @@ for (const { kind, skip } of databases()) {
     it('survives a restart: same users, same signing secret, nothing to choose', async () => {
       const token = await server.login({ ...ADMIN, username: winner });
       await server.stop();
-      // a process of its own: nothing of the first one is left but what is stored
+      // a new process: only stored state is left of the first one
       server = await ServerProcess.start({}, server.dataDir);
       assert.equal(done(await server.call('GET', '/api/auth/me', undefined, token)).username, winner);
       refused(await post('admin', ADMIN), 403, 403001);
@@ -168,7 +168,7 @@ for (const { kind, skip } of databases()) {
 
 describe('setup of the embedded database', () => {
   const servers: Server[] = [];
-  /** nothing is ever chosen here */
+  /** no database is ever chosen here */
   let empty: Server;
   const start = async (env: Record<string, string> = {}, dataDir?: string) => {
     const server = await LocalServer.start(env, dataDir);
@@ -293,7 +293,7 @@ describe('setup of the embedded database', () => {
   });
 
   it('restricts its files to their owner, existing ones, too', async () => {
-    // a process, since it is killed: after an orderly end there is no journal
+    // a process that is killed: after a regular stop there is no journal
     const server = await ServerProcess.start({ ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password });
     servers.push(server);
     const modes = () =>

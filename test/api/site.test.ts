@@ -41,7 +41,7 @@ describe('the first requests of a page', () => {
     done(await admin.put('/api/settings/oauth', { enabled: true, providers: [provider] }));
     const { sign_in, name, registration_enabled } = done(await server.call('GET', '/api/site'));
     assert.deepEqual([name, registration_enabled], ['Names', true]);
-    // browsers know no passkeys at an address of numbers
+    // browsers allow no passkeys at an IP address
     assert.deepEqual(sign_in, { password: true, passkeys: false, oauth: [{ key: 'corp', name: 'Corp' }] });
   });
 

@@ -73,7 +73,7 @@ for (const { kind, skip } of databases()) {
         const { synced_at: after } = done(await admin.get(`/api/domains/${domain}`));
         return after !== before && after !== null;
       });
-      // as a process leaves it that died behind the first of two domains
+      // as a process leaves it that died after the first of two domains
       const second = await addDomain(admin, account, 'second.example', true);
       const { db, close } = await openDatabase(service.databaseUrl, service.server.dataDir);
       const progress = JSON.stringify({ domains: 2, done: 1, failed: 0, last: domain });

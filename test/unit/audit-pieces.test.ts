@@ -19,7 +19,7 @@ describe('days of a time zone', () => {
       ['2026-01-15', 'Pacific/Kiritimati', '2026-01-14T10:00:00.000Z'],
       ['2026-01-15', 'Pacific/Niue', '2026-01-15T11:00:00.000Z'],
       ['2026-01-15', 'Asia/Kathmandu', '2026-01-14T18:15:00.000Z'],
-      // clocks went from 24:00 of the day before to 01:00
+      // clocks went from midnight to 01:00
       ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00.000Z'],
       ['2024-03-31', 'Asia/Beirut', '2024-03-30T22:00:00.000Z'],
     ];

@@ -31,7 +31,7 @@ describe('audit entries of anonymous callers', () => {
     log = new StrangersLog(audit);
   });
   afterEach(() => void jest.useRealTimers());
-  /** Lets time pass, and what it sets off come to an end. */
+  /** Lets time pass, and waits for what its timers start. */
   const wait = async (ms: number) => {
     jest.advanceTimersByTime(ms);
     for (let i = 0; i < 20; i++) await Promise.resolve();
