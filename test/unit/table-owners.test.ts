@@ -35,7 +35,7 @@ const READS: Record<string, Record<string, string>> = {
     passkeys: 'whether there is one to be shown as second factor; that room stands on this one',
   },
   'auth/sessions/sessions.service.ts': { users: 'the networks of a name, in one statement whether it is known or not' },
-  'auth/sessions/ways-in.ts': {
+  'auth/sessions/sign-in-methods.ts': {
     users: 'whether a way in is left is one statement under the lock of the user',
     passkeys: 'the same; that room stands on this one',
     identities: 'the same; that room stands on this one',

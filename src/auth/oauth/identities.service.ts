@@ -6,7 +6,7 @@ import { now } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { Db, isDuplicate } from '../../database/db.js';
 import { UsersService } from '../../users/users.service.js';
-import { WaysIn } from '../sessions/ways-in.js';
+import { SignInMethods } from '../sessions/sign-in-methods.js';
 import type { Person } from './claims.js';
 import type { BoundIdentity } from './oauth.dto.js';
 
@@ -21,7 +21,7 @@ export class IdentitiesService {
   constructor(
     private readonly db: Db,
     private readonly users: UsersService,
-    private readonly waysIn: WaysIn,
+    private readonly signInMethods: SignInMethods,
     private readonly audit: AuditService,
   ) {}
 
@@ -104,7 +104,7 @@ export class IdentitiesService {
       );
       const sql = 'DELETE FROM identities WHERE user_id = ? AND provider = ?';
       if (!bound || !(await this.db.run(sql, [userId, provider], manager))) throw errors.notFound('Such a binding');
-      await this.waysIn.assertLeft(manager, userId);
+      await this.signInMethods.assertLeft(manager, userId);
       const target = { type: 'user', id: userId, name: username };
       await this.audit.write(manager, caller, { action: 'oauth.unbind', target, before: { provider, ...bound } });
     });

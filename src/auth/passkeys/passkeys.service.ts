@@ -13,7 +13,7 @@ import type { User } from '../../users/user.entity.js';
 import { UsersService } from '../../users/users.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { WaysIn } from '../sessions/ways-in.js';
+import { SignInMethods } from '../sessions/sign-in-methods.js';
 import { registrationJson } from './credential-json.js';
 import { Passkey } from './passkey.entity.js';
 import type { PasskeyCreated, PasskeyRegistration, PasskeyStart, PasskeyView } from './passkeys.dto.js';
@@ -57,7 +57,7 @@ export class PasskeysService {
     private readonly users: UsersService,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
-    private readonly ways: WaysIn,
+    private readonly signInMethods: SignInMethods,
     private readonly settings: SettingsService,
     private readonly sessions: SessionsService,
     private readonly audit: AuditService,
@@ -130,7 +130,7 @@ export class PasskeysService {
     await this.db.transaction(async (manager) => {
       const before = await this.own(manager, id, userId);
       await this.db.run('DELETE FROM passkeys WHERE id = ?', [id], manager);
-      await this.ways.assertLeft(manager, userId);
+      await this.signInMethods.assertLeft(manager, userId);
       if (!(await this.of(userId, manager)).length) await this.sessions.forget(manager, userId, ['passkey']);
       const target = { type: 'passkey', id, name: before.name };
       await this.audit.write(manager, caller, { action: 'passkey.delete', target, before });

@@ -7,10 +7,10 @@ import { Refusals } from './refusals.service.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsService } from './sessions.service.js';
 import { SignIn } from './sign-in.service.js';
+import { SignInMethods } from './sign-in-methods.js';
 import { SigningKey } from './signing-key.js';
-import { WaysIn } from './ways-in.js';
 
-const SERVICES = [SessionsService, ChallengesService, SigningKey, SignIn, Refusals, WaysIn];
+const SERVICES = [SessionsService, ChallengesService, SigningKey, SignIn, Refusals, SignInMethods];
 
 @Module({
   imports: [JwtModule.register({}), LimitsModule, UsersModule],

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
 import { ChallengesService } from '../../auth/sessions/challenges.service.js';
 import { SessionsService } from '../../auth/sessions/sessions.service.js';
-import { WaysIn } from '../../auth/sessions/ways-in.js';
+import { SignInMethods } from '../../auth/sessions/sign-in-methods.js';
 import { type Caller, Role } from '../../common/access.js';
 import { allOf, errors } from '../../common/errors.js';
 import { assertUnchanged, same } from '../../common/read-only.js';
@@ -43,7 +43,7 @@ export class UserAdministration {
     private readonly users: UsersService,
     private readonly sessions: SessionsService,
     private readonly challenges: ChallengesService,
-    private readonly ways: WaysIn,
+    private readonly signInMethods: SignInMethods,
     private readonly holdings: HoldingsService,
     private readonly audit: AuditService,
   ) {
@@ -120,7 +120,7 @@ export class UserAdministration {
     return this.changing(id, async (manager) => {
       const user = await this.find(manager, id);
       const revoked = await this.holdings.revoke(manager, id, second_factor);
-      if (user.role === Role.Super && !(await this.ways.hasSome(manager, Role.Super)))
+      if (user.role === Role.Super && !(await this.signInMethods.hasSome(manager, Role.Super)))
         throw errors.conflict('No active super administrator would have a way to sign in; set a password first');
       const entry = { action: 'user.revoke_all', target: target(user), after: revoked };
       await this.audit.write(manager, caller, entry);

@@ -12,7 +12,7 @@ const HAS_WAY_IN = `(u.password_hash <> '' OR EXISTS (SELECT 1 FROM passkeys p W
 
 /** How users can sign in: with a password, passkeys, identities at providers. */
 @Injectable()
-export class WaysIn {
+export class SignInMethods {
   constructor(
     private readonly db: Db,
     private readonly users: UsersService,
