@@ -9,7 +9,7 @@ import { assertUnchanged } from '../common/read-only.js';
 import { Db } from '../database/db.js';
 import { listRows } from '../database/lists.js';
 import { type LimitRule, LimitsService } from '../limits/limits.service.js';
-import { UsersService } from '../users/users.service.js';
+import { UsersRepository } from '../users/users.repository.js';
 import type { MemberInput, MemberRole, MemberView } from './team.dto.js';
 import { TeamMember } from './team.entity.js';
 import { assertRight, TeamsService } from './teams.service.js';
@@ -37,7 +37,7 @@ const target = (member: MemberView) => ({ type: 'member', id: member.user_id, na
 export class MembersService {
   constructor(
     private readonly db: Db,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly teams: TeamsService,
     private readonly limits: LimitsService,
     private readonly audit: AuditService,
@@ -75,7 +75,7 @@ export class MembersService {
     }
     return this.teams.change(caller, teamId, need, async (manager, team) => {
       // the user may be deleted or disabled at this moment
-      const user = await this.users.lockActive(manager, by);
+      const user = await this.users.lockActive(by, manager);
       if (!user) throw errors.field(field, 'is no active user', 'choice');
       const { id: user_id, username, nickname } = user;
       if (await this.find(manager, teamId, user_id)) throw errors.taken(field, 'is a member of the team already');

@@ -9,8 +9,9 @@ import { judgeRecord, type Verdict } from '../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
+import { UsersRepository } from '../users/users.repository.js';
 import type { ExplainInput, Explanation } from './token.dto.js';
-import { HAS_FACTOR, judgeToken, lacksFactor, SELECT_TOKEN, type TokenRow, tokenPrincipal } from './token-access.js';
+import { judgeToken, lacksFactor, SELECT_TOKEN, type TokenRow, tokenPrincipal } from './token-access.js';
 
 /** The scope that a route for this action demands. */
 const scopeFor = (action: ExplainInput['action']) => (action === 'read' ? 'records:read' : 'records:write');
@@ -20,6 +21,7 @@ const scopeFor = (action: ExplainInput['action']) => (action === 'read' ? 'recor
 export class ExplainService {
   constructor(
     private readonly db: Db,
+    private readonly users: UsersRepository,
     private readonly policy: DomainPolicy,
     private readonly settings: SettingsService,
   ) {}
@@ -42,10 +44,7 @@ export class ExplainService {
 
   /** What a user may do when signed in. @throws AppError 400001, 404001 */
   async ofUser(id: number, question: ExplainInput): Promise<Explanation> {
-    const user = await this.db.row<{ username: string; role: Role; status: number; has_factor: number }>(
-      `SELECT u.username, u.role, u.status, ${HAS_FACTOR} AS has_factor FROM users u WHERE u.id = ?`,
-      [id],
-    );
+    const user = await this.users.standingWithFactor(id);
     if (!user) throw errors.notFound('User');
     const { username, role } = user;
     if (user.status !== 1) return { allowed: false, reason: 'The user is disabled', rule: null, source: 'creator' };

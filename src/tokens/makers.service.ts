@@ -6,10 +6,11 @@ import type { Maker } from '../common/maker.js';
 import { Db } from '../database/db.js';
 import { type DomainAccess, WRITE } from '../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
-import { Mailer, type Reader } from '../notifications/mailer.service.js';
+import { Mailer } from '../notifications/mailer.service.js';
 import { Notices } from '../notifications/notices.service.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
+import { UsersRepository } from '../users/users.repository.js';
 import { SELECT_TOKEN, type TokenRow, tokenEnd, tokenPrincipal } from './token-access.js';
 
 /** What is held since the right of its maker ended, as its owner and the administrators are told. */
@@ -32,6 +33,7 @@ const NOBODY = 'nobody is known who made it';
 export class Makers {
   constructor(
     private readonly db: Db,
+    private readonly users: UsersRepository,
     private readonly policy: DomainPolicy,
     private readonly notices: Notices,
     private readonly mailer: Mailer,
@@ -41,10 +43,7 @@ export class Makers {
   /** Whom a maker speaks for now; or why for nobody any more, in words. */
   async principal({ maker_id, maker_token_id }: Maker): Promise<Principal | string> {
     if (maker_id === null) return NOBODY;
-    const user = await this.db.row<{ username: string; role: number; status: number }>(
-      'SELECT username, role, status FROM users WHERE id = ?',
-      [maker_id],
-    );
+    const user = await this.users.standing(maker_id);
     if (!user) return 'the user who made it was deleted';
     const { username, role, status } = user;
     if (status !== 1) return `the user ${username}, who made it, is disabled`;
@@ -96,12 +95,7 @@ export class Makers {
     await this.notices.tell(manager, { event: 'rights.ended', text, domain, details });
     const { enabled, host } = await this.settings.read('smtp', manager);
     if (!enabled || !host) return;
-    const readers = await this.db.rows<{ email: string } & Reader>(
-      `SELECT email, language, timezone FROM users
-        WHERE status = 1 AND email IS NOT NULL AND (role >= ? OR id = ?) ORDER BY id`,
-      [Role.Admin, owner ?? 0],
-      manager,
-    );
+    const readers = await this.users.readers(owner ?? 0, manager);
     const values = { event: 'rights.ended', text, domain: domain ?? '', time: now() };
     for (const { email, ...reader } of readers) await this.mailer.queue(manager, email, 'notice', reader, values);
   }

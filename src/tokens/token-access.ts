@@ -5,6 +5,7 @@ import { rulesFrom } from '../common/compiled-rules.js';
 import type { Verdict } from '../domains/access-rights.js';
 import { securityFrom } from '../settings/documents.js';
 import type { SecuritySettings } from '../settings/settings.dto.js';
+import { HAS_FACTOR } from '../users/users.repository.js';
 
 /** A token with its creator, as one query reads them. */
 export interface TokenRow {
@@ -30,10 +31,6 @@ export interface TokenRow {
   has_factor: boolean | number;
   security: string | null;
 }
-
-/** Whether the user `u` has an authenticator app or a passkey, as 1 or 0. */
-export const HAS_FACTOR =
-  'CASE WHEN u.totp_enabled OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id) THEN 1 ELSE 0 END';
 
 /** SELECT of a `TokenRow`; a WHERE follows. */
 export const SELECT_TOKEN = `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.allowed_services, t.allowed_cidrs, t.rules,

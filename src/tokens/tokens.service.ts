@@ -15,7 +15,7 @@ import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
-import { UsersService } from '../users/users.service.js';
+import { UsersRepository } from '../users/users.repository.js';
 import { presetRules } from './presets.js';
 import { assertRules } from './rule-checks.js';
 import type { GrantableDomain, TokenCreated, TokenInput, TokenSelf, TokenUseView, TokenView } from './token.dto.js';
@@ -75,7 +75,7 @@ export class TokensService implements OnModuleInit {
   constructor(
     @InjectRepository(ApiToken) private readonly tokens: Repository<ApiToken>,
     private readonly db: Db,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly domains: DomainsService,
     private readonly events: Events,
     private readonly jobs: Jobs,
@@ -151,7 +151,7 @@ export class TokensService implements OnModuleInit {
     };
     return this.db.transaction(async (manager) => {
       // parallel creations would all count before any of them inserts
-      await this.users.lock(manager, me.userId);
+      await this.users.lock(me.userId, manager);
       // a session that was ended meanwhile must leave nothing behind
       if (!(await this.db.row('SELECT id FROM sessions WHERE id = ?', [me.sessionId], manager)))
         throw errors.unauthenticated('Your session has ended; sign in again');

@@ -1,10 +1,6 @@
 import type { UserView } from './user.dto.js';
 import type { User } from './user.entity.js';
 
-/** What `userView` is made of, for queries over `users`. */
-export const USER_COLUMNS =
-  'id, username, nickname, email, role, status, totp_enabled, language, created_at, last_login_at';
-
 /** The user object of login answers, `GET /api/auth/me` and `/api/users`. */
 export const userView = (user: User): UserView => ({
   id: user.id,

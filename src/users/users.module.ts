@@ -1,5 +1,8 @@
 import { Module } from '@nestjs/common';
+import { UsersRepository } from './users.repository.js';
 import { UsersService } from './users.service.js';
 
-@Module({ providers: [UsersService], exports: [UsersService] })
+const PROVIDERS = [UsersRepository, UsersService];
+
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class UsersModule {}

@@ -35,11 +35,6 @@ const READS: Record<string, Record<string, string>> = {
     passkeys: 'whether there is one to be shown as second factor; that room stands on this one',
   },
   'auth/sessions/sessions.service.ts': { users: 'the networks of a name, in one statement whether it is known or not' },
-  'auth/sessions/sign-in-methods.ts': {
-    users: 'whether a way in is left is one statement under the lock of the user',
-    passkeys: 'the same; that room stands on this one',
-    identities: 'the same; that room stands on this one',
-  },
   'database/installation.ts': { jobs: 'whether somebody works on this database; jobs stand on it' },
   'delegation/delegations.repository.ts': {
     domains: 'the names of those that are due, also of those that were never checked',
@@ -71,21 +66,21 @@ const READS: Record<string, Record<string, string>> = {
   'teams/members.service.ts': { users: 'members are listed, sorted and searched by their names' },
   'teams/teams.service.ts': { dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams' },
   'tokens/explain.service.ts': {
-    users: 'the person and the second factor in one row, as the strategy reads them',
     identities: 'whether a sign-in elsewhere counts as a second factor; that room stands on this one',
     domains: 'what gives a right on a domain, in words',
     domain_permissions: 'the same',
     teams: 'the same',
     team_members: 'the same',
   },
-  'tokens/makers.service.ts': { users: 'a maker as it is now; and the addresses of those who are told' },
   'tokens/token-access.ts': {
     users: 'a token, its creator and the settings are one statement for each request',
-    passkeys: 'the same',
     settings: 'the same',
   },
   'tokens/tokens.service.ts': { sessions: 'that the session lives still, in the transaction that makes a token' },
-  'users/administration/user-administration.service.ts': { users: 'the list of users, which is this room’s task' },
+  'users/users.repository.ts': {
+    passkeys: 'whether a sign-in method is left is one statement under the lock of the user; passkeys stand on users',
+    identities: 'the same; identities stand on users',
+  },
 };
 
 /** A file, by its path in src/, and its text. */

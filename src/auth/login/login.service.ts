@@ -9,7 +9,8 @@ import { SettingsService } from '../../settings/settings.service.js';
 import { assertRoom, hashPassword, isToBeRenewed, passwordMatches } from '../../users/passwords.js';
 import type { UserView } from '../../users/user.dto.js';
 import type { User } from '../../users/user.entity.js';
-import { UsersService } from '../../users/users.service.js';
+import { userView } from '../../users/user-view.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { Attempts } from '../password/attempts.service.js';
 import { CodeCheck, codeKind } from '../second-factor/code-check.service.js';
 import { assertNetwork } from '../sessions/network.js';
@@ -27,7 +28,7 @@ export class LoginService {
     private readonly attempts: Attempts,
     private readonly codes: CodeCheck,
     private readonly signIn: SignIn,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly sessions: SessionsService,
     private readonly key: SigningKey,
     private readonly settings: SettingsService,
@@ -67,9 +68,9 @@ export class LoginService {
   /** The signed-in user as stored now. */
   async me(caller: Caller): Promise<UserView> {
     const { userId, role } = signedIn(caller);
-    const user = await this.users.view(userId);
+    const user = await this.users.shown(userId);
     if (!user) throw errors.unauthenticated('Invalid token');
-    return { ...user, role };
+    return { ...userView(user), role };
   }
 
   /** Ends the session of this request; its JWT is worth nothing from then on, on every replica. */

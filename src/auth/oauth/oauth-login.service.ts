@@ -4,7 +4,7 @@ import type { Caller } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { userPrincipal } from '../../users/user-principal.js';
-import { UsersService } from '../../users/users.service.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { CodeCheck, codeKind } from '../second-factor/code-check.service.js';
 import { FreshnessService } from '../second-factor/freshness.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
@@ -32,7 +32,7 @@ interface Asked {
 @Injectable()
 export class OauthLogin {
   constructor(
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly sessionStart: SignIn,
     private readonly refusals: Refusals,
     private readonly codes: CodeCheck,

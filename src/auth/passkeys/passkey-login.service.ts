@@ -4,7 +4,7 @@ import { now } from '../../common/clock.js';
 import { log } from '../../common/logger.js';
 import { Db } from '../../database/db.js';
 import type { User } from '../../users/user.entity.js';
-import { UsersService } from '../../users/users.service.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { assertionJson } from './credential-json.js';
 import { Passkey } from './passkey.entity.js';
@@ -26,7 +26,7 @@ export type PasskeyLogin = { user: User } | { refused: string; name: string };
 export class PasskeyLoginService {
   constructor(
     private readonly db: Db,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
   ) {}

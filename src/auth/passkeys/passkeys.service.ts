@@ -10,7 +10,7 @@ import { log } from '../../common/logger.js';
 import { Db, isDuplicate } from '../../database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { User } from '../../users/user.entity.js';
-import { UsersService } from '../../users/users.service.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { SignInMethods } from '../sessions/sign-in-methods.js';
@@ -54,7 +54,7 @@ const view = ({ id, name, transports, backed_up, created_at, last_used_at }: Pas
 export class PasskeysService {
   constructor(
     private readonly db: Db,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
     private readonly signInMethods: SignInMethods,
@@ -179,7 +179,7 @@ export class PasskeysService {
     me: Principal,
   ): Promise<PasskeyCreated> {
     // of two at once the second counts the first
-    await this.users.lock(manager, me.userId);
+    await this.users.lock(me.userId, manager);
     const names = (await this.of(me.userId, manager)).map(({ name }) => name);
     assertMayAdd(me, names.length);
     // a session that was ended while the ceremony ran leaves no passkey behind

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
-import { type Caller } from '../../common/access.js';
+import { type Caller, Role } from '../../common/access.js';
 import { networkOf } from '../../common/cidr.js';
 import { now } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
@@ -10,7 +10,7 @@ import { Mailer } from '../../notifications/mailer.service.js';
 import { Notices } from '../../notifications/notices.service.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { UsersService } from '../../users/users.service.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { Refusals } from '../sessions/refusals.service.js';
 
 /** Attempts on one name from one network: others' failures never lock the owner out. */
@@ -30,7 +30,7 @@ export class Attempts {
   constructor(
     private readonly limits: LimitsService,
     private readonly refusals: Refusals,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly settings: SettingsService,
     private readonly mailer: Mailer,
     private readonly notices: Notices,
@@ -73,7 +73,9 @@ export class Attempts {
 
   /** The limit of a name: what an administrator set locks no super administrator. */
   private async limitOf(username: string): Promise<LoginLimit> {
-    return (await this.settings.securityFor(await this.users.roleOf(username))).login_limit;
+    // the name need not be anybody's
+    const role = (await this.users.roleOf(username)) ?? Role.User;
+    return (await this.settings.securityFor(role)).login_limit;
   }
 
   /** Logs the lock, and tells the owner: not waited for, or known names would take longer than unknown ones. */

@@ -10,6 +10,7 @@ import { Mailer } from '../../notifications/mailer.service.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { hashingFor, hashPassword, passwordMatches } from '../../users/passwords.js';
 import type { User } from '../../users/user.entity.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { UsersService } from '../../users/users.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { Refusals } from '../sessions/refusals.service.js';
@@ -37,7 +38,8 @@ export class PasswordService {
     private readonly attempts: Attempts,
     private readonly refusals: Refusals,
     private readonly sessions: SessionsService,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
+    private readonly usersService: UsersService,
     private readonly challenges: ChallengesService,
     private readonly limits: LimitsService,
     private readonly settings: SettingsService,
@@ -74,7 +76,7 @@ export class PasswordService {
     password_hash: string,
     { action, actor, keepSession = null }: Change,
   ): Promise<void> {
-    await this.users.update(manager, id, { password_hash });
+    await this.users.update(id, { password_hash }, manager);
     const sessions_ended = await this.sessions.endAll(manager, id, keepSession);
     const target = { type: 'user', id, name: username };
     await this.audit.write(manager, actor, { action, target, after: { sessions_ended } });
@@ -85,7 +87,7 @@ export class PasswordService {
     const user = await this.confirm(caller, old_password, 'old_password');
     // a first one is a way in for good: not for whoever finds an old session open
     if (!user.password_hash) await this.sessions.assertFresh(caller, 'Sign in again to set your first password');
-    await this.users.assertGoodPassword(user, new_password, 'new_password');
+    await this.usersService.assertGoodPassword(user, new_password, 'new_password');
     const hash = await hashPassword(new_password, hashingFor(caller));
     const change: Change = { action: 'auth.password', actor: caller, keepSession: signedIn(caller).sessionId };
     await this.db.transaction((manager) => this.set(manager, user, hash, change));
@@ -113,7 +115,7 @@ export class PasswordService {
         'wrong reset token',
         'The token is wrong, used, or older than 30 minutes',
       );
-    await this.users.assertGoodPassword(user, password, 'password');
+    await this.usersService.assertGoodPassword(user, password, 'password');
     const hash = await hashPassword(password, { friend: true, user: user.id });
     await this.db.transaction(async (manager) => {
       if (!(await this.challenges.take('reset', token, manager)))

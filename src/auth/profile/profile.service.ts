@@ -9,7 +9,7 @@ import { Db, isDuplicate } from '../../database/db.js';
 import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
 import { Mailer } from '../../notifications/mailer.service.js';
 import type { User } from '../../users/user.entity.js';
-import { UsersService } from '../../users/users.service.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { ProfileInput, ProfileView } from './profile.dto.js';
@@ -33,7 +33,7 @@ const view = (user: User): ProfileView => ({
 export class ProfileService {
   constructor(
     private readonly db: Db,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly challenges: ChallengesService,
     private readonly limits: LimitsService,
     private readonly sessions: SessionsService,
@@ -68,7 +68,7 @@ export class ProfileService {
     }
     try {
       await this.db.transaction(async (manager) => {
-        if (Object.keys(changes).length) await this.users.update(manager, user.id, changes);
+        if (Object.keys(changes).length) await this.users.update(user.id, changes, manager);
         if (changes.email_key !== undefined) {
           await this.challenges.drop('email-code', user.id, manager);
           // a link that was mailed to the old address is worth nothing any more

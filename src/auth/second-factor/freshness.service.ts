@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, signedIn } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
-import { UsersService } from '../../users/users.service.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { PasswordService } from '../password/password.service.js';
 import { SessionsService, showedSecondFactor } from '../sessions/sessions.service.js';
 import { CodeCheck } from './code-check.service.js';
@@ -11,7 +11,7 @@ import type { Proof } from './second-factor.dto.js';
 @Injectable()
 export class FreshnessService {
   constructor(
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly passwords: PasswordService,
     private readonly codes: CodeCheck,
     private readonly sessions: SessionsService,

@@ -12,7 +12,7 @@ import type { SecretBox } from '../../config/secret-box.js';
 import { Db } from '../../database/db.js';
 import { SEALED_HEAD, SealedValues } from '../../database/sealed-values.js';
 import { SettingsService } from '../../settings/settings.service.js';
-import { UsersService } from '../../users/users.service.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { PasswordService } from '../password/password.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import type { TotpSetup } from './second-factor.dto.js';
@@ -39,7 +39,7 @@ export class SecondFactorService {
     private readonly audit: AuditService,
     private readonly settings: SettingsService,
     private readonly sessions: SessionsService,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly passwords: PasswordService,
     @Inject(SECRET_BOX) private readonly box: SecretBox,
     sealed: SealedValues,
@@ -132,7 +132,7 @@ export class SecondFactorService {
         manager,
       );
       if (!changed) throw errors.conflict('The enrolment was begun anew; use its newest seed');
-      await this.users.setTotp(manager, userId, true);
+      await this.users.setTotp(userId, true, manager);
       await this.sessions.showed(manager, sessionId, 'totp');
       await this.storeCodes(manager, userId, codes);
       const target = { type: 'user', id: userId, name: username };
@@ -162,7 +162,7 @@ export class SecondFactorService {
   async remove(manager: EntityManager, userId: number): Promise<boolean> {
     const removed = await this.db.run('DELETE FROM second_factors WHERE user_id = ?', [userId], manager);
     await this.db.run('DELETE FROM recovery_codes WHERE user_id = ?', [userId], manager);
-    await this.users.setTotp(manager, userId, false);
+    await this.users.setTotp(userId, false, manager);
     await this.sessions.forget(manager, userId, ['totp', 'recovery']);
     return removed > 0;
   }

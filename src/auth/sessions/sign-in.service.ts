@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
 import type { Caller } from '../../common/access.js';
+import { now } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { Db } from '../../database/db.js';
 import { logins } from '../../metrics/metrics.js';
@@ -10,7 +11,7 @@ import { SettingsService } from '../../settings/settings.service.js';
 import type { User } from '../../users/user.entity.js';
 import { userPrincipal } from '../../users/user-principal.js';
 import { userView } from '../../users/user-view.js';
-import { UsersService } from '../../users/users.service.js';
+import { UsersRepository } from '../../users/users.repository.js';
 import { assertNetwork } from './network.js';
 import { Refusals } from './refusals.service.js';
 import type { LoginResult } from './sessions.dto.js';
@@ -23,7 +24,7 @@ export class SignIn {
   constructor(
     private readonly db: Db,
     private readonly key: SigningKey,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
     private readonly sessions: SessionsService,
     private readonly refusals: Refusals,
     private readonly settings: SettingsService,
@@ -44,8 +45,9 @@ export class SignIn {
     const mails = Boolean(user.email) && (await this.mailer.enabled());
     const { session, at } = await this.db.transaction(async (manager) => {
       // locks: whoever revokes all at this moment comes before, or after, and ends this session
-      const at = await this.users.touchLogin(manager, user);
-      if (!at) throw errors.unauthenticated('The account was changed at this moment; sign in again');
+      const at = now();
+      if (!(await this.users.storeLogin(user, at, manager)))
+        throw errors.unauthenticated('The account was changed at this moment; sign in again');
       const known = !mails || (await this.knowsDevice(user, caller.userAgent, manager));
       const created = await this.sessions.create(manager, user.id, caller, amr, security.session);
       caller.principal = userPrincipal(user, created.id);

@@ -3,35 +3,19 @@ import type { EntityManager } from 'typeorm';
 import { AuditService } from '../../audit/audit.service.js';
 import { ChallengesService } from '../../auth/sessions/challenges.service.js';
 import { SessionsService } from '../../auth/sessions/sessions.service.js';
-import { SignInMethods } from '../../auth/sessions/sign-in-methods.js';
 import { type Caller, Role } from '../../common/access.js';
 import { allOf, errors } from '../../common/errors.js';
 import { assertUnchanged, same } from '../../common/read-only.js';
 import { alsoJudge } from '../../common/validation.js';
 import { Db, isDuplicate } from '../../database/db.js';
-import { type ListSql, listRows } from '../../database/lists.js';
 import { hashingFor, hashPassword } from '../passwords.js';
 import { type UserView } from '../user.dto.js';
 import type { User } from '../user.entity.js';
-import { USER_COLUMNS, userView } from '../user-view.js';
+import { userView } from '../user-view.js';
+import { UsersRepository } from '../users.repository.js';
 import { UsersService } from '../users.service.js';
 import { HoldingsService } from './holdings.service.js';
 import { type Revoked, type RevokeInput, UserInput, UserPatch, type UserQuery, type UserUpdated } from './users.dto.js';
-
-const LIST: Omit<ListSql, 'where' | 'values'> = {
-  columns: USER_COLUMNS,
-  from: 'users',
-  sorts: {
-    id: 'id',
-    username: 'username_key',
-    created_at: 'created_at',
-    // null comes first here and last there
-    last_login_at: `COALESCE(last_login_at, '')`,
-  },
-  fallback: 'id',
-  id: 'id',
-  search: ['username_key', 'LOWER(nickname)', 'email_key'],
-};
 
 const target = ({ id, username }: User) => ({ type: 'user', id, name: username });
 
@@ -40,38 +24,33 @@ const target = ({ id, username }: User) => ({ type: 'user', id, name: username }
 export class UserAdministration {
   constructor(
     private readonly db: Db,
-    private readonly users: UsersService,
+    private readonly users: UsersRepository,
+    private readonly usersService: UsersService,
     private readonly sessions: SessionsService,
     private readonly challenges: ChallengesService,
-    private readonly signInMethods: SignInMethods,
     private readonly holdings: HoldingsService,
     private readonly audit: AuditService,
   ) {
-    alsoJudge(UserInput, (input) => users.problems(input, input.role ?? Role.User));
+    alsoJudge(UserInput, (input) => usersService.problems(input, input.role ?? Role.User));
     alsoJudge(UserPatch, ({ password, nickname, email, role = Role.User }) =>
-      users.problems({ password, nickname, email }, role),
+      usersService.problems({ password, nickname, email }, role),
     );
   }
 
   /** A page of the users that a query asks for, and how many there are. @throws AppError 400001 */
   async list(query: UserQuery): Promise<{ total: number; list: UserView[] }> {
-    const asked = (['role', 'status'] as const).filter((column) => query[column] !== undefined);
-    const { total, list } = await listRows<User>(this.db, query, {
-      ...LIST,
-      where: ['1 = 1', ...asked.map((column) => `${column} = ?`)].join(' AND '),
-      values: asked.map((column) => query[column] as number),
-    });
+    const { total, list } = await this.users.list(query);
     return { total, list: list.map(userView) };
   }
 
   /** @throws AppError 404001 */
   async get(id: number): Promise<UserView> {
-    return userView(await this.find(this.db.source.manager, id));
+    return userView(await this.find(id));
   }
 
   /** @throws AppError 400001, 409001 a name or address that exists */
   create(caller: Caller, { role = Role.User, ...input }: UserInput): Promise<UserView> {
-    return this.users.create(input, role, 'user.create', caller);
+    return this.usersService.create(input, role, 'user.create', caller);
   }
 
   /**
@@ -82,7 +61,7 @@ export class UserAdministration {
     const hash = await this.hashOf(id, patch, caller);
     try {
       return await this.changing(id, async (manager) => {
-        const before = await this.find(manager, id);
+        const before = await this.find(id, manager);
         const changes = changesOf(before, patch);
         if (hash) changes.password_hash = hash;
         const after = { ...before, ...changes };
@@ -90,7 +69,7 @@ export class UserAdministration {
           this.audit.notNeeded(caller);
           return userView(before);
         }
-        await this.users.update(manager, id, changes);
+        await this.users.update(id, changes, manager);
         const shut = hash !== null || after.status !== 1;
         // what was begun before must not undo this
         if (shut) {
@@ -118,9 +97,9 @@ export class UserAdministration {
   /** Takes away what opens an account besides its password. @throws AppError 404001, 409001 */
   async revokeAll(caller: Caller, id: number, { second_factor = false }: RevokeInput): Promise<Revoked> {
     return this.changing(id, async (manager) => {
-      const user = await this.find(manager, id);
+      const user = await this.find(id, manager);
       const revoked = await this.holdings.revoke(manager, id, second_factor);
-      if (user.role === Role.Super && !(await this.signInMethods.hasSome(manager, Role.Super)))
+      if (user.role === Role.Super && !(await this.users.someCanSignIn(Role.Super, manager)))
         throw errors.conflict('No active super administrator would have a way to sign in; set a password first');
       const entry = { action: 'user.revoke_all', target: target(user), after: revoked };
       await this.audit.write(manager, caller, entry);
@@ -135,8 +114,8 @@ export class UserAdministration {
    */
   async remove(caller: Caller, id: number): Promise<void> {
     await this.changing(id, async (manager) => {
-      const before = await this.find(manager, id);
-      await this.users.remove(manager, id);
+      const before = await this.find(id, manager);
+      await this.users.delete(id, manager);
       await this.assertSuperLeft(manager);
       await this.audit.write(manager, caller, {
         action: 'user.delete',
@@ -152,7 +131,7 @@ export class UserAdministration {
    */
   private changing<T>(id: number, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.db.transaction(async (manager) => {
-      await this.users.lockWithSupers(manager, id);
+      await this.users.lockWithSupers(id, manager);
       return work(manager);
     });
   }
@@ -165,16 +144,16 @@ export class UserAdministration {
   /** @returns the hash of a password that is given @throws AppError 400001 naming all that is wrong, 404001 */
   private async hashOf(id: number, patch: UserPatch, caller: Caller): Promise<string | null> {
     const { nickname, email, password } = patch;
-    const user = await this.find(this.db.source.manager, id);
+    const user = await this.find(id);
     const known = { ...user, nickname: nickname ?? user.nickname, email: email === undefined ? user.email : email };
     await allOf(
       () => assertUnchanged(patch, userView(user)),
-      () => password !== undefined && this.users.assertGoodPassword(known, password, 'password'),
+      () => password !== undefined && this.usersService.assertGoodPassword(known, password, 'password'),
     );
     return password === undefined ? null : hashPassword(password, hashingFor(caller));
   }
 
-  private async find(manager: EntityManager, id: number): Promise<User> {
+  private async find(id: number, manager?: EntityManager): Promise<User> {
     const user = await this.users.find({ id }, manager);
     if (!user) throw errors.notFound('User');
     return user;
