@@ -26,15 +26,13 @@ const READS: Record<string, Record<string, string>> = {
       'who could read what is deleted, also with an account, in the transaction of its deletion; domains are above accounts',
     domain_permissions: 'the same',
   },
-  'auth/guard/strategies.ts': {
-    sessions: 'a session, its user and the settings are one statement for each request',
-    users: 'the same',
-    settings: 'the same',
-  },
   'auth/second-factor/second-factor.service.ts': {
     passkeys: 'whether there is one to be shown as second factor; that room stands on this one',
   },
-  'auth/sessions/sessions.service.ts': { users: 'the networks of a name, in one statement whether it is known or not' },
+  'auth/sessions/sessions.repository.ts': {
+    users: 'a session, its user and the settings are one statement for each request; so are the networks of a name',
+    settings: 'the same',
+  },
   'database/installation.ts': { jobs: 'whether somebody works on this database; jobs stand on it' },
   'delegation/delegations.repository.ts': {
     domains: 'the names of those that are due, also of those that were never checked',

@@ -14,7 +14,8 @@ import { judgeToken, NO_FACTOR, SELECT_TOKEN, type TokenRow, tokenPrincipal } fr
 import { TokenUses } from '../../tokens/token-uses.service.js';
 import { TokensService } from '../../tokens/tokens.service.js';
 import { assertNetwork } from '../sessions/network.js';
-import { amrOf, SessionsService, showedSecondFactor } from '../sessions/sessions.service.js';
+import { SessionsRepository } from '../sessions/sessions.repository.js';
+import { amrOf, showedSecondFactor } from '../sessions/sessions.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 
 /** `last_active_at` and `last_used_at` are written at most once in this time. */
@@ -29,22 +30,11 @@ export function bearer(request: Request): string | null {
 /** API tokens are known by their prefix, which no JWT has: neither check is tried on the other's credentials. */
 export const isApiToken = (credential: string | null): credential is string => credential?.startsWith('svc_') ?? false;
 
-interface SessionRow {
-  id: number;
-  user_id: number;
-  last_active_at: string;
-  amr: string | null;
-  username: string;
-  role: number;
-  security: string | null;
-}
-
 /** A user JWT: HS256 with our key, its session alive, its user active. All of it is read at each request. */
 @Injectable()
 export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
   constructor(
-    private readonly db: Db,
-    private readonly sessions: SessionsService,
+    private readonly sessions: SessionsRepository,
     key: SigningKey,
   ) {
     // its type knows no KeyObject, jsonwebtoken behind it does
@@ -79,19 +69,13 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
    */
   async judge(sid: string | undefined, sub: string | undefined, ip: string, used: boolean): Promise<Principal | null> {
     if (!sid || !sub) return null;
-    const row = await this.db.row<SessionRow>(
-      `SELECT s.id, s.user_id, s.last_active_at, s.amr, u.username, u.role,
-              (SELECT content FROM settings WHERE name = 'security') AS security
-         FROM sessions s JOIN users u ON u.id = s.user_id
-        WHERE s.sid = ? AND s.expires_at > ? AND u.status = 1`,
-      [sid, now()],
-    );
+    const row = await this.sessions.signedIn(sid, now());
     if (!row || String(row.user_id) !== sub) return null;
     const security = securityFrom(row.security, row.role);
     if (row.last_active_at < now(-security.session.idle_minutes * 60_000)) return null;
     assertNetwork(security, ip);
     if (used && row.last_active_at < now(-TOUCH_MS)) {
-      await this.sessions.touch(row.id);
+      await this.sessions.touch(row.id, now());
     }
     const { user_id: userId, username, role, id: sessionId } = row;
     const required = security.require_2fa_role;

@@ -1,10 +1,11 @@
 import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { now } from '../../common/clock.js';
 import { Jobs } from '../../jobs/jobs.js';
 import { LimitsModule } from '../../limits/limits.module.js';
 import { LimitsService } from '../../limits/limits.service.js';
-import { ChallengesService } from './challenges.service.js';
+import { ChallengesRepository } from './challenges.repository.js';
 import { SessionsModule } from './sessions.module.js';
-import { SessionsService } from './sessions.service.js';
+import { SessionsRepository } from './sessions.repository.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -13,15 +14,15 @@ const HOUR_MS = 3_600_000;
 class Housekeeping implements OnModuleInit {
   constructor(
     private readonly jobs: Jobs,
-    private readonly sessions: SessionsService,
-    private readonly challenges: ChallengesService,
+    private readonly sessions: SessionsRepository,
+    private readonly challenges: ChallengesRepository,
     private readonly limits: LimitsService,
   ) {}
 
   onModuleInit(): void {
     this.jobs.schedule('sessions.sweep', HOUR_MS, async () => {
-      await this.sessions.prune();
-      await this.challenges.prune();
+      await this.sessions.deleteExpired(now());
+      await this.challenges.deleteExpired(now());
       await this.limits.prune();
     });
   }

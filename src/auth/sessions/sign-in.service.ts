@@ -15,6 +15,7 @@ import { UsersRepository } from '../../users/users.repository.js';
 import { assertNetwork } from './network.js';
 import { Refusals } from './refusals.service.js';
 import type { LoginResult } from './sessions.dto.js';
+import { SessionsRepository } from './sessions.repository.js';
 import { SessionsService, type Shown } from './sessions.service.js';
 import { SigningKey } from './signing-key.js';
 
@@ -26,6 +27,7 @@ export class SignIn {
     private readonly key: SigningKey,
     private readonly users: UsersRepository,
     private readonly sessions: SessionsService,
+    private readonly stored: SessionsRepository,
     private readonly refusals: Refusals,
     private readonly settings: SettingsService,
     private readonly mailer: Mailer,
@@ -70,8 +72,7 @@ export class SignIn {
   private async knowsDevice(user: User, userAgent: string, manager: EntityManager): Promise<boolean> {
     if (!user.last_login_at) return true;
     const kind = (text: string) => text.replace(/[\d._]+/g, '');
-    const sql = 'SELECT DISTINCT user_agent FROM sessions WHERE user_id = ?';
-    const rows = await this.db.rows<{ user_agent: string }>(sql, [user.id], manager);
-    return rows.some((row) => kind(row.user_agent) === kind(userAgent));
+    const known = await this.stored.userAgents(user.id, manager);
+    return known.some((text) => kind(text) === kind(userAgent));
   }
 }
