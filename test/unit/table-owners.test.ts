@@ -26,7 +26,7 @@ const READS: Record<string, Record<string, string>> = {
       'who could read what is deleted, also with an account, in the transaction of its deletion; domains are above accounts',
     domain_permissions: 'the same',
   },
-  'auth/second-factor/second-factor.service.ts': {
+  'auth/second-factor/second-factors.repository.ts': {
     passkeys: 'whether there is one to be shown as second factor; that room stands on this one',
   },
   'auth/sessions/sessions.repository.ts': {

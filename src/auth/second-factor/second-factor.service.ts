@@ -10,22 +10,19 @@ import { randomHex, sha256 } from '../../common/hash.js';
 import { SECRET_BOX } from '../../config/config.module.js';
 import type { SecretBox } from '../../config/secret-box.js';
 import { Db } from '../../database/db.js';
-import { SEALED_HEAD, SealedValues } from '../../database/sealed-values.js';
+import { SealedValues } from '../../database/sealed-values.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { PasswordService } from '../password/password.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
+import { RecoveryCodesRepository } from './recovery-codes.repository.js';
 import type { TotpSetup } from './second-factor.dto.js';
+import { SecondFactorsRepository } from './second-factors.repository.js';
 
 const CONTEXT = 'second_factors.secret';
 const SEED_BYTES = 20;
 const STEP_S = 30;
 const RECOVERY_CODES = 10;
-
-interface Row {
-  secret: string | null;
-  pending: string | null;
-}
 
 /** `2f8a-…`: 80 random bits, so that a plain hash of them is safe. */
 const recoveryCode = () => randomHex(10).replace(/(.{5})(?=.)/g, '$1-');
@@ -36,6 +33,8 @@ const recoveryHash = (code: string) => sha256(code.toLowerCase().replace(/[^0-9a
 export class SecondFactorService {
   constructor(
     private readonly db: Db,
+    private readonly factors: SecondFactorsRepository,
+    private readonly recoveryCodes: RecoveryCodesRepository,
     private readonly audit: AuditService,
     private readonly settings: SettingsService,
     private readonly sessions: SessionsService,
@@ -47,42 +46,23 @@ export class SecondFactorService {
     for (const column of ['secret', 'pending'] as const)
       sealed.keep(column === 'secret' ? 'seeds of authenticator apps' : 'seeds that wait for their first code', {
         fleeting: column === 'pending',
-        heads: async () => {
-          const sql = `SELECT SUBSTR(${column}, 1, ${SEALED_HEAD}) AS head FROM second_factors WHERE ${column} IS NOT NULL`;
-          return (await db.rows<{ head: string }>(sql)).map(({ head }) => head);
-        },
+        heads: () => factors.heads(column),
         renew: () =>
-          sealed.renewColumn(
+          sealed.renewColumn<number>(
             CONTEXT,
             0,
-            (id, head, limit) =>
-              db.rows<{ id: number; sealed: string }>(
-                `SELECT user_id AS id, ${column} AS sealed FROM second_factors
-                  WHERE user_id > ? AND SUBSTR(${column}, 1, ${SEALED_HEAD}) <> ? ORDER BY user_id LIMIT ${limit}`,
-                [id, head],
-              ),
-            (id, old, fresh) =>
-              db.run(`UPDATE second_factors SET ${column} = ? WHERE user_id = ? AND ${column} = ?`, [fresh, id, old]),
+            (id, head, limit) => factors.sealedOtherwise(column, id, head, limit),
+            (id, old, fresh) => factors.replace(column, id, old, fresh),
           ),
         // the user's second factor stays on: a password alone lets nobody in
-        each: async () => {
-          const sql = `SELECT user_id AS id, SUBSTR(${column}, 1, ${SEALED_HEAD}) AS head FROM second_factors
-            WHERE ${column} IS NOT NULL ORDER BY user_id`;
-          const rows = await db.rows<{ id: number; head: string }>(sql);
-          return Promise.all(
-            rows.map(async ({ id, head }) => ({
+        each: async () =>
+          Promise.all(
+            (await factors.identifiedHeads(column)).map(async ({ id, head }) => ({
               of: `user ${id} (${(await users.get(id)).username})`,
               head,
-              drop: (manager: EntityManager) =>
-                db.run(
-                  `UPDATE second_factors SET ${column} = NULL
-                    WHERE user_id = ? AND SUBSTR(${column}, 1, ${SEALED_HEAD}) = ?`,
-                  [id, head],
-                  manager,
-                ),
+              drop: (manager: EntityManager) => factors.drop(column, id, head, manager),
             })),
-          );
-        },
+          ),
       });
   }
 
@@ -97,12 +77,8 @@ export class SecondFactorService {
     const { site_name } = await this.settings.read('general');
     const sealed = this.box.encrypt(secret, CONTEXT);
     await this.db.transaction(async (manager) => {
-      await this.db.run('DELETE FROM second_factors WHERE user_id = ? AND secret IS NULL', [userId], manager);
-      await this.db.run(
-        'INSERT INTO second_factors (user_id, pending, created_at) VALUES (?, ?, ?)',
-        [userId, sealed, now()],
-        manager,
-      );
+      await this.factors.deletePending(userId, manager);
+      await this.factors.insertPending(userId, sealed, now(), manager);
       const target = { type: 'user', id: userId, name: username };
       await this.audit.write(manager, caller, { action: 'auth.2fa_setup', target });
     });
@@ -120,18 +96,14 @@ export class SecondFactorService {
   async enable(code: string, caller: Caller): Promise<string[]> {
     const { userId, username, sessionId } = signedIn(caller);
     await this.assertMayEnrol(caller);
-    const row = await this.row(userId);
-    if (!row?.pending) throw errors.conflict('No enrolment is waiting; call 2fa/setup first');
-    const step = await this.stepOf(code, row.pending);
+    const pending = (await this.factors.seeds(userId))?.pending;
+    if (!pending) throw errors.conflict('No enrolment is waiting; call 2fa/setup first');
+    const step = await this.stepOf(code, pending);
     if (step === null) throw errors.wrong('code', 'The code is wrong; is the clock of the device right?');
     const codes = Array.from({ length: RECOVERY_CODES }, recoveryCode);
     await this.db.transaction(async (manager) => {
-      const changed = await this.db.run(
-        'UPDATE second_factors SET secret = pending, pending = NULL, last_step = ? WHERE user_id = ? AND pending = ?',
-        [step, userId, row.pending],
-        manager,
-      );
-      if (!changed) throw errors.conflict('The enrolment was begun anew; use its newest seed');
+      if (!(await this.factors.confirm(userId, pending, step, manager)))
+        throw errors.conflict('The enrolment was begun anew; use its newest seed');
       await this.users.setTotp(userId, true, manager);
       await this.sessions.showed(manager, sessionId, 'totp');
       await this.storeCodes(manager, userId, codes);
@@ -160,35 +132,29 @@ export class SecondFactorService {
    * @returns whether there was one
    */
   async remove(manager: EntityManager, userId: number): Promise<boolean> {
-    const removed = await this.db.run('DELETE FROM second_factors WHERE user_id = ?', [userId], manager);
-    await this.db.run('DELETE FROM recovery_codes WHERE user_id = ?', [userId], manager);
+    const removed = await this.factors.delete(userId, manager);
+    await this.recoveryCodes.deleteAll(userId, manager);
     await this.users.setTotp(userId, false, manager);
     await this.sessions.forget(manager, userId, ['totp', 'recovery']);
-    return removed > 0;
+    return removed;
   }
 
   /** Uses a code of the app: right, and newer than the newest that was used. Of two at once one wins. */
   async useCode(userId: number, code: string): Promise<boolean> {
-    const row = await this.row(userId);
-    const step = row?.secret ? await this.stepOf(code, row.secret) : null;
-    if (step === null) return false;
-    return (
-      (await this.db.run(
-        'UPDATE second_factors SET last_step = ? WHERE user_id = ? AND secret = ? AND (last_step IS NULL OR last_step < ?)',
-        [step, userId, row?.secret ?? null, step],
-      )) === 1
-    );
+    const secret = (await this.factors.seeds(userId))?.secret;
+    if (!secret) return false;
+    const step = await this.stepOf(code, secret);
+    return step !== null && this.factors.useStep(userId, secret, step);
   }
 
   /** Whether the app is on, but its seed was dropped with its key: no code of it can be right. */
   async isDropped(userId: number): Promise<boolean> {
-    return !(await this.row(userId))?.secret;
+    return !(await this.factors.seeds(userId))?.secret;
   }
 
   /** Uses up a recovery code. */
-  async useRecoveryCode(userId: number, code: string): Promise<boolean> {
-    const sql = 'DELETE FROM recovery_codes WHERE user_id = ? AND code_hash = ?';
-    return (await this.db.run(sql, [userId, recoveryHash(code)])) === 1;
+  useRecoveryCode(userId: number, code: string): Promise<boolean> {
+    return this.recoveryCodes.delete(userId, recoveryHash(code));
   }
 
   /**
@@ -197,13 +163,8 @@ export class SecondFactorService {
    */
   private async assertMayEnrol(caller: Caller): Promise<void> {
     const { userId, lacksSecondFactor } = signedIn(caller);
-    if (!lacksSecondFactor || !(await this.db.row('SELECT id FROM passkeys WHERE user_id = ? LIMIT 1', [userId])))
-      return;
-    throw errors.forbidden('Sign in with your passkey first', { required: '2fa' });
-  }
-
-  private async row(userId: number): Promise<Row | undefined> {
-    return this.db.row<Row>('SELECT secret, pending FROM second_factors WHERE user_id = ?', [userId]);
+    if (lacksSecondFactor && (await this.factors.hasPasskey(userId)))
+      throw errors.forbidden('Sign in with your passkey first', { required: '2fa' });
   }
 
   /** The time step that a code belongs to, now or one to either side; null when it is wrong. */
@@ -216,13 +177,7 @@ export class SecondFactorService {
   }
 
   private async storeCodes(manager: EntityManager, userId: number, codes: string[]): Promise<void> {
-    await this.db.run('DELETE FROM recovery_codes WHERE user_id = ?', [userId], manager);
-    for (const code of codes) {
-      await this.db.run(
-        'INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, ?)',
-        [userId, recoveryHash(code)],
-        manager,
-      );
-    }
+    await this.recoveryCodes.deleteAll(userId, manager);
+    for (const code of codes) await this.recoveryCodes.insert(userId, recoveryHash(code), manager);
   }
 }
