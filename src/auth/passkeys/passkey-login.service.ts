@@ -2,13 +2,12 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { now } from '../../common/clock.js';
 import { log } from '../../common/logger.js';
-import { Db } from '../../database/db.js';
 import type { User } from '../../users/user.entity.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { assertionJson } from './credential-json.js';
-import { Passkey } from './passkey.entity.js';
 import type { PasskeyLoginFinish, PasskeyStart } from './passkeys.dto.js';
+import { PasskeysRepository } from './passkeys.repository.js';
 import { CHALLENGE_MINUTES, credentialKey, userHandle } from './passkeys.service.js';
 import { RelyingParty, webauthn } from './relying-party.js';
 
@@ -25,7 +24,7 @@ export type PasskeyLogin = { user: User } | { refused: string; name: string };
 @Injectable()
 export class PasskeyLoginService {
   constructor(
-    private readonly db: Db,
+    private readonly passkeys: PasskeysRepository,
     private readonly users: UsersRepository,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
@@ -56,7 +55,7 @@ export class PasskeyLoginService {
     if (!open) return { refused: 'unknown, used or expired challenge', name: given };
     const response = assertionJson(body);
     if (!response) return { refused: 'malformed passkey response', name: given };
-    const passkey = await this.db.source.manager.findOneBy(Passkey, { credential_key: credentialKey(response.id) });
+    const passkey = await this.passkeys.find({ credential_key: credentialKey(response.id) });
     const user = passkey && (await this.users.find({ id: passkey.user_id }));
     if (!user) return { refused: 'unknown passkey', name: given };
 
@@ -87,15 +86,11 @@ export class PasskeyLoginService {
    */
   private async count(id: number, use: { counter: number; backedUp: boolean }): Promise<'ok' | 'gone' | 'backwards'> {
     for (;;) {
-      const row = await this.db.row<{ counter: string }>('SELECT counter FROM passkeys WHERE id = ?', [id]);
-      if (!row) return 'gone';
-      const stored = Number(row.counter);
+      const counter = await this.passkeys.counter(id);
+      if (counter === undefined) return 'gone';
+      const stored = Number(counter);
       if ((stored || use.counter) && use.counter <= stored) return 'backwards';
-      const changed = await this.db.run(
-        'UPDATE passkeys SET counter = ?, backed_up = ?, last_used_at = ? WHERE id = ? AND counter = ?',
-        [String(use.counter), use.backedUp, now(), id, row.counter],
-      );
-      if (changed) return 'ok';
+      if (await this.passkeys.storeUse(id, counter, use, now())) return 'ok';
     }
   }
 }

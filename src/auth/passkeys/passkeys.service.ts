@@ -15,8 +15,9 @@ import { ChallengesService } from '../sessions/challenges.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { SignInMethods } from '../sessions/sign-in-methods.js';
 import { registrationJson } from './credential-json.js';
-import { Passkey } from './passkey.entity.js';
+import type { Passkey } from './passkey.entity.js';
 import type { PasskeyCreated, PasskeyRegistration, PasskeyStart, PasskeyView } from './passkeys.dto.js';
+import { PasskeysRepository } from './passkeys.repository.js';
 import { ALGORITHMS, type NewCredential, RelyingParty, webauthn } from './relying-party.js';
 
 /** A challenge lives this long, at both ceremonies. */
@@ -54,6 +55,7 @@ const view = ({ id, name, transports, backed_up, created_at, last_used_at }: Pas
 export class PasskeysService {
   constructor(
     private readonly db: Db,
+    private readonly passkeys: PasskeysRepository,
     private readonly users: UsersRepository,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
@@ -68,7 +70,7 @@ export class PasskeysService {
     const me = signedIn(caller);
     const { id: rpID } = await this.relyingParty.identity();
     const user = await this.users.get(me.userId);
-    const own = await this.of(me.userId);
+    const own = await this.passkeys.of(me.userId);
     assertMayAdd(me, own.length);
     const { generateRegistrationOptions } = await webauthn();
     const options = await generateRegistrationOptions({
@@ -108,7 +110,7 @@ export class PasskeysService {
   }
 
   async list(caller: Caller): Promise<PasskeyView[]> {
-    return (await this.of(signedIn(caller).userId)).map(view);
+    return (await this.passkeys.of(signedIn(caller).userId)).map(view);
   }
 
   /** @throws AppError 404001 */
@@ -116,7 +118,7 @@ export class PasskeysService {
     const { userId } = signedIn(caller);
     return this.db.transaction(async (manager) => {
       const before = await this.own(manager, id, userId);
-      await this.db.run('UPDATE passkeys SET name = ? WHERE id = ?', [name, id], manager);
+      await this.passkeys.rename(id, name, manager);
       const after = { ...before, name };
       const target = { type: 'passkey', id, name };
       await this.audit.write(manager, caller, { action: 'passkey.update', target, before, after });
@@ -129,9 +131,9 @@ export class PasskeysService {
     const { userId } = signedIn(caller);
     await this.db.transaction(async (manager) => {
       const before = await this.own(manager, id, userId);
-      await this.db.run('DELETE FROM passkeys WHERE id = ?', [id], manager);
+      await this.passkeys.delete(id, manager);
       await this.signInMethods.assertLeft(manager, userId);
-      if (!(await this.of(userId, manager)).length) await this.sessions.forget(manager, userId, ['passkey']);
+      if (!(await this.passkeys.of(userId, manager)).length) await this.sessions.forget(manager, userId, ['passkey']);
       const target = { type: 'passkey', id, name: before.name };
       await this.audit.write(manager, caller, { action: 'passkey.delete', target, before });
     });
@@ -139,22 +141,18 @@ export class PasskeysService {
 
   /** What somebody else is told of a user's passkeys. */
   async heldBy(manager: EntityManager, userId: number): Promise<Pick<Passkey, 'id' | 'name'>[]> {
-    return (await this.of(userId, manager)).map(({ id, name }) => ({ id, name }));
+    return (await this.passkeys.of(userId, manager)).map(({ id, name }) => ({ id, name }));
   }
 
   /** Takes all of a user away, and what sessions showed of them. @returns how many */
   async removeAll(manager: EntityManager, userId: number): Promise<number> {
-    const removed = await this.db.run('DELETE FROM passkeys WHERE user_id = ?', [userId], manager);
+    const removed = await this.passkeys.deleteAll(userId, manager);
     if (removed) await this.sessions.forget(manager, userId, ['passkey']);
     return removed;
   }
 
-  private of(userId: number, manager: EntityManager = this.db.source.manager): Promise<Passkey[]> {
-    return manager.find(Passkey, { where: { user_id: userId }, order: { id: 'ASC' } });
-  }
-
   private async own(manager: EntityManager, id: number, userId: number): Promise<PasskeyView> {
-    const found = await manager.findOneBy(Passkey, { id, user_id: userId });
+    const found = await this.passkeys.find({ id, user_id: userId }, manager);
     if (!found) throw errors.notFound('The passkey');
     return view(found);
   }
@@ -180,7 +178,7 @@ export class PasskeysService {
   ): Promise<PasskeyCreated> {
     // of two at once the second counts the first
     await this.users.lock(me.userId, manager);
-    const names = (await this.of(me.userId, manager)).map(({ name }) => name);
+    const names = (await this.passkeys.of(me.userId, manager)).map(({ name }) => name);
     assertMayAdd(me, names.length);
     // a session that was ended while the ceremony ran leaves no passkey behind
     if (!(await this.sessions.showed(manager, me.sessionId, 'passkey'))) throw errors.unauthenticated('Invalid token');
@@ -196,8 +194,7 @@ export class PasskeysService {
       created_at: now(),
       last_used_at: null,
     };
-    const { identifiers } = await manager.insert(Passkey, row);
-    const id = Number(identifiers[0]?.id);
+    const id = await this.passkeys.insert(row, manager);
     const target = { type: 'passkey', id, name: row.name };
     await this.audit.write(manager, caller, { action: 'passkey.create', target, after: view({ ...row, id }) });
     return { id, name: row.name };
