@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
 import type { Caller } from '../../common/access.js';
+import { now } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { userPrincipal } from '../../users/user-principal.js';
@@ -13,7 +14,7 @@ import { Refusals } from '../sessions/refusals.service.js';
 import type { LoginResult } from '../sessions/sessions.dto.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { SignIn } from '../sessions/sign-in.service.js';
-import type { Person } from './claims.js';
+import { IdentitiesRepository, type Subject } from './identities.repository.js';
 import { IdentitiesService } from './identities.service.js';
 import type { OauthCallback } from './oauth.dto.js';
 import { type Binder, OauthService, type Returned } from './oauth.service.js';
@@ -25,7 +26,7 @@ const CODE_MINUTES = 5;
 /** What is remembered of a sign-in that waits for its code. */
 interface Asked {
   provider: string;
-  person: Pick<Person, 'issuer' | 'subject'>;
+  person: Subject;
 }
 
 /** What becomes of a flow at a provider: a session, or a binding. */
@@ -39,7 +40,8 @@ export class OauthLogin {
     private readonly freshness: FreshnessService,
     private readonly oauth: OauthService,
     private readonly challenges: ChallengesService,
-    private readonly identities: IdentitiesService,
+    private readonly identities: IdentitiesRepository,
+    private readonly bindings: IdentitiesService,
     private readonly sessions: SessionsService,
     private readonly settings: SettingsService,
     private readonly audit: AuditService,
@@ -71,7 +73,7 @@ export class OauthLogin {
       const words = 'No account is bound to this sign-in; sign in another way and bind it first';
       throw new SignInRefused(`${person.name} is bound to no account`, words);
     }
-    userId ??= await this.identities.adopt(provider.key, person, caller);
+    userId ??= await this.bindings.adopt(provider.key, person, caller);
     const user = await this.users.get(userId);
     // a disabled user is refused below, whatever the second factor
     if (user.totp_enabled && user.status === 1 && !provider.trusted_2fa) {
@@ -80,7 +82,7 @@ export class OauthLogin {
       throw errors.secondFactor(await this.challenges.open('second-factor', CODE_MINUTES, asked, { userId: user.id }));
     }
     const result = await this.sessionStart.signIn(user, caller, provider.trusted_2fa ? ['oauth', 'mfa'] : ['oauth']);
-    await this.identities.used(person);
+    await this.identities.touch(person, now());
     return result;
   }
 
@@ -102,7 +104,7 @@ export class OauthLogin {
     await this.codes.check(user, codes, caller);
     if (!(await this.challenges.take('second-factor', challenge_id))) return this.tooLate(caller, user.username);
     const result = await this.sessionStart.signIn(user, caller, ['oauth', codeKind(codes)]);
-    await this.identities.used(open.content.person);
+    await this.identities.touch(open.content.person, now());
     return result;
   }
 
@@ -119,7 +121,7 @@ export class OauthLogin {
       const person = await identify();
       // the provider took its time: a session that was ended meanwhile must not leave a way in behind
       await this.assertStill(binder, caller);
-      await this.identities.bind(provider.key, person, caller);
+      await this.bindings.bind(provider.key, person, caller);
       return { bound: true };
     } catch (error) {
       const why = error instanceof SignInRefused ? error.why : (error as Error).message;

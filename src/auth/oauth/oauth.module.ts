@@ -3,6 +3,7 @@ import { UsersModule } from '../../users/users.module.js';
 import { SecondFactorModule } from '../second-factor/second-factor.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { BindingController } from './binding.controller.js';
+import { IdentitiesRepository } from './identities.repository.js';
 import { IdentitiesService } from './identities.service.js';
 import { OauthController } from './oauth.controller.js';
 import { OauthService } from './oauth.service.js';
@@ -13,7 +14,7 @@ import { OauthLogin } from './oauth-login.service.js';
 @Module({
   imports: [UsersModule, SessionsModule, SecondFactorModule],
   controllers: [OauthController, BindingController],
-  providers: [OauthService, OauthLogin, IdentitiesService, OauthClients, OauthHttp],
-  exports: [OauthService, OauthLogin, IdentitiesService],
+  providers: [OauthService, OauthLogin, IdentitiesRepository, IdentitiesService, OauthClients, OauthHttp],
+  exports: [OauthService, OauthLogin, IdentitiesRepository],
 })
 export class OauthModule {}

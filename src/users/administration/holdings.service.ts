@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { IdentitiesService } from '../../auth/oauth/identities.service.js';
+import { IdentitiesRepository } from '../../auth/oauth/identities.repository.js';
 import { PasskeysService } from '../../auth/passkeys/passkeys.service.js';
 import { SecondFactorService } from '../../auth/second-factor/second-factor.service.js';
 import { ChallengesService } from '../../auth/sessions/challenges.service.js';
@@ -16,7 +16,7 @@ export class HoldingsService {
     private readonly challenges: ChallengesService,
     private readonly tokens: TokensService,
     private readonly passkeys: PasskeysService,
-    private readonly identities: IdentitiesService,
+    private readonly identities: IdentitiesRepository,
     private readonly secondFactor: SecondFactorService,
   ) {}
 
@@ -25,7 +25,7 @@ export class HoldingsService {
     return {
       tokens: await this.tokens.heldBy(manager, userId),
       passkeys: await this.passkeys.heldBy(manager, userId),
-      identities: await this.identities.heldBy(manager, userId),
+      identities: await this.identities.heldBy(userId, manager),
     };
   }
 
@@ -38,7 +38,7 @@ export class HoldingsService {
       sessions: await this.sessions.endAll(manager, userId),
       tokens: await this.tokens.removeAll(manager, userId),
       passkeys: await this.passkeys.removeAll(manager, userId),
-      identities: await this.identities.removeAll(manager, userId),
+      identities: await this.identities.deleteAll(userId, manager),
     };
     await this.challenges.dropAll(manager, userId);
     return { ...revoked, second_factor: secondFactor && (await this.secondFactor.remove(manager, userId)) };
