@@ -6,17 +6,11 @@ import { now } from '../common/clock.js';
 import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import { assertUnchanged } from '../common/read-only.js';
-import { Db } from '../database/db.js';
-import { listRows } from '../database/lists.js';
 import { type LimitRule, LimitsService } from '../limits/limits.service.js';
 import { UsersRepository } from '../users/users.repository.js';
 import type { MemberInput, MemberRole, MemberView } from './team.dto.js';
-import { TeamMember } from './team.entity.js';
+import { TeamMembersRepository } from './team-members.repository.js';
 import { assertRight, TeamsService } from './teams.service.js';
-
-const COLUMNS = 'm.user_id, u.username, u.nickname, m.role, m.joined_at';
-const FROM = 'team_members m JOIN users u ON u.id = m.user_id';
-const SORTS = { username: 'u.username_key', user_id: 'm.user_id', role: 'm.role', joined_at: 'm.joined_at' };
 
 /** tries of one user to add somebody to any team */
 const ADDED: LimitRule = { max: 30, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
@@ -36,7 +30,7 @@ const target = (member: MemberView) => ({ type: 'member', id: member.user_id, na
 @Injectable()
 export class MembersService {
   constructor(
-    private readonly db: Db,
+    private readonly members: TeamMembersRepository,
     private readonly users: UsersRepository,
     private readonly teams: TeamsService,
     private readonly limits: LimitsService,
@@ -46,16 +40,7 @@ export class MembersService {
   /** @throws AppError 400001, 403001, 404001 */
   async list(me: Principal, teamId: number, query: PageQuery): Promise<{ total: number; list: MemberView[] }> {
     await this.teams.open(me, teamId, 'see');
-    return listRows<MemberView>(this.db, query, {
-      columns: COLUMNS,
-      from: FROM,
-      where: 'm.team_id = ?',
-      values: [teamId],
-      sorts: SORTS,
-      fallback: 'username',
-      id: 'm.user_id',
-      search: ['u.username_key', 'LOWER(u.nickname)'],
-    });
+    return this.members.list(teamId, query);
   }
 
   /**
@@ -78,9 +63,10 @@ export class MembersService {
       const user = await this.users.lockActive(by, manager);
       if (!user) throw errors.field(field, 'is no active user', 'choice');
       const { id: user_id, username, nickname } = user;
-      if (await this.find(manager, teamId, user_id)) throw errors.taken(field, 'is a member of the team already');
+      if (await this.members.find(teamId, user_id, manager))
+        throw errors.taken(field, 'is a member of the team already');
       const joined_at = now();
-      await manager.insert(TeamMember, { team_id: teamId, user_id, role, joined_at });
+      await this.members.insert({ team_id: teamId, user_id, role, joined_at }, manager);
       const member = { user_id, username, nickname, role, joined_at };
       const after = { team: team.name, team_id: teamId, ...member };
       await this.audit.write(manager, caller, { action: 'member.create', target: target(member), after });
@@ -98,7 +84,7 @@ export class MembersService {
         this.audit.notNeeded(caller);
         return member;
       }
-      await manager.update(TeamMember, { team_id: teamId, user_id: userId }, { role });
+      await this.members.setRole(teamId, userId, role, manager);
       await this.assertOwnerLeft(manager, teamId, member);
       const after = { ...member, role };
       await this.audit.write(manager, caller, {
@@ -118,7 +104,7 @@ export class MembersService {
     return this.teams.change(caller, teamId, leaving ? 'see' : 'manage', async (manager, team) => {
       const member = await this.member(manager, teamId, userId);
       if (!leaving && member.role !== 'member') assertRight(me, team, 'own');
-      await manager.delete(TeamMember, { team_id: teamId, user_id: userId });
+      await this.members.delete(teamId, userId, manager);
       await this.assertOwnerLeft(manager, teamId, member);
       await this.audit.write(manager, caller, {
         action: 'member.delete',
@@ -130,20 +116,14 @@ export class MembersService {
 
   private async assertOwnerLeft(manager: EntityManager, teamId: number, before: MemberView): Promise<void> {
     if (before.role !== 'owner') return;
-    const sql = `SELECT user_id FROM team_members WHERE team_id = ? AND role = 'owner' LIMIT 1`;
-    if (!(await this.db.row(sql, [teamId], manager))) {
+    if (!(await this.members.hasOwner(teamId, manager))) {
       throw errors.conflict('This is the last owner of the team; make another one first, or delete the team');
     }
   }
 
   private async member(manager: EntityManager, teamId: number, userId: number): Promise<MemberView> {
-    const member = await this.find(manager, teamId, userId);
+    const member = await this.members.find(teamId, userId, manager);
     if (!member) throw errors.notFound('Member');
     return member;
-  }
-
-  private find(manager: EntityManager, teamId: number, userId: number): Promise<MemberView | undefined> {
-    const sql = `SELECT ${COLUMNS} FROM ${FROM} WHERE m.team_id = ? AND m.user_id = ?`;
-    return this.db.row<MemberView>(sql, [teamId, userId], manager);
   }
 }

@@ -3,13 +3,15 @@ import { LimitsModule } from '../limits/limits.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { MembersController } from './members.controller.js';
 import { MembersService } from './members.service.js';
+import { TeamMembersRepository } from './team-members.repository.js';
 import { TeamsController } from './teams.controller.js';
+import { TeamsRepository } from './teams.repository.js';
 import { TeamsService } from './teams.service.js';
 
 @Module({
   imports: [LimitsModule, UsersModule],
   controllers: [TeamsController, MembersController],
-  providers: [TeamsService, MembersService],
+  providers: [TeamsRepository, TeamMembersRepository, TeamsService, MembersService],
   exports: [TeamsService],
 })
 export class TeamsModule {}

@@ -7,11 +7,9 @@ import { errors } from '../common/errors.js';
 import type { PageQuery } from '../common/paging.dto.js';
 import { assertUnchanged, same } from '../common/read-only.js';
 import { Db } from '../database/db.js';
-import { listRows } from '../database/lists.js';
-import type { TeamAccount, TeamDetail, TeamInput, TeamPatch, TeamView } from './team.dto.js';
-import { Team, TeamMember } from './team.entity.js';
-
-type Row = Omit<TeamView, 'member_count'> & { member_count: number | string };
+import type { TeamDetail, TeamInput, TeamPatch, TeamView } from './team.dto.js';
+import { TeamMembersRepository } from './team-members.repository.js';
+import { type TeamRow, TeamsRepository } from './teams.repository.js';
 
 /** See the team; manage its members and permissions; own it: delete it, make owners and managers. */
 export type TeamRight = 'see' | 'manage' | 'own';
@@ -22,13 +20,7 @@ const HOLDERS: Record<TeamRight, readonly (string | null)[]> = {
   own: ['owner'],
 };
 
-const COLUMNS = `t.id, t.name, t.description, t.created_by, t.created_at,
-  (SELECT COUNT(*) FROM team_members c WHERE c.team_id = t.id) AS member_count, m.role AS my_role`;
-const SORTS = { id: 't.id', name: 't.name', created_at: 't.created_at' };
-
-const MINE = 'team_members m ON m.team_id = t.id AND m.user_id = ?';
-
-const view = ({ member_count, ...row }: Row): TeamView => ({ ...row, member_count: Number(member_count) });
+const view = ({ member_count, ...row }: TeamRow): TeamView => ({ ...row, member_count: Number(member_count) });
 const target = ({ id, name }: Pick<TeamView, 'id' | 'name'>) => ({ type: 'team', id, name });
 
 /** @throws AppError 403001 unless the caller holds this right on the team, as its member or as an administrator */
@@ -43,27 +35,19 @@ export function assertRight(me: Principal, team: Pick<TeamView, 'id' | 'my_role'
 export class TeamsService {
   constructor(
     private readonly db: Db,
+    private readonly teams: TeamsRepository,
+    private readonly members: TeamMembersRepository,
     private readonly audit: AuditService,
   ) {}
 
   /** The teams of a user. */
-  async idsOf(userId: number): Promise<Set<number>> {
-    const sql = 'SELECT team_id FROM team_members WHERE user_id = ?';
-    return new Set((await this.db.rows<{ team_id: number }>(sql, [userId])).map(({ team_id }) => team_id));
+  idsOf(userId: number): Promise<Set<number>> {
+    return this.members.teamsOf(userId);
   }
 
   /** A page of the caller's teams (administrators: of all), and how many there are. @throws AppError 400001 */
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TeamView[] }> {
-    const { total, list } = await listRows<Row>(this.db, query, {
-      columns: COLUMNS,
-      from: `teams t ${me.role >= Role.Admin ? 'LEFT' : 'INNER'} JOIN ${MINE}`,
-      where: '1 = 1',
-      values: [me.userId],
-      sorts: SORTS,
-      fallback: 'name',
-      id: 't.id',
-      search: ['LOWER(t.name)'],
-    });
+    const { total, list } = await this.teams.list(me.userId, me.role >= Role.Admin, query);
     return { total, list: list.map(view) };
   }
 
@@ -73,12 +57,7 @@ export class TeamsService {
   }
 
   private async detail(team: TeamView, manager?: EntityManager): Promise<TeamDetail> {
-    const accounts = await this.db.rows<TeamAccount>(
-      'SELECT id, name, provider FROM dns_accounts WHERE team_id = ? ORDER BY name, id',
-      [team.id],
-      manager,
-    );
-    return { ...team, accounts };
+    return { ...team, accounts: await this.teams.accounts(team.id, manager) };
   }
 
   /** A new team that the caller owns. */
@@ -86,10 +65,9 @@ export class TeamsService {
     const created_by = signedIn(caller).userId;
     const row = { name: name.trim(), description: description.trim(), created_by, created_at: now() };
     return this.db.transaction(async (manager) => {
-      const { identifiers } = await manager.insert(Team, row);
-      const id = Number(identifiers[0]?.id);
+      const id = await this.teams.insert(row, manager);
       const owner = { team_id: id, user_id: created_by, role: 'owner', joined_at: row.created_at };
-      await manager.insert(TeamMember, owner);
+      await this.members.insert(owner, manager);
       const team = { id, ...row, member_count: 1, my_role: 'owner' as const };
       await this.audit.write(manager, caller, { action: 'team.create', target: target(team), after: team });
       return team;
@@ -110,7 +88,7 @@ export class TeamsService {
         this.audit.notNeeded(caller);
         return;
       }
-      await manager.update(Team, { id }, { name: after.name, description: after.description });
+      await this.teams.update(id, { name: after.name, description: after.description }, manager);
       await this.audit.write(manager, caller, { action: 'team.update', target: target(after), before, after });
     });
     return this.get(signedIn(caller), id);
@@ -122,7 +100,7 @@ export class TeamsService {
    */
   remove(caller: Caller, id: number): Promise<void> {
     return this.change(caller, id, 'own', async (manager, before) => {
-      await manager.delete(Team, { id });
+      await this.teams.delete(id, manager);
       await this.audit.write(manager, caller, { action: 'team.delete', target: target(before), before });
     });
   }
@@ -132,16 +110,15 @@ export class TeamsService {
    * @throws AppError 403001 (for strangers also when there is no such team: ids tell nothing), 404001
    */
   async open(me: Principal, id: number, need: TeamRight, manager?: EntityManager): Promise<TeamView> {
-    const sql = `SELECT ${COLUMNS} FROM teams t LEFT JOIN ${MINE} WHERE t.id = ?`;
-    const row = await this.db.row<Row>(sql, [me.userId, id], manager);
+    const row = await this.teams.find(id, me.userId, manager);
     assertRight(me, row ?? { id, my_role: null }, need);
     if (!row) throw errors.notFound('Team');
     return view(row);
   }
 
   /** Waits for whoever changes something of a team now, and goes before whoever comes next. */
-  async lock(manager: EntityManager, id: number): Promise<void> {
-    await this.db.lock(manager, 'teams', { id });
+  lock(manager: EntityManager, id: number): Promise<void> {
+    return this.teams.lock(id, manager);
   }
 
   /**

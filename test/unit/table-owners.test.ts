@@ -61,8 +61,10 @@ const READS: Record<string, Record<string, string>> = {
   },
   'records/sync/full-resync.service.ts': { domains: 'all of them, with the number of their records' },
   'changes/change-sets.repository.ts': { domains: 'the account of what is to be settled; sets outlive their domains' },
-  'teams/members.service.ts': { users: 'members are listed, sorted and searched by their names' },
-  'teams/teams.service.ts': { dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams' },
+  'teams/team-members.repository.ts': { users: 'members are listed, sorted and searched by their names' },
+  'teams/teams.repository.ts': {
+    dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams',
+  },
   'tokens/explain.service.ts': {
     identities: 'whether a sign-in elsewhere counts as a second factor; that room stands on this one',
     domains: 'what gives a right on a domain, in words',
