@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type Caller, hasScope, type Principal, type Role, signedIn } from '../common/access.js';
 import { errors } from '../common/errors.js';
 import type { RecordState } from '../common/token-rules.js';
-import { Db } from '../database/db.js';
 import { hostName } from '../dns/names.js';
 import { dnsRecord } from '../dns/record.js';
 import { judgeRecord, type Verdict } from '../domains/access-rights.js';
@@ -10,8 +9,10 @@ import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
 import { UsersRepository } from '../users/users.repository.js';
+import { ApiTokensRepository } from './api-tokens.repository.js';
+import { GrantsRepository } from './grants.repository.js';
 import type { ExplainInput, Explanation } from './token.dto.js';
-import { judgeToken, lacksFactor, SELECT_TOKEN, type TokenRow, tokenPrincipal } from './token-access.js';
+import { judgeToken, lacksFactor, tokenPrincipal } from './token-access.js';
 
 /** The scope that a route for this action demands. */
 const scopeFor = (action: ExplainInput['action']) => (action === 'read' ? 'records:read' : 'records:write');
@@ -20,7 +21,8 @@ const scopeFor = (action: ExplainInput['action']) => (action === 'read' ? 'recor
 @Injectable()
 export class ExplainService {
   constructor(
-    private readonly db: Db,
+    private readonly tokens: ApiTokensRepository,
+    private readonly grants: GrantsRepository,
     private readonly users: UsersRepository,
     private readonly policy: DomainPolicy,
     private readonly settings: SettingsService,
@@ -28,10 +30,7 @@ export class ExplainService {
 
   /** @throws AppError 400001 no such record, 404001 not one's own token */
   async ofToken(caller: Caller, id: number, question: ExplainInput): Promise<Explanation> {
-    const row = await this.db.row<TokenRow>(`${SELECT_TOKEN} WHERE t.id = ? AND t.user_id = ?`, [
-      id,
-      signedIn(caller).userId,
-    ]);
+    const row = await this.tokens.ownWithCreator(id, signedIn(caller).userId);
     if (!row) throw errors.notFound('Token');
     const usable = judgeToken(row, question.ip ?? caller.ip);
     if (!usable.allowed) return usable;
@@ -56,15 +55,14 @@ export class ExplainService {
         source: 'creator',
       };
     const verdict = await this.inDomain(userPrincipal({ id, username, role }, null), question);
-    return { ...verdict, reason: `${verdict.reason} (${await this.grants(id, role, question.domain_id)})` };
+    return { ...verdict, reason: `${verdict.reason} (${await this.wordsOf(id, role, question.domain_id)})` };
   }
 
   /** Whether a sign-in at a provider counts as the second factor of a user. */
   private async provesElsewhere(userId: number): Promise<boolean> {
     const trusted = (await this.settings.offeredProviders()).filter((provider) => provider.trusted_2fa);
-    const sql = 'SELECT provider FROM identities WHERE user_id = ?';
-    const bound = await this.db.rows<{ provider: string }>(sql, [userId]);
-    return trusted.some(({ key }) => bound.some(({ provider }) => provider === key));
+    const bound = await this.grants.signInProviders(userId);
+    return trusted.some(({ key }) => bound.includes(key));
   }
 
   private async inDomain(me: Principal, question: ExplainInput): Promise<Verdict> {
@@ -83,14 +81,10 @@ export class ExplainService {
   }
 
   /** What gives a user rights on a domain, in words. */
-  private async grants(userId: number, role: Role, domainId: number): Promise<string> {
+  private async wordsOf(userId: number, role: Role, domainId: number): Promise<string> {
     if (role > 1) return 'administrator: everything';
-    const owned = await this.db.row('SELECT id FROM domains WHERE id = ? AND owner_id = ?', [domainId, userId]);
-    const teams = await this.db.rows<{ name: string; permission: string; host: string | null }>(
-      `SELECT t.name, p.permission, p.host FROM team_members m JOIN domain_permissions p ON p.team_id = m.team_id
-         JOIN teams t ON t.id = m.team_id WHERE m.user_id = ? AND p.domain_id = ? ORDER BY t.name, p.id`,
-      [userId, domainId],
-    );
+    const owned = await this.grants.isOwner(userId, domainId);
+    const teams = await this.grants.ofTeams(userId, domainId);
     const words = teams.map((t) => `team ${t.name}: ${t.permission}${t.host ? ` under ${t.host}` : ''}`);
     return [...(owned ? ['owner of the domain'] : []), ...words].join(', ') || 'no grant';
   }

@@ -3,7 +3,6 @@ import type { EntityManager } from 'typeorm';
 import { hasScope, type Principal, Role, type Scope } from '../common/access.js';
 import { now } from '../common/clock.js';
 import type { Maker } from '../common/maker.js';
-import { Db } from '../database/db.js';
 import { type DomainAccess, WRITE } from '../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
 import { Mailer } from '../notifications/mailer.service.js';
@@ -11,7 +10,8 @@ import { Notices } from '../notifications/notices.service.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
 import { UsersRepository } from '../users/users.repository.js';
-import { SELECT_TOKEN, type TokenRow, tokenEnd, tokenPrincipal } from './token-access.js';
+import { ApiTokensRepository } from './api-tokens.repository.js';
+import { tokenEnd, tokenPrincipal } from './token-access.js';
 
 /** What is held since the right of its maker ended, as its owner and the administrators are told. */
 export interface HeldThing {
@@ -32,7 +32,7 @@ const NOBODY = 'nobody is known who made it';
 @Injectable()
 export class Makers {
   constructor(
-    private readonly db: Db,
+    private readonly tokens: ApiTokensRepository,
     private readonly users: UsersRepository,
     private readonly policy: DomainPolicy,
     private readonly notices: Notices,
@@ -48,7 +48,7 @@ export class Makers {
     const { username, role, status } = user;
     if (status !== 1) return `the user ${username}, who made it, is disabled`;
     if (maker_token_id === null) return userPrincipal({ id: maker_id, username, role }, null);
-    const row = await this.db.row<TokenRow>(`${SELECT_TOKEN} WHERE t.id = ?`, [maker_token_id]);
+    const row = await this.tokens.withCreator(maker_token_id);
     if (!row) return `the token of ${username}, by which it was made, was deleted`;
     const end = tokenEnd(row);
     return end ? `${end.reason} (“${row.name}” of ${username}, by which it was made)` : tokenPrincipal(row);

@@ -5,39 +5,7 @@ import { rulesFrom } from '../common/compiled-rules.js';
 import type { Verdict } from '../domains/access-rights.js';
 import { securityFrom } from '../settings/documents.js';
 import type { SecuritySettings } from '../settings/settings.dto.js';
-import { HAS_FACTOR } from '../users/users.repository.js';
-
-/** A token with its creator, as one query reads them. */
-export interface TokenRow {
-  id: number;
-  user_id: number;
-  name: string;
-  narrowed: boolean | number;
-  allowed_domains: string;
-  allowed_services: string;
-  allowed_cidrs: string | null;
-  rules: string | null;
-  max_unused_days: number | null;
-  start_time: string | null;
-  end_time: string | null;
-  max_role: number;
-  is_active: boolean | number;
-  created_at: string;
-  last_used_at: string | null;
-  username: string;
-  role: number;
-  status: number;
-  /** the creator has an authenticator app or a passkey */
-  has_factor: boolean | number;
-  security: string | null;
-}
-
-/** SELECT of a `TokenRow`; a WHERE follows. */
-export const SELECT_TOKEN = `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.allowed_services, t.allowed_cidrs, t.rules,
-    t.max_unused_days, t.start_time, t.end_time, t.max_role, t.is_active, t.created_at, t.last_used_at, u.username, u.role, u.status,
-    ${HAS_FACTOR} AS has_factor,
-    (SELECT content FROM settings WHERE name = 'security') AS security
-  FROM api_tokens t JOIN users u ON u.id = t.user_id`;
+import type { TokenRow } from './api-tokens.repository.js';
 
 /** Said of a token whose creator lacks what `require_2fa_role` demands. */
 export const NO_FACTOR = 'The creator of the token must have a second factor and has none';

@@ -2,19 +2,14 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import { networkOf } from '../common/cidr.js';
 import { now } from '../common/clock.js';
 import { log } from '../common/logger.js';
-import { Db, isDuplicate } from '../database/db.js';
+import { isDuplicate } from '../database/db.js';
 import { Jobs } from '../jobs/jobs.js';
+import type { TokenUseView } from './token.dto.js';
+import { type Counted, TokenUsesRepository } from './token-uses.repository.js';
 
 const FLUSH_MS = 10_000;
 const KEEP_DAYS = 90;
 const DAY_MS = 86_400_000;
-
-/** How often a token was used on a day (UTC) from a network. */
-export interface TokenUse {
-  day: string;
-  network: string;
-  count: number;
-}
 
 /**
  * Counts uses in memory and adds them to the database every few seconds: a write at each request would cost more than
@@ -22,17 +17,17 @@ export interface TokenUse {
  */
 @Injectable()
 export class TokenUses implements OnModuleInit, OnApplicationShutdown {
-  private counts = new Map<string, { tokenId: number; day: string; network: string; count: number }>();
+  private counts = new Map<string, Counted>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly db: Db,
+    private readonly uses: TokenUsesRepository,
     private readonly jobs: Jobs,
   ) {}
 
   onModuleInit(): void {
     this.jobs.schedule('token-uses.prune', DAY_MS, async () => {
-      await this.db.run('DELETE FROM token_uses WHERE day < ?', [now(-KEEP_DAYS * DAY_MS).slice(0, 10)]);
+      await this.uses.deleteBefore(now(-KEEP_DAYS * DAY_MS).slice(0, 10));
     });
   }
 
@@ -41,19 +36,15 @@ export class TokenUses implements OnModuleInit, OnApplicationShutdown {
     const network = networkOf(ip);
     const key = `${tokenId}|${day}|${network}`;
     const known = this.counts.get(key);
-    if (known) known.count += 1;
-    else this.counts.set(key, { tokenId, day, network, count: 1 });
+    if (known) known.hits += 1;
+    else this.counts.set(key, { token_id: tokenId, day, network, hits: 1 });
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
   /** The newest day first. */
-  async of(tokenId: number): Promise<TokenUse[]> {
+  async of(tokenId: number): Promise<TokenUseView[]> {
     await this.flush();
-    const rows = await this.db.rows<{ day: string; network: string; hits: number }>(
-      'SELECT day, network, hits FROM token_uses WHERE token_id = ? ORDER BY day DESC, hits DESC, network LIMIT 1000',
-      [tokenId],
-    );
-    return rows.map(({ day, network, hits }) => ({ day, network, count: Number(hits) }));
+    return (await this.uses.of(tokenId)).map(({ day, network, hits }) => ({ day, network, count: Number(hits) }));
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -72,34 +63,14 @@ export class TokenUses implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  private async add({
-    tokenId,
-    day,
-    network,
-    count,
-  }: {
-    tokenId: number;
-    day: string;
-    network: string;
-    count: number;
-  }) {
-    const more = () =>
-      this.db.run('UPDATE token_uses SET hits = hits + ? WHERE token_id = ? AND day = ? AND network = ?', [
-        count,
-        tokenId,
-        day,
-        network,
-      ]);
-    if (await more()) return;
+  private async add(use: Counted): Promise<void> {
+    if (await this.uses.add(use)) return;
     try {
-      // a token that was deleted meanwhile is counted no more
-      await this.db.run(
-        'INSERT INTO token_uses (token_id, day, network, hits) SELECT id, ?, ?, ? FROM api_tokens WHERE id = ?',
-        [day, network, count, tokenId],
-      );
+      await this.uses.insert(use);
     } catch (error) {
+      // another process made the entry just now
       if (!isDuplicate(error)) throw error;
-      await more();
+      await this.uses.add(use);
     }
   }
 }

@@ -1,9 +1,13 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { SessionsModule } from '../auth/sessions/sessions.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { UsersModule } from '../users/users.module.js';
+import { ApiTokensRepository } from './api-tokens.repository.js';
 import { ExplainService } from './explain.service.js';
+import { GrantsRepository } from './grants.repository.js';
 import { Makers } from './makers.service.js';
+import { TokenUsesRepository } from './token-uses.repository.js';
 import { TokenUses } from './token-uses.service.js';
 import { TokensController } from './tokens.controller.js';
 import { TokensService } from './tokens.service.js';
@@ -11,9 +15,12 @@ import { UnusedTokens } from './unused-tokens.service.js';
 import { UserExplainController } from './user-explain.controller.js';
 
 @Module({
-  imports: [AccountsModule, DomainsModule, UsersModule],
+  imports: [AccountsModule, DomainsModule, UsersModule, SessionsModule],
   controllers: [TokensController, UserExplainController],
-  providers: [TokensService, TokenUses, UnusedTokens, ExplainService, Makers],
-  exports: [TokensService, TokenUses, Makers],
+  providers: [
+    ...[ApiTokensRepository, TokenUsesRepository, GrantsRepository],
+    ...[TokensService, TokenUses, UnusedTokens, ExplainService, Makers],
+  ],
+  exports: [ApiTokensRepository, TokensService, TokenUses, Makers],
 })
 export class TokensModule {}

@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
+import { SessionsRepository } from '../auth/sessions/sessions.repository.js';
 import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
 import { now } from '../common/clock.js';
 import { allOf, errors } from '../common/errors.js';
@@ -10,37 +9,24 @@ import type { PageQuery } from '../common/paging.dto.js';
 import type { TokenRule } from '../common/token-rules.js';
 import { parseTime } from '../common/validation.js';
 import { Db } from '../database/db.js';
-import { listRows } from '../database/lists.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { Events } from '../events/events.js';
 import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
 import { UsersRepository } from '../users/users.repository.js';
+import { ApiTokensRepository } from './api-tokens.repository.js';
 import { presetRules } from './presets.js';
 import { assertRules } from './rule-checks.js';
 import type { GrantableDomain, TokenCreated, TokenInput, TokenSelf, TokenUseView, TokenView } from './token.dto.js';
-import { ApiToken } from './token.entity.js';
+import type { ApiToken } from './token.entity.js';
 import type { RuleInput } from './token-rule.dto.js';
 import { TokenUses } from './token-uses.service.js';
 
 const MAX_PER_USER = 100;
 /** ms between two looks for domains that are gone */
 const FORGET_MS = 3_600_000;
-const SORTS = { id: 'id', name: 'name', created_at: 'created_at', last_used_at: 'last_used_at' };
-
-/** A row as SQL answers it. */
-type TokenListed = Omit<ApiToken, 'allowed_domains' | 'allowed_services' | 'allowed_cidrs' | 'rules' | 'is_active'> &
-  Record<'allowed_domains' | 'allowed_services', string> &
-  Record<'allowed_cidrs' | 'rules', string | null> & { is_active: boolean | number };
-
-const unpacked = (row: TokenListed): ApiToken => ({
-  ...row,
-  allowed_domains: JSON.parse(row.allowed_domains),
-  allowed_services: JSON.parse(row.allowed_services),
-  allowed_cidrs: row.allowed_cidrs && JSON.parse(row.allowed_cidrs),
-  rules: row.rules && JSON.parse(row.rules),
-  is_active: Boolean(row.is_active),
-});
+/** what is left of a token whose domains are all gone */
+const NO_DOMAINS = { allowed_domains: [], is_active: false };
 
 const view = (t: ApiToken): TokenView => ({
   id: t.id,
@@ -73,8 +59,9 @@ const target = (t: ApiToken) => ({ type: 'token', id: t.id, name: t.name });
 @Injectable()
 export class TokensService implements OnModuleInit {
   constructor(
-    @InjectRepository(ApiToken) private readonly tokens: Repository<ApiToken>,
     private readonly db: Db,
+    private readonly tokens: ApiTokensRepository,
+    private readonly sessions: SessionsRepository,
     private readonly users: UsersRepository,
     private readonly domains: DomainsService,
     private readonly events: Events,
@@ -90,24 +77,14 @@ export class TokensService implements OnModuleInit {
   }
 
   /** How many tokens somebody has. */
-  async count(userId: number): Promise<number> {
-    const row = await this.db.row<{ n: number }>('SELECT COUNT(*) AS n FROM api_tokens WHERE user_id = ?', [userId]);
-    return Number(row?.n);
+  count(userId: number): Promise<number> {
+    return this.tokens.count(userId);
   }
 
   /** A page of the caller's tokens, newest last unless sorted otherwise. @throws AppError 400001 */
   async list(me: Principal, query: PageQuery): Promise<{ total: number; list: TokenView[] }> {
-    const { total, list } = await listRows<TokenListed>(this.db, query, {
-      columns: '*',
-      from: 'api_tokens',
-      where: 'user_id = ?',
-      values: [me.userId],
-      sorts: SORTS,
-      fallback: 'id',
-      id: 'id',
-      search: ['LOWER(name)'],
-    });
-    return { total, list: list.map((row) => view(unpacked(row))) };
+    const { total, list } = await this.tokens.list(me.userId, query);
+    return { total, list: list.map(view) };
   }
 
   /**
@@ -153,13 +130,12 @@ export class TokensService implements OnModuleInit {
       // parallel creations would all count before any of them inserts
       await this.users.lock(me.userId, manager);
       // a session that was ended meanwhile must leave nothing behind
-      if (!(await this.db.row('SELECT id FROM sessions WHERE id = ?', [me.sessionId], manager)))
+      if (!(await this.sessions.exists(me.sessionId, manager)))
         throw errors.unauthenticated('Your session has ended; sign in again');
-      if ((await manager.countBy(ApiToken, { user_id: me.userId })) >= MAX_PER_USER) {
+      if ((await this.tokens.count(me.userId, manager)) >= MAX_PER_USER) {
         throw errors.conflict(`A user may have ${MAX_PER_USER} tokens; delete one first`);
       }
-      const inserted = await manager.insert(ApiToken, row);
-      const created = { ...row, id: Number(inserted.identifiers[0]?.id) } as ApiToken;
+      const created: ApiToken = { ...row, id: await this.tokens.insert(row, manager) };
       await this.notices.tell(manager, {
         event: 'token.created',
         text: `${me.username} made the API token “${created.name}”`,
@@ -177,7 +153,7 @@ export class TokensService implements OnModuleInit {
   async remove(caller: Caller, id: number): Promise<void> {
     const row = await this.own(caller, id);
     await this.db.transaction(async (manager) => {
-      await manager.delete(ApiToken, { id });
+      await this.tokens.delete(id, manager);
       await this.audit.write(manager, caller, { action: 'token.delete', target: target(row), before: view(row) });
     });
   }
@@ -195,9 +171,9 @@ export class TokensService implements OnModuleInit {
       : { previous_hash: null, previous_until: null };
     await this.db.transaction(async (manager) => {
       // of two rotations at once one wins, and the loser's secret is never given out
-      const where = { id, token_hash: row.token_hash };
-      const { affected } = await manager.update(ApiToken, where, { token_hash: sha256(token), ...previous });
-      if (!affected) throw errors.conflict('The token was rotated just now');
+      const changes = { token_hash: sha256(token), ...previous };
+      if (!(await this.tokens.replaceSecret(id, row.token_hash, changes, manager)))
+        throw errors.conflict('The token was rotated just now');
       await this.audit.write(manager, caller, {
         action: 'token.rotate',
         target: target(row),
@@ -217,7 +193,7 @@ export class TokensService implements OnModuleInit {
   async self(caller: Caller): Promise<TokenSelf> {
     const { token, role, username } = signedIn(caller);
     if (!token) throw errors.forbidden('Only an API token can ask what it may do; GET /api/tokens lists yours');
-    return { ...view(await this.tokens.findOneByOrFail({ id: token.id })), role, username };
+    return { ...view(await this.tokens.get(token.id)), role, username };
   }
 
   async setActive(caller: Caller, id: number, is_active: boolean): Promise<TokenView> {
@@ -226,7 +202,7 @@ export class TokensService implements OnModuleInit {
       throw errors.conflict('All domains of this token were deleted; create a new token');
     }
     await this.db.transaction(async (manager) => {
-      await manager.update(ApiToken, { id }, { is_active });
+      await this.tokens.update(id, { is_active }, manager);
       await this.audit.write(manager, caller, {
         action: 'token.status',
         target: target(row),
@@ -235,23 +211,6 @@ export class TokensService implements OnModuleInit {
       });
     });
     return view({ ...row, is_active });
-  }
-
-  /** Notes that a token is used. */
-  async touch(id: number, network: string): Promise<void> {
-    const sql = 'UPDATE api_tokens SET last_used_at = ?, last_used_network = ? WHERE id = ?';
-    await this.db.note(sql, [now(), network, id]);
-  }
-
-  /** What somebody else is told of a user's tokens. */
-  async heldBy(manager: EntityManager, userId: number): Promise<Pick<ApiToken, 'id' | 'name' | 'is_active'>[]> {
-    const rows = await manager.find(ApiToken, { where: { user_id: userId }, order: { id: 'ASC' } });
-    return rows.map(({ id, name, is_active }) => ({ id, name, is_active }));
-  }
-
-  /** Deletes all of a user. @returns how many */
-  removeAll(manager: EntityManager, userId: number): Promise<number> {
-    return this.db.run('DELETE FROM api_tokens WHERE user_id = ?', [userId], manager);
   }
 
   /** What the caller may grant to a token. @throws AppError 400001 */
@@ -265,7 +224,7 @@ export class TokensService implements OnModuleInit {
 
   /** @throws AppError 404 for tokens of other users, too: their ids tell nothing */
   private async own(caller: Caller, id: number): Promise<ApiToken> {
-    const row = await this.tokens.findOneBy({ id, user_id: signedIn(caller).userId });
+    const row = await this.tokens.own(id, signedIn(caller).userId);
     if (!row) throw errors.notFound('Token');
     return row;
   }
@@ -303,18 +262,17 @@ export class TokensService implements OnModuleInit {
    * what failed, or a process that died left undone, is done by the job.
    */
   private async forgetGone(): Promise<void> {
-    const narrowed = await this.tokens.find({ select: { id: true, allowed_domains: true }, where: { narrowed: true } });
+    const narrowed = await this.tokens.narrowed();
     const named = [...new Set(narrowed.flatMap((token) => token.allowed_domains))];
     const known = await this.domains.existing(named);
     const stays = (domain: number) => known.has(domain);
     for (const { id, allowed_domains } of narrowed) {
       if (allowed_domains.every(stays)) continue;
       await this.db.transaction(async (manager) => {
-        await this.db.lock(manager, 'api_tokens', { id });
-        const token = await manager.findOneBy(ApiToken, { id });
+        const token = await this.tokens.lock(id, manager);
         if (!token) return;
         const left = token.allowed_domains.filter(stays);
-        await manager.update(ApiToken, { id }, { allowed_domains: left, ...(!left.length && { is_active: false }) });
+        await this.tokens.update(id, left.length ? { allowed_domains: left } : NO_DOMAINS, manager);
       });
     }
   }

@@ -65,18 +65,17 @@ const READS: Record<string, Record<string, string>> = {
   'teams/teams.repository.ts': {
     dns_accounts: 'a team is shown with the accounts it was given; accounts stand on teams',
   },
-  'tokens/explain.service.ts': {
+  'tokens/grants.repository.ts': {
     identities: 'whether a sign-in elsewhere counts as a second factor; that room stands on this one',
     domains: 'what gives a right on a domain, in words',
     domain_permissions: 'the same',
     teams: 'the same',
     team_members: 'the same',
   },
-  'tokens/token-access.ts': {
+  'tokens/api-tokens.repository.ts': {
     users: 'a token, its creator and the settings are one statement for each request',
     settings: 'the same',
   },
-  'tokens/tokens.service.ts': { sessions: 'that the session lives still, in the transaction that makes a token' },
   'users/users.repository.ts': {
     passkeys: 'whether a sign-in method is left is one statement under the lock of the user; passkeys stand on users',
     identities: 'the same; identities stand on users',

@@ -8,11 +8,10 @@ import { networkOf } from '../../common/cidr.js';
 import { now, timeMs } from '../../common/clock.js';
 import { errors } from '../../common/errors.js';
 import { sha256 } from '../../common/hash.js';
-import { Db } from '../../database/db.js';
 import { securityFrom } from '../../settings/documents.js';
-import { judgeToken, NO_FACTOR, SELECT_TOKEN, type TokenRow, tokenPrincipal } from '../../tokens/token-access.js';
+import { ApiTokensRepository } from '../../tokens/api-tokens.repository.js';
+import { judgeToken, NO_FACTOR, tokenPrincipal } from '../../tokens/token-access.js';
 import { TokenUses } from '../../tokens/token-uses.service.js';
-import { TokensService } from '../../tokens/tokens.service.js';
 import { assertNetwork } from '../sessions/network.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
 import { amrOf, showedSecondFactor } from '../sessions/sessions.service.js';
@@ -96,8 +95,7 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
 @Injectable()
 export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-token') {
   constructor(
-    private readonly db: Db,
-    private readonly tokens: TokensService,
+    private readonly tokens: ApiTokensRepository,
     private readonly uses: TokenUses,
   ) {
     super();
@@ -114,10 +112,7 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
    * @throws AppError 403001
    */
   async judge(hash: string, ip: string, used: boolean): Promise<Principal | null> {
-    const row = await this.db.row<TokenRow>(
-      `${SELECT_TOKEN} WHERE t.token_hash = ? OR (t.previous_hash = ? AND t.previous_until > ?)`,
-      [hash, hash, now()],
-    );
+    const row = await this.tokens.bySecret(hash, now());
     if (!row) return null;
     const { allowed, source, reason } = judgeToken(row, ip);
     if (source === 'network' && !allowed) throw errors.forbidden(reason, { required: 'network' });
@@ -125,7 +120,7 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
     if (!allowed) return null;
     if (used) this.uses.count(row.id, ip);
     if (used && (!row.last_used_at || row.last_used_at < now(-TOUCH_MS))) {
-      await this.tokens.touch(row.id, networkOf(ip));
+      await this.tokens.touch(row.id, now(), networkOf(ip));
     }
     return tokenPrincipal(row);
   }

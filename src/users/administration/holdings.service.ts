@@ -5,7 +5,7 @@ import { PasskeysService } from '../../auth/passkeys/passkeys.service.js';
 import { SecondFactorService } from '../../auth/second-factor/second-factor.service.js';
 import { ChallengesService } from '../../auth/sessions/challenges.service.js';
 import { SessionsService } from '../../auth/sessions/sessions.service.js';
-import { TokensService } from '../../tokens/tokens.service.js';
+import { ApiTokensRepository } from '../../tokens/api-tokens.repository.js';
 import type { Holdings, Revoked } from './users.dto.js';
 
 /** What opens an account besides its password. */
@@ -14,7 +14,7 @@ export class HoldingsService {
   constructor(
     private readonly sessions: SessionsService,
     private readonly challenges: ChallengesService,
-    private readonly tokens: TokensService,
+    private readonly tokens: ApiTokensRepository,
     private readonly passkeys: PasskeysService,
     private readonly identities: IdentitiesRepository,
     private readonly secondFactor: SecondFactorService,
@@ -23,7 +23,7 @@ export class HoldingsService {
   /** What goes on working after a new password. */
   async of(manager: EntityManager, userId: number): Promise<Holdings> {
     return {
-      tokens: await this.tokens.heldBy(manager, userId),
+      tokens: await this.tokens.heldBy(userId, manager),
       passkeys: await this.passkeys.heldBy(manager, userId),
       identities: await this.identities.heldBy(userId, manager),
     };
@@ -36,7 +36,7 @@ export class HoldingsService {
   async revoke(manager: EntityManager, userId: number, secondFactor: boolean): Promise<Revoked> {
     const revoked = {
       sessions: await this.sessions.endAll(manager, userId),
-      tokens: await this.tokens.removeAll(manager, userId),
+      tokens: await this.tokens.deleteAll(userId, manager),
       passkeys: await this.passkeys.removeAll(manager, userId),
       identities: await this.identities.deleteAll(userId, manager),
     };
