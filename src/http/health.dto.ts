@@ -1,4 +1,4 @@
-export class PauseView {
+class PauseView {
   since!: string;
   reason!: string;
 }

@@ -7,7 +7,7 @@ import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 
 /** The client's address: the socket's, or the last one of `X-Forwarded-For` that no trusted proxy put there. */
-export function clientAddress(request: Request, trusted: Config['trustedProxies']): string {
+function clientAddress(request: Request, trusted: Config['trustedProxies']): string {
   let address = request.socket.remoteAddress ?? '';
   if (!trusted.length) return plain(address);
   const forwarded = String(request.headers['x-forwarded-for'] ?? '')

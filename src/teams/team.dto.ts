@@ -3,7 +3,7 @@ import { TakesBack } from '../common/read-only.js';
 import { IsOmittable, MAX_ID } from '../common/validation.js';
 import { ONE_LINE } from '../settings/checks.js';
 
-export const TEAM_ROLES = ['owner', 'manager', 'member'] as const;
+const TEAM_ROLES = ['owner', 'manager', 'member'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
 
 class TeamFields {

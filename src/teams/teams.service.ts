@@ -12,7 +12,7 @@ import { TeamMembersRepository } from './team-members.repository.js';
 import { type TeamRow, TeamsRepository } from './teams.repository.js';
 
 /** See the team; manage its members and permissions; own it: delete it, make owners and managers. */
-export type TeamRight = 'see' | 'manage' | 'own';
+type TeamRight = 'see' | 'manage' | 'own';
 
 const HOLDERS: Record<TeamRight, readonly (string | null)[]> = {
   see: ['owner', 'manager', 'member'],

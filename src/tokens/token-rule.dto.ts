@@ -35,7 +35,7 @@ const Upper = () =>
 const isSuffix = (value: unknown) =>
   typeof value === 'string' && isHostGlob(value) && !value.includes('*') && value !== '@';
 
-export class TextRule {
+class TextRule {
   /** characters */
   @IsOptional()
   @IsInt()
@@ -60,7 +60,7 @@ export class TextRule {
 }
 
 /** Speaks only of the types that it fits; a rule with `values` does not match others. */
-export class ValuesRule {
+class ValuesRule {
   /**
    * of A and AAAA: networks that the address must lie in, or the IPv4 address that it leads to (mapped, NAT64, 6to4)
    */
@@ -86,7 +86,7 @@ export class ValuesRule {
   text?: TextRule;
 }
 
-export class TtlRule {
+class TtlRule {
   @IsOptional()
   @IsInt()
   @Min(1)

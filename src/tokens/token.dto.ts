@@ -24,7 +24,7 @@ import { Check, IsTime, MAX_ID, Nested, NestedList } from '../common/validation.
 import { isCidr } from '../settings/checks.js';
 import { RuleInput } from './token-rule.dto.js';
 
-export const PRESETS = ['acme', 'ddns', 'read-only'] as const;
+const PRESETS = ['acme', 'ddns', 'read-only'] as const;
 export type PresetName = (typeof PRESETS)[number];
 
 export class PresetInput {

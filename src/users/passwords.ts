@@ -6,7 +6,7 @@ import { networkOf } from '../common/cidr.js';
 import { FairPool, type Owner } from '../common/fair-pool.js';
 
 const COST = 12;
-export const PASSWORD_MAX = 128;
+const PASSWORD_MAX = 128;
 
 /**
  * Who waits for a hash, which takes about 0.2 s of one core: when too many do, the next one is told to come again.

@@ -1,7 +1,7 @@
 import type { RedisLink } from '../../redis/redis-link.js';
 
 /** How fast a bucket empties, and what it holds. */
-export interface Size {
+interface Size {
   perSecond: number;
   /** beyond which nothing is taken */
   burst: number;
@@ -10,7 +10,7 @@ export interface Size {
 }
 
 /** What came of a try. */
-export interface Filled {
+interface Filled {
   taken: boolean;
   /** what is in the bucket now */
   used: number;

@@ -21,7 +21,7 @@ export interface Person {
 const MAX = 255;
 
 /** The issuer as stored: itself, or its hash when it is too long. */
-export const storedIssuer = (issuer: string): string => (issuer.length > MAX ? `sha256:${sha256(issuer)}` : issuer);
+const storedIssuer = (issuer: string): string => (issuer.length > MAX ? `sha256:${sha256(issuer)}` : issuer);
 
 /**
  * What stands for the issuer of a plain OAuth 2.0 provider: who tells the subject, and which field is the subject.

@@ -30,7 +30,7 @@ import { SignInRefused } from './sign-in-refused.js';
 export type KnownProvider = OauthProvider & { client_secret: string | null };
 
 /** What is sent along with the browser, and must fit when it comes back. */
-export interface Flow {
+interface Flow {
   state: string;
   nonce: string;
   verifier: string;

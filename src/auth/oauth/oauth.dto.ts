@@ -4,7 +4,7 @@ import { IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-vali
 export const PROVIDER_KEY = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const KEY_WORDS = { message: '$property must be 1 to 32 of a-z, 0-9 and -' };
 
-export class OauthProviderName {
+class OauthProviderName {
   /** for `provider` of `start` */
   key!: string;
   /** for people */
@@ -17,7 +17,7 @@ export class OauthStatus {
   providers!: OauthProviderName[];
 }
 
-export class OauthRedirect {
+class OauthRedirect {
   /**
    * where the provider sends the browser back to: an absolute address below the public address of the service, or a
    * path below it that starts with one slash; without query and fragment. The provider must know it. Default:

@@ -18,7 +18,7 @@ interface Challenge {
 }
 
 /** Who signed in, or why nobody did: in words for the audit log, never for the answer. */
-export type PasskeyLogin = { user: User } | { refused: string; name: string };
+type PasskeyLogin = { user: User } | { refused: string; name: string };
 
 /** Signing in with a passkey. Ends with the user that it belongs to; the session is begun elsewhere. */
 @Injectable()

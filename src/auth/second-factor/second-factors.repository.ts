@@ -5,7 +5,7 @@ import { SEALED_HEAD } from '../../database/sealed-values.js';
 import type { SecondFactor } from './second-factor.entity.js';
 
 /** Columns that hold sealed seeds. */
-export type SeedColumn = 'secret' | 'pending';
+type SeedColumn = 'secret' | 'pending';
 
 /** The statements of the table `second_factors`. */
 @Injectable()

@@ -12,7 +12,7 @@ const CONTEXT = 'challenges.content';
 /** What a challenge is found by. */
 const idOf = (kind: ChallengeKind, key: string) => sha256(`${kind}|${key}`);
 
-export type ChallengeKind = 'passkey-add' | 'passkey-login' | 'oauth' | 'reset' | 'email-code' | 'second-factor';
+type ChallengeKind = 'passkey-add' | 'passkey-login' | 'oauth' | 'reset' | 'email-code' | 'second-factor';
 
 interface OpenOptions {
   userId?: number | null;
