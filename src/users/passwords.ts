@@ -9,9 +9,9 @@ const COST = 12;
 const PASSWORD_MAX = 128;
 
 /**
- * Who waits for a hash, which takes about 0.2 s of one core: when too many do, the next one is told to come again.
- * Friends are who comes from a network where the name signed in before, or is signed in. All strangers together have
- * the turns of one user, so that a flood of logins keeps no friend out.
+ * Whom a hash is computed for, which takes about 0.2 s of one core: when too many wait, the next one is refused. A
+ * friend is signed in, or comes from a network where the name has signed in before. All strangers together have the
+ * turns of one user, so that a flood of logins does not shut out friends.
  */
 export interface Hashing {
   friend: boolean;
@@ -22,7 +22,7 @@ export interface Hashing {
 const hashes = new FairPool('password hashes');
 const strangers = new FairPool('password hashes of strangers');
 
-/** Whose hash a request, or this program, waits for. */
+/** For whom a request, or this program, computes a hash. */
 export const hashingFor = (caller: Pick<Caller, 'principal' | 'ip'> | 'system'): Hashing => {
   if (caller === 'system') return { friend: true, user: null };
   const { principal, ip } = caller;
@@ -30,7 +30,7 @@ export const hashingFor = (caller: Pick<Caller, 'principal' | 'ip'> | 'system'):
 };
 
 /**
- * Whether one more may wait. Asked before anything is written for a login, so that surplus ones cost nothing.
+ * Refuses when no more may wait. Checked before anything is written for a login, so that excess ones cost nothing.
  * @throws AppError 429
  */
 export function assertRoom({ friend, user }: Hashing): void {
@@ -43,37 +43,37 @@ function inTurn<T>(work: () => Promise<T>, { friend, user }: Hashing): Promise<T
   return strangers.run({ user }, () => hashes.run({ user: 'strangers' }, work));
 }
 
-/** Before a stored hash: of what `digestOf` makes. Hashes without it are older ones. */
+/** Prefix of stored hashes of what `digestOf` returns. Hashes without it are of an older format. */
 const MARK = 'v2:';
 
 /**
- * What bcrypt is given, 44 characters of every password: it ignores what follows the 72nd byte. Under a name of our
- * own, so that the digest of a password, known from wherever else, is not itself a password that opens the account.
+ * The input of bcrypt, 44 characters for every password: bcrypt ignores what follows the 72nd byte. Keyed with a name
+ * of our own, so that a digest of the password that leaked elsewhere is not itself a valid password.
  */
 const digestOf = (password: string): string =>
   createHmac('sha256', 'zoneward password 2').update(password).digest('base64');
 
-/** Older hashes are of the password itself, or, when it is longer than 72 bytes, of its plain digest. */
+/** Older hashes are of the password itself, or of its plain digest when it is longer than 72 bytes. */
 const formerly = (password: string): string =>
   Buffer.byteLength(password) > 72 ? createHash('sha256').update(password).digest('base64') : password;
 
 /**
- * The form of what stood for long passwords then, and of what `openssl rand -base64 32` prints. An older hash does not
- * tell which of the two it is of: it goes on opening, and is made anew by no such text, so that the owner of a long
- * password is never shut out by who knew its digest.
+ * The form of the digest that replaced long passwords, and of what `openssl rand -base64 32` prints. An older hash does
+ * not say which of the two it is of: it stays valid, but is not renewed by such a text, so that somebody who knows the
+ * digest of a long password cannot lock out its owner.
  */
 const isDigest = (password: string): boolean => /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(password);
 
 const isOutdated = (stored: string): boolean => !stored.startsWith(MARK);
 
-/** Whether a stored hash is an older one, to be made anew now that this password has opened it. */
+/** Whether a stored hash is of the older format and is to be renewed, now that this password matched it. */
 export const isToBeRenewed = (stored: string, password: string): boolean => isOutdated(stored) && !isDigest(password);
 
 /** @param cost for tests only: less work @throws AppError 429 when too many are waiting */
 export const hashPassword = (password: string, who: Hashing, cost = COST): Promise<string> =>
   inTurn(async () => MARK + (await bcrypt.hash(digestOf(password), cost)), who);
 
-/** of a password that nobody knows; made beforehand, so that not even the first unknown name takes longer */
+/** hash of an unknown password; made beforehand, so that not even the first unknown name takes longer */
 const DUMMY = '$2b$12$ryNKYNYr0E0LS5fTeCjXteeYI563FNspWtVMps7aypSN4LW1crW76';
 
 /**
@@ -90,7 +90,7 @@ export async function passwordMatches(password: string, stored: string | null, w
 let rater: ZxcvbnFactory | undefined;
 const JUDGED = 40;
 
-/** Its word lists are loaded with the first password that is set. */
+/** The word lists are loaded when the first password is set. */
 async function zxcvbn(): Promise<ZxcvbnFactory> {
   if (rater) return rater;
   const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs: graphs }] = await Promise.all([

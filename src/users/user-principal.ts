@@ -2,8 +2,8 @@ import type { Principal } from '../common/access.js';
 import type { User } from './user.entity.js';
 
 /**
- * A user who asks without a token, where the guard has not found out who it is: at the end of a login, or in a question
- * about somebody.
+ * The principal of a user without a token, where there is none from the guard: at the end of a login, or when the
+ * rights of a user are explained.
  */
 export const userPrincipal = (
   { id, username, role }: Pick<User, 'id' | 'username' | 'role'>,

@@ -39,7 +39,7 @@ export interface NewUser {
   nickname?: string | null;
 }
 
-/** Making users, and what is asked of them. */
+/** Creates users, and checks what a user must fulfil. */
 @Injectable()
 export class UsersService {
   private exist = false;
@@ -51,13 +51,13 @@ export class UsersService {
     private readonly audit: AuditService,
   ) {}
 
-  /** Whether any user exists; asked at the database until the answer is yes, which it then stays. */
+  /** Whether any user exists; queried until the answer is yes, which is then remembered. */
   async someExist(): Promise<boolean> {
     this.exist ||= await this.hasAny();
     return this.exist;
   }
 
-  /** Whether any user exists, as the database says now. */
+  /** The same, always queried. */
   hasAny(manager?: EntityManager): Promise<boolean> {
     return this.users.hasAny(manager);
   }
@@ -67,7 +67,7 @@ export class UsersService {
     return this.users.find(by);
   }
 
-  /** A stranger's own account. @throws AppError 400001, 403001 where that is off, 409001 */
+  /** Self-registration. @throws AppError 400001, 403001 where that is off, 409001 */
   async register(input: NewUser, caller: Caller): Promise<UserView> {
     if (!(await this.settings.read('general')).registration_enabled) throw errors.forbidden('Registration is off');
     return this.create(input, Role.User, 'auth.register', caller);
@@ -85,8 +85,8 @@ export class UsersService {
   }
 
   /**
-   * A user (role 1) without password, for who signs in at a provider: a name that is taken gets a number, an address
-   * that is taken is left out. The caller logs it.
+   * A user (role 1) without a password, for a sign-in at a provider: a name that is taken gets a number, an address that
+   * is taken is left out. The caller writes the audit entry.
    * @param username 1 to 48 characters of those that a name may have
    */
   async createWithoutPassword(
@@ -121,12 +121,12 @@ export class UsersService {
     if (weak) throw errors.field(path, weak);
   }
 
-  /** All that is wrong with a new user, as far as it is given. */
+  /** All that is wrong with the given fields of a new user. */
   async problems({ username, password, email, nickname }: Partial<NewUser>, role: Role): Promise<FieldError[]> {
     const list: FieldError[] = [];
     const name = username?.trim();
     const address = email?.trim() || null;
-    // a few letters become two in lower case
+    // the lower case of a few characters has two
     if (name !== undefined && (!/^[\p{L}\p{N}._@+-]{1,64}$/u.test(name) || name.toLowerCase().length > 64)) {
       list.push(fieldError('username', 'must be 1 to 64 letters, digits or . _ @ + -'));
     }
@@ -151,7 +151,7 @@ export class UsersService {
     return newRow({ username, email, nickname: nickname?.trim() || username, password_hash, role, language });
   }
 
-  /** Inserts and logs it. */
+  /** Inserts a user and writes the audit entry. */
   async insert(manager: EntityManager, row: NewRow, action: string, caller: Actor): Promise<UserView> {
     const user = { ...row, id: await this.users.insert(row, manager) };
     const { username, email, role } = row;

@@ -20,7 +20,7 @@ import { SignIn } from '../sessions/sign-in.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import type { LoginInput, TokenResult } from './login.dto.js';
 
-/** Signing in with a password, and what a session can be asked. */
+/** Sign-in with a password, and the routes of the current session. */
 @Injectable()
 export class LoginService {
   constructor(
@@ -73,7 +73,7 @@ export class LoginService {
     return { ...userView(user), role };
   }
 
-  /** Ends the session of this request; its JWT is worth nothing from then on, on every replica. */
+  /** Ends the session of this request; its JWT is invalid from then on, on every replica. */
   async logout(caller: Caller): Promise<void> {
     const { sessionId, userId, username } = signedIn(caller);
     await this.db.transaction(async (manager) => {
@@ -85,7 +85,7 @@ export class LoginService {
     });
   }
 
-  /** The same password under today's hash; when too many are waiting, at the next login. */
+  /** Stores a hash of the current format; when too many hashes are waiting, at the next login. */
   private async hashAnew(user: User, password: string): Promise<void> {
     try {
       const fresh = await hashPassword(password, { friend: true, user: user.id });

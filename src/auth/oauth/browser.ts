@@ -4,7 +4,7 @@ import { randomHex } from '../../common/hash.js';
 
 const LIFE_MS = 10 * 60_000;
 
-/** On https the browser itself sees to it that no other host and no plain http page can set it. */
+/** With this prefix, on https, browsers let neither other hosts nor plain http pages set the cookie. */
 const nameOf = (publicUrl: string) => (publicUrl.startsWith('https:') ? '__Host-zoneward_oauth' : 'zoneward_oauth');
 
 function optionsOf(publicUrl: string): CookieOptions {
@@ -14,12 +14,12 @@ function optionsOf(publicUrl: string): CookieOptions {
     httpOnly: true,
     sameSite: 'lax',
     secure,
-    // the prefix demands the root; else it goes to where flows are started and finished
+    // the prefix requires the root; else the cookie is sent to the API only
     path: secure ? '/' : `${pathname.replace(/\/+$/, '')}/api`,
   };
 }
 
-/** The value by which this browser is known while it signs in somewhere; null when it has none. */
+/** The value of the cookie that binds a flow to its browser; null when there is none. */
 export function browserOf(request: Request, publicUrl: string): string | null {
   const name = nameOf(publicUrl);
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
@@ -28,7 +28,7 @@ export function browserOf(request: Request, publicUrl: string): string | null {
 }
 
 /**
- * Marks the browser that a flow begins in. One that is marked stays as it is, or of two tabs one would fail.
+ * Sets the cookie in the browser that begins a flow. An existing value is kept: else one of two tabs would fail.
  * @returns the value
  */
 export function markBrowser(request: Request, response: Response, publicUrl: string): string {
@@ -37,18 +37,18 @@ export function markBrowser(request: Request, response: Response, publicUrl: str
   return value;
 }
 
-/** Takes the mark away again. */
+/** Removes the cookie. */
 export function unmarkBrowser(response: Response, publicUrl: string): void {
   response.clearCookie(nameOf(publicUrl), optionsOf(publicUrl));
 }
 
 /**
- * Where the provider sends the browser back to: below the public address, so that codes go to nobody else.
+ * Where the provider sends the browser back to. It must be below the public address, so that codes reach no other site.
  * @throws AppError 400001 naming `redirect`
  */
 export function redirectUri(publicUrl: string, redirect = '/oauth/callback'): string {
   const wrong = errors.field('redirect', `must be an address below ${publicUrl}, or a path, without query`);
-  // a backslash, a tab or a second slash at the start lead to other hosts in browsers
+  // browsers take a backslash, a tab or a second slash at the start as another host
   if (/[\s\\]/.test(redirect) || redirect.startsWith('//')) throw wrong;
   const text = redirect.startsWith('/') ? publicUrl + redirect : redirect;
   if (!URL.canParse(text)) throw wrong;

@@ -3,15 +3,14 @@ import { isEmail } from '../../settings/checks.js';
 import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 
 /**
- * A person at a provider. `issuer` and `subject` are who it is; all the rest is what the provider tells, and proves
- * nothing.
+ * A person at a provider, identified by `issuer` and `subject`; the other claims prove nothing.
  */
 export interface Person {
   issuer: string;
   subject: string;
   /** for people: e-mail or login name */
   name: string;
-  /** what an account of this person would be called, in characters that a name may have */
+  /** proposed user name, in characters that a name may have */
   username: string;
   email: string | null;
   nickname: string | null;
@@ -24,16 +23,15 @@ const MAX = 255;
 const storedIssuer = (issuer: string): string => (issuer.length > MAX ? `sha256:${sha256(issuer)}` : issuer);
 
 /**
- * What stands for the issuer of a plain OAuth 2.0 provider: who tells the subject, and which field is the subject.
- * Whoever points the provider elsewhere gets other identities, not those of the people who are bound. An issuer of
- * OpenID has no fragment, so the two never meet.
+ * The issuer of a plain OAuth 2.0 provider: its userinfo endpoint and the field of the subject. Pointing the provider
+ * elsewhere yields other identities, not those that are bound. An issuer of OpenID has no fragment, so the two cannot
+ * collide.
  */
 export const plainIssuer = ({ userinfo_endpoint, subject_field }: OauthProvider): string =>
   `${userinfo_endpoint}#${subject_field}`;
 
 /**
- * The subject as stored; null when it is none: empty, too long, or a number that was rounded and would be another
- * person's, too.
+ * The subject as stored; null when it is unusable: empty, too long, or a rounded number, which would be ambiguous.
  */
 export function subjectOf(value: unknown): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
@@ -55,7 +53,7 @@ export function fieldOf(object: unknown, path: string): unknown {
     );
 }
 
-/** A text that can be stored: one line, cut; null when there is none. */
+/** A claim as one line of bounded length; null when there is none. */
 function text(value: unknown, max: number): string | null {
   if (typeof value !== 'string') return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
@@ -64,7 +62,7 @@ function text(value: unknown, max: number): string | null {
 }
 
 /**
- * The part of it that a name may have, short enough for a suffix. Characters that get longer in lower case would not
+ * The characters that a user name may have, short enough for a suffix. Characters whose lower case is longer would not
  * fit the column.
  */
 const asUsername = (name: string | null | undefined): string =>
@@ -73,7 +71,7 @@ const asUsername = (name: string | null | undefined): string =>
     .slice(0, 48)
     .join('');
 
-/** What the provider tells of a person, in the words of OpenID and of GitHub. */
+/** The claims of a person, by the names of OpenID and of GitHub. */
 export function personOf(key: string, issuer: string, subject: string, claims: Record<string, unknown>): Person {
   const address = text(claims.email, MAX);
   const email = isEmail(address) && String(claims.email_verified) !== 'false' ? address : null;

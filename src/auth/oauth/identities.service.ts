@@ -10,10 +10,10 @@ import type { Person } from './claims.js';
 import { IdentitiesRepository } from './identities.repository.js';
 import type { BoundIdentity } from './oauth.dto.js';
 
-/** Of two sign-ins of one new person at once one makes the account, and the other finds it. */
+/** Of two concurrent sign-ins of a new person one creates the account, and the other finds it. */
 const TRIES = 3;
 
-/** Who at which provider is which user. Matched by issuer and subject, never by an e-mail address or a name. */
+/** Binds people at providers to users, by issuer and subject, never by an e-mail address or a name. */
 @Injectable()
 export class IdentitiesService {
   constructor(
@@ -24,12 +24,12 @@ export class IdentitiesService {
     private readonly audit: AuditService,
   ) {}
 
-  /** One's own, by provider. */
+  /** The caller's own identities, by provider. */
   list(caller: Caller): Promise<BoundIdentity[]> {
     return this.identities.of(signedIn(caller).userId);
   }
 
-  /** A new user (role 1) for a person whom nobody is bound to. @returns the user's id */
+  /** Creates a user (role 1) for a person who is bound to none. @returns the user's id */
   async adopt(provider: string, person: Person, caller: Caller): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -51,7 +51,7 @@ export class IdentitiesService {
     }
   }
 
-  /** Binds a person to the caller. The very same again changes nothing. @throws AppError 409001 */
+  /** Binds a person to the caller; repeating it changes nothing. @throws AppError 409001 */
   async bind(provider: string, person: Person, caller: Caller): Promise<void> {
     const { userId, username } = signedIn(caller);
     try {
@@ -76,7 +76,7 @@ export class IdentitiesService {
     }
   }
 
-  /** @throws AppError 404001 not bound, 409001 the last way in */
+  /** @throws AppError 404001 not bound, 409001 the last sign-in method */
   async unbind(provider: string, caller: Caller): Promise<void> {
     const { userId, username } = signedIn(caller);
     await this.db.transaction(async (manager) => {

@@ -26,10 +26,10 @@ import { isPlainHttp, OauthHttp } from './oauth-http.js';
 import { plainTokenAnswer } from './plain-oauth.js';
 import { SignInRefused } from './sign-in-refused.js';
 
-/** As the settings give it to who talks to the provider. */
+/** A provider of the settings, with its secret. */
 export type KnownProvider = OauthProvider & { client_secret: string | null };
 
-/** What is sent along with the browser, and must fit when it comes back. */
+/** The parameters of a flow that are checked when the browser comes back. */
 interface Flow {
   state: string;
   nonce: string;
@@ -40,7 +40,7 @@ interface Flow {
 const DISCOVERED_MS = 10 * 60_000;
 const MAX_KNOWN = 100;
 
-/** Answers that make no sense, rather than say no. */
+/** Errors of malformed answers, in contrast to refusals. */
 const NONSENSE = new Set([
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',
@@ -49,8 +49,8 @@ const NONSENSE = new Set([
 ]);
 
 /**
- * Basic unless the provider only takes the other: it is the one that every provider must know (RFC 6749, 2.3.1), and
- * the default of a discovery document.
+ * Basic unless the provider only takes POST parameters: every provider must support it (RFC 6749, 2.3.1), and it is the
+ * default of a discovery document.
  */
 function clientAuth(secret: string | null, plain: boolean): ClientAuth {
   if (!secret) return None();
@@ -62,7 +62,7 @@ function clientAuth(secret: string | null, plain: boolean): ClientAuth {
   };
 }
 
-/** Speaks OpenID Connect and plain OAuth 2.0 with the providers of the settings. Opens no transaction. */
+/** The client of OpenID Connect and plain OAuth 2.0 providers. Opens no transaction. */
 @Injectable()
 export class OauthClients {
   private readonly known = new Map<string, { until: number; config: Configuration }>();
@@ -85,9 +85,9 @@ export class OauthClients {
   }
 
   /**
-   * Changes the code for who the person is, all proofs checked.
+   * Exchanges the code for the verified identity of the person.
    * @param iss of the callback (RFC 9207)
-   * @throws SignInRefused what is not to be trusted, OutboundError a provider that does not answer
+   * @throws SignInRefused when it cannot be verified, OutboundError when the provider does not answer
    */
   async identify(provider: KnownProvider, flow: Flow, code: string, iss: string | undefined): Promise<Person> {
     try {
@@ -95,7 +95,7 @@ export class OauthClients {
       const back = new URL(flow.redirectUri);
       back.searchParams.set('code', code);
       back.searchParams.set('state', flow.state);
-      // the settings of a plain OAuth 2.0 provider do not say what it would have to be
+      // the settings of a plain OAuth 2.0 provider have no issuer to compare it with
       if (iss && provider.issuer) back.searchParams.set('iss', iss);
       const checks = { pkceCodeVerifier: flow.verifier, expectedState: flow.state };
       return provider.issuer
@@ -143,7 +143,7 @@ export class OauthClients {
     return personOf(provider.key, plainIssuer(provider), subject, claims as Record<string, unknown>);
   }
 
-  /** Kept for some minutes while the settings stay the same, with the keys of the issuer. */
+  /** Cached for some minutes while the settings stay the same, with the keys of the issuer. */
   private async configuration(provider: KnownProvider): Promise<Configuration> {
     const key = sha256(JSON.stringify(provider));
     const found = this.known.get(key);
@@ -163,7 +163,7 @@ export class OauthClients {
       config = await discovery(new URL(issuer), client_id, undefined, clientAuth(client_secret, false), {
         [customFetch]: this.http.fetch,
         timeout: this.http.timeout,
-        // an id_token from the token endpoint would else be believed without a look at its signature
+        // without this the signature of an id_token from the token endpoint would not be verified
         execute: [enableNonRepudiationChecks, ...(isPlainHttp(issuer) ? [allowInsecureRequests] : [])],
       });
     } catch (error) {
@@ -172,7 +172,7 @@ export class OauthClients {
       throw providerErrorIn(error) ?? new OutboundError('unavailable', 'The discovery of the identity provider failed');
     }
     const found = config.serverMetadata();
-    // the library lets some issuers pass that differ: who may write the document of one must never speak for another
+    // the library accepts some issuers that differ: the document of one must never speak for another
     if (new URL(found.issuer).href !== new URL(issuer).href)
       throw new OutboundError('rejected', 'The discovery document is of another issuer');
     const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = found;
@@ -220,8 +220,8 @@ const providerErrorIn = (error: unknown) =>
   );
 
 /**
- * Why, in the library's fixed words. Not what a parser or the provider says: that may hold parts of the answer, tokens
- * too.
+ * The reason in the fixed words of the library. Messages of parsers and providers may hold parts of the answer, such as
+ * tokens.
  */
 function reasonOf(error: unknown): { why: string; codes: string[] } {
   const known = chain(error).filter((e) => String((e as { code?: unknown }).code).startsWith('OAUTH_')) as {

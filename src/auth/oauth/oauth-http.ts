@@ -8,12 +8,12 @@ import { readBody } from '../../outbound/body.js';
 import { assertUrlAllowed } from '../../outbound/guard.js';
 import { OutboundError } from '../../outbound/outbound-error.js';
 
-/** No discovery document, key set or answer about a person is near it. */
+/** Far more than any discovery document, key set or userinfo answer needs. */
 const MAX_BODY_MIB = 1;
 
 const LOOPBACK: Cidr[] = ['127.0.0.0/8', '::1/128'].map(parseCidr);
 
-/** Whether http is allowed: only on this machine, where nobody listens in between. */
+/** Whether an address is plain http, which is allowed on loopback only. */
 export const isPlainHttp = (url: string): boolean => new URL(url).protocol === 'http:';
 
 /** The HTTP client for identity providers: checked addresses, no redirects, bounded time and size. */
@@ -25,7 +25,7 @@ export class OauthHttp implements OnApplicationShutdown {
     this.agent = outboundAgent(config.outboundDeny, config.providerTimeoutMs);
   }
 
-  /** Seconds that openid-client waits at most; a little longer than this client does, whose words are better. */
+  /** Time limit of openid-client in seconds: above that of this client, whose messages are better. */
   get timeout(): number {
     return Math.ceil(this.config.providerTimeoutMs / 1000) + 1;
   }
@@ -40,7 +40,7 @@ export class OauthHttp implements OnApplicationShutdown {
     }
   }
 
-  /** For `customFetch`. Every address is checked, also those that a discovery document named. */
+  /** For `customFetch`. Every address is checked, also those of discovery documents. */
   readonly fetch: CustomFetch = async (url, { method, headers, body }) => {
     this.assertAllowed(url);
     try {
@@ -53,7 +53,7 @@ export class OauthHttp implements OnApplicationShutdown {
       });
       const content = await readBody(answer.body, MAX_BODY_MIB);
       const type = String(answer.headers['content-type'] ?? '');
-      // some statuses may have no body
+      // these statuses must not have a body
       const empty = [204, 205, 304].includes(answer.statusCode);
       return new Response(empty ? null : content, {
         status: answer.statusCode,

@@ -23,13 +23,13 @@ import { SignInRefused } from './sign-in-refused.js';
 
 const CODE_MINUTES = 5;
 
-/** What is remembered of a sign-in that waits for its code. */
+/** The stored state of a sign-in that waits for a code. */
 interface Asked {
   provider: string;
   person: Subject;
 }
 
-/** What becomes of a flow at a provider: a session, or a binding. */
+/** Ends a flow at a provider with a session, or a binding. */
 @Injectable()
 export class OauthLogin {
   constructor(
@@ -75,7 +75,7 @@ export class OauthLogin {
     }
     userId ??= await this.bindings.adopt(provider.key, person, caller);
     const user = await this.users.get(userId);
-    // a disabled user is refused below, whatever the second factor
+    // a disabled user is refused below, with or without a second factor
     if (user.totp_enabled && user.status === 1 && !provider.trusted_2fa) {
       const { issuer, subject } = person;
       const asked: Asked = { provider: provider.key, person: { issuer, subject } };
@@ -87,7 +87,7 @@ export class OauthLogin {
   }
 
   /**
-   * Ends a sign-in that was asked for a code.
+   * Ends a sign-in that waits for a code.
    * @throws AppError 400001 without a code; 401001 an unknown, used or old challenge, or a wrong code; 403001, 423001,
    * 429001
    */
@@ -97,7 +97,7 @@ export class OauthLogin {
     assertNetwork(await this.settings.securityFor(null), caller.ip);
     const open = await this.challenges.look<Asked>('second-factor', challenge_id);
     const user = open && (await this.users.find({ id: open.userId as number, status: 1 }));
-    // whoever was unbound meanwhile, or whose provider was taken out, does not come in
+    // the binding or the provider may have been removed meanwhile
     const bound = user && (await this.identities.owner(open.content.person)) === user.id;
     const offered = (await this.settings.offeredProviders()).some(({ key }) => key === open?.content.provider);
     if (!bound || !offered) return this.tooLate(caller, user?.username ?? '');
@@ -116,10 +116,10 @@ export class OauthLogin {
   private async bind({ provider, identify }: Returned, binder: Binder, caller: Caller): Promise<OauthResult> {
     try {
       await this.assertStill(binder, caller);
-      // it will stand for both factors, as a passkey does
+      // it will count as both factors, as a passkey does
       if (provider.trusted_2fa) await this.freshness.assertOwner(caller, {});
       const person = await identify();
-      // the provider took its time: a session that was ended meanwhile must not leave a way in behind
+      // the provider may have taken long: a session that ended meanwhile must not leave a sign-in method behind
       await this.assertStill(binder, caller);
       await this.bindings.bind(provider.key, person, caller);
       return { bound: true };
@@ -132,7 +132,7 @@ export class OauthLogin {
     }
   }
 
-  /** That who began is signed in still; the request is theirs from then on. @throws SignInRefused */
+  /** Refuses unless the session that began is still live; its user becomes the caller. @throws SignInRefused */
   private async assertStill({ userId, sessionId }: Binder, caller: Caller): Promise<void> {
     const user = await this.users.find({ id: userId, status: 1 });
     const live = user ? await this.sessions.list(userId, (await this.settings.securityFor(user.role)).session) : [];

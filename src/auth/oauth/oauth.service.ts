@@ -12,13 +12,13 @@ import { SignInRefused } from './sign-in-refused.js';
 
 const MINUTES = 10;
 
-/** Who wants to bind a person, and in which session. */
+/** The user and session that bind a person. */
 export interface Binder {
   userId: number;
   sessionId: number;
 }
 
-/** What is remembered of a flow until the browser comes back. Stored encrypted. */
+/** The state of a flow until the browser comes back. Stored encrypted. */
 interface Pending {
   provider: string;
   issuer: string;
@@ -35,14 +35,14 @@ interface Pending {
 export interface Returned {
   provider: KnownProvider;
   bind: Binder | null;
-  /** Asks the provider who it is. @throws SignInRefused, OutboundError */
+  /** Identifies the person at the provider. @throws SignInRefused, OutboundError */
   identify(): Promise<Person>;
 }
 
-/** Where a provider's identities come from: a flow that began with one issuer does not end with another. */
+/** The source of a provider's identities: a flow must end with the issuer that it began with. */
 const issuerOf = (provider: KnownProvider) => provider.issuer ?? plainIssuer(provider);
 
-/** The authorization code flow with PKCE, from the click to the proof of who it is. */
+/** The authorization code flow with PKCE. */
 @Injectable()
 export class OauthService {
   constructor(
@@ -51,7 +51,7 @@ export class OauthService {
     private readonly clients: OauthClients,
   ) {}
 
-  /** What the login page has to know. */
+  /** The sign-in providers, for the login page. */
   async status(): Promise<OauthStatus> {
     const providers = (await this.settings.offeredProviders()).map(({ key, name }) => ({ key, name }));
     return { enabled: providers.length > 0, providers };
@@ -81,7 +81,7 @@ export class OauthService {
   }
 
   /**
-   * Ends a flow: its state is worth nothing afterwards, whatever comes of it.
+   * Ends a flow: its state is used up in any case.
    * @throws SignInRefused
    */
   async finish(input: OauthCallback, browser: string | null): Promise<Returned> {
@@ -111,7 +111,7 @@ export class OauthService {
   }
 }
 
-/** The description is not told: whoever makes somebody open an address could write anything there. */
+/** The description is not shown: anybody can craft an address with any text in it. */
 function denied(error: string, name: string): SignInRefused {
   const word = /^[a-z_]{1,40}$/.test(error) ? error : 'an error';
   return new SignInRefused(

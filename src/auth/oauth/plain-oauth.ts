@@ -1,9 +1,8 @@
 const FORM = /^application\/x-www-form-urlencoded|^text\/plain/;
 
 /**
- * The answer of a plain OAuth 2.0 token endpoint as RFC 6749 wants it. GitHub answers a form unless it is asked for
- * JSON, and says an error with status 200; others leave out the type of the token, or add an id_token that nobody asked
- * for and nobody can check.
+ * Converts the answer of a plain OAuth 2.0 token endpoint to the form of RFC 6749. GitHub answers a form unless JSON is
+ * requested, and errors with status 200; others omit the type of the token, or add an id_token that cannot be verified.
  */
 export async function plainTokenAnswer(answer: Response): Promise<Response> {
   if (answer.status !== 200) return answer;

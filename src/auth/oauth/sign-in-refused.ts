@@ -1,6 +1,5 @@
 /**
- * A sign-in at a provider that is not to be trusted, or was not wanted: the client gets the message, the log gets to
- * know why.
+ * A sign-in at a provider that cannot be verified, or was denied: the client gets the message, the log the reason.
  */
 export class SignInRefused extends Error {
   constructor(

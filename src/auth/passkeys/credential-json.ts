@@ -1,20 +1,20 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 
-/** WebAuthn allows no longer credential id. */
+/** The longest credential id that WebAuthn allows. */
 const MAX_ID_BYTES = 1023;
-/** Shorter ones could be guessed, and WebAuthn forbids them. */
+/** The shortest that WebAuthn allows; shorter ones could be guessed. */
 const MIN_ID_BYTES = 16;
 /** Characters of one part; an attestation with a chain of certificates has some 10 000. */
 const MAX_PART = 65_536;
 const MAX_TRANSPORTS = 8;
 
-/** Whether the bytes of a credential id are as many as WebAuthn allows. */
+/** Whether a credential id has a length that WebAuthn allows. */
 export const isCredentialId = ({ length }: Uint8Array): boolean => length >= MIN_ID_BYTES && length <= MAX_ID_BYTES;
 
-/** The library's list of what is known today; a browser may know more. */
+/** The transports that the library knows; a browser may know more. */
 type Transports = RegistrationResponseJSON['response']['transports'];
 
-/** A new credential as the browser sent it: known fields only, each of its right type. @returns null when it is none */
+/** The known fields of a new credential, with their types checked. @returns null when it is malformed */
 export function registrationJson(body: Record<string, unknown>): RegistrationResponseJSON | null {
   const response = object(body.response);
   const id = idOf(body);
@@ -28,8 +28,8 @@ export function registrationJson(body: Record<string, unknown>): RegistrationRes
 }
 
 /**
- * A use of a credential as the browser sent it: known fields only, each of its right type.
- * @returns null when it is none
+ * The known fields of an assertion, with their types checked.
+ * @returns null when it is malformed
  */
 export function assertionJson(body: Record<string, unknown>): AuthenticationResponseJSON | null {
   const response = object(body.response);
@@ -37,7 +37,7 @@ export function assertionJson(body: Record<string, unknown>): AuthenticationResp
   const clientDataJSON = base64url(response.clientDataJSON);
   const authenticatorData = base64url(response.authenticatorData);
   const signature = base64url(response.signature);
-  // present at every discoverable credential, and no other kind is asked for
+  // present in assertions of discoverable credentials, the only kind that is requested
   const userHandle = base64url(response.userHandle);
   if (!id || !clientDataJSON || !authenticatorData || !signature || !userHandle) return null;
   return { ...frame(id), response: { clientDataJSON, authenticatorData, signature, userHandle } };
@@ -49,7 +49,7 @@ function idOf({ id, rawId, type }: Record<string, unknown>): string | null {
   const text = base64url(id);
   if (!text || rawId !== id || type !== 'public-key') return null;
   const bytes = Buffer.from(text, 'base64url');
-  // one spelling only: it is looked up by its hash
+  // the canonical encoding only: credentials are found by its hash
   return isCredentialId(bytes) && bytes.toString('base64url') === text ? text : null;
 }
 
@@ -59,7 +59,7 @@ const object = (value: unknown): Record<string, unknown> =>
 const base64url = (value: unknown): string | null =>
   typeof value === 'string' && value.length <= MAX_PART && /^[\w-]+$/.test(value) ? value : null;
 
-/** A hint that is kept for the browser's next question; what does not look like one is left out. */
+/** Hints that are kept for the browser; malformed ones are left out. */
 const transports = (value: unknown): string[] =>
   Array.isArray(value)
     ? [...new Set(value.filter((item) => typeof item === 'string' && /^[a-z][a-z-]{0,31}$/.test(item)))].slice(

@@ -13,14 +13,14 @@ import { RelyingParty, webauthn } from './relying-party.js';
 
 interface Challenge {
   challenge: string;
-  /** lower case; null: the passkey says who it is */
+  /** lower case; null: the passkey identifies the user */
   username: string | null;
 }
 
-/** Who signed in, or why nobody did: in words for the audit log, never for the answer. */
+/** The user who signed in, or why it was refused: for the audit log, never for the answer. */
 type PasskeyLogin = { user: User } | { refused: string; name: string };
 
-/** Signing in with a passkey. Ends with the user that it belongs to; the session is begun elsewhere. */
+/** Verifies a sign-in with a passkey, and finds its user. */
 @Injectable()
 export class PasskeyLoginService {
   constructor(
@@ -31,9 +31,8 @@ export class PasskeyLoginService {
   ) {}
 
   /**
-   * Options for `navigator.credentials.get`. They name no credentials, with or without a name: all passkeys here are
-   * discoverable, and so the answer cannot tell whether there is such a user, or which passkeys they have. Nothing is
-   * looked up, either.
+   * Options for `navigator.credentials.get`. They list no credentials, with or without a name: all passkeys here are
+   * discoverable, so the answer reveals neither whether the user exists nor which passkeys there are.
    */
   async start(username: string | undefined): Promise<PasskeyStart> {
     const { id: rpID } = await this.relyingParty.identity();
@@ -48,7 +47,7 @@ export class PasskeyLoginService {
     return { challenge_id, options: { ...options } };
   }
 
-  /** Checks what the browser sent. The challenge is used up, whatever comes of it. */
+  /** Verifies an assertion. The challenge is used up in any case. */
   async verify({ challenge_id, response: body }: PasskeyLoginFinish): Promise<PasskeyLogin> {
     const open = await this.challenges.take<Challenge>('passkey-login', challenge_id);
     const given = open?.content.username ?? '';
@@ -80,9 +79,8 @@ export class PasskeyLoginService {
   }
 
   /**
-   * Moves the stored counter on. A counter that does not grow says that there is a second copy of the key;
-   * authenticators that do not count always say 0. The comparison is part of the update, so that of two uses of one
-   * value at once one passes.
+   * Stores the signature counter. A counter that does not grow indicates a copy of the key; authenticators without a
+   * counter always send 0. The comparison is part of the update, so that of two concurrent uses of one value one passes.
    */
   private async count(id: number, use: { counter: number; backedUp: boolean }): Promise<'ok' | 'gone' | 'backwards'> {
     for (;;) {
@@ -95,5 +93,5 @@ export class PasskeyLoginService {
   }
 }
 
-/** The library repeats in its words what the stranger sent. */
+/** The messages of the library may contain what the client sent. */
 const printable = ({ message }: Error) => message.replace(/[^ -~]/g, '?').slice(0, 200);

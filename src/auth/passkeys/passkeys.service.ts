@@ -20,7 +20,7 @@ import type { PasskeyCreated, PasskeyRegistration, PasskeyStart, PasskeyView } f
 import { PasskeysRepository } from './passkeys.repository.js';
 import { ALGORITHMS, type NewCredential, RelyingParty, webauthn } from './relying-party.js';
 
-/** A challenge lives this long, at both ceremonies. */
+/** Lifetime of the challenges of both ceremonies. */
 export const CHALLENGE_MINUTES = 5;
 
 const MOST = 25;
@@ -31,14 +31,14 @@ interface Challenge {
 }
 
 /**
- * What authenticators know a user by: the same for all passkeys of a user, and telling nothing. The moment is in it for
- * installations that share a host name, whose users have the same numbers: an authenticator keeps one credential for a
- * host and handle, and would drop the other installation's.
+ * The WebAuthn user handle: the same for all passkeys of a user, and opaque. It includes the time of creation because
+ * users of installations that share a host name have the same ids: an authenticator keeps one credential per host and
+ * handle, and would replace that of the other installation.
  */
 export const userHandle = ({ id, created_at }: Pick<User, 'id' | 'created_at'>) =>
   new Uint8Array(createHash('sha256').update(`zoneward user ${id} of ${created_at}`).digest());
 
-/** By what a credential is found. */
+/** The key of a credential in the database. */
 export const credentialKey = (id: string): string => sha256(id);
 
 const view = ({ id, name, transports, backed_up, created_at, last_used_at }: Passkey): PasskeyView => ({
@@ -50,7 +50,7 @@ const view = ({ id, name, transports, backed_up, created_at, last_used_at }: Pas
   last_used_at,
 });
 
-/** A user's own passkeys: adding, naming, removing. */
+/** Adds, renames and deletes a user's own passkeys. */
 @Injectable()
 export class PasskeysService {
   constructor(
@@ -91,8 +91,8 @@ export class PasskeysService {
   }
 
   /**
-   * Stores the credential that answers a challenge of this session; the challenge is used up, whatever comes of it. The
-   * session counts as having shown a second factor from then on.
+   * Stores the credential that answers a challenge of this session; the challenge is used up in any case. The session
+   * counts as having shown a second factor from then on.
    * @throws AppError 400001, 403001, 409001 stored already, or too many
    */
   async finish(input: PasskeyRegistration, caller: Caller): Promise<PasskeyCreated> {
@@ -126,7 +126,7 @@ export class PasskeysService {
     });
   }
 
-  /** With the last one goes what sessions showed of it. @throws AppError 404001, 409001 the last way to sign in */
+  /** Deletes a passkey; with the last one sessions lose it as a proof. @throws AppError 404001, 409001 */
   async remove(id: number, caller: Caller): Promise<void> {
     const { userId } = signedIn(caller);
     await this.db.transaction(async (manager) => {
@@ -139,12 +139,12 @@ export class PasskeysService {
     });
   }
 
-  /** What somebody else is told of a user's passkeys. */
+  /** What others are shown of a user's passkeys. */
   async heldBy(manager: EntityManager, userId: number): Promise<Pick<Passkey, 'id' | 'name'>[]> {
     return (await this.passkeys.of(userId, manager)).map(({ id, name }) => ({ id, name }));
   }
 
-  /** Takes all of a user away, and what sessions showed of them. @returns how many */
+  /** Deletes all passkeys of a user; sessions lose them as a proof. @returns how many */
   async removeAll(manager: EntityManager, userId: number): Promise<number> {
     const removed = await this.passkeys.deleteAll(userId, manager);
     if (removed) await this.sessions.forget(manager, userId, ['passkey']);
@@ -160,7 +160,7 @@ export class PasskeysService {
   private async verified(body: Record<string, unknown>, challenge: string, caller: Caller): Promise<NewCredential> {
     const response = registrationJson(body);
     if (!response) throw errors.field('response', 'must be what navigator.credentials.create gave, as JSON');
-    await this.relyingParty.identity(); // its failure is no fault of the response
+    await this.relyingParty.identity(); // its failure is not the fault of the response
     try {
       return await this.relyingParty.verifyCreation(response, challenge);
     } catch (error) {
@@ -176,11 +176,11 @@ export class PasskeysService {
     caller: Caller,
     me: Principal,
   ): Promise<PasskeyCreated> {
-    // of two at once the second counts the first
+    // of two concurrent registrations the second counts the first
     await this.users.lock(me.userId, manager);
     const names = (await this.passkeys.of(me.userId, manager)).map(({ name }) => name);
     assertMayAdd(me, names.length);
-    // a session that was ended while the ceremony ran leaves no passkey behind
+    // a session that ended during the ceremony must not leave a passkey behind
     if (!(await this.sessions.showed(manager, me.sessionId, 'passkey'))) throw errors.unauthenticated('Invalid token');
     const row = {
       user_id: me.userId,
@@ -202,8 +202,7 @@ export class PasskeysService {
 }
 
 /**
- * A session without second factor may set the first one up, not add one to those that are there: else who knows the
- * password alone could.
+ * A session without a second factor may add the first passkey only: else the password alone would be enough to add one.
  * @throws AppError 403001, 409001
  */
 function assertMayAdd({ lacksSecondFactor }: Principal, existing: number): void {

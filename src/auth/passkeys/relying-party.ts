@@ -5,22 +5,22 @@ import { errors } from '../../common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { isCredentialId } from './credential-json.js';
 
-/** The library brings parsers of certificates, 25 MB in memory: loaded with the first ceremony. */
+/** The library takes 25 MB of memory: loaded with the first ceremony. */
 export const webauthn = () => import('@simplewebauthn/server');
 
 /**
- * COSE numbers of EdDSA, ES256 and RS256. Said aloud: the library's own list differs between versions of Node, and
- * replicas may differ in those.
+ * COSE numbers of EdDSA, ES256 and RS256. Explicit, since the default of the library depends on the version of Node, in
+ * which replicas may differ.
  */
 export const ALGORITHMS = [-8, -7, -257];
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
 const base64url = (data: Uint8Array) => Buffer.from(data).toString('base64url');
 
-/** An RSA key of 8192 bits has some 1040; larger ones would only make each check slow. */
+/** An RSA key of 8192 bits has some 1040; larger ones would only make verification slow. */
 const MAX_KEY_BYTES = 2048;
 
-/** A credential whose ceremony was right. */
+/** A credential whose registration was verified. */
 export interface NewCredential {
   /** base64url */
   id: string;
@@ -32,8 +32,7 @@ export interface NewCredential {
 }
 
 /**
- * Who we are to browsers, and what we accept from them. Known from the settings only: what a request says of itself may
- * be forged.
+ * The WebAuthn relying party. Its host name and origin come from the settings only: those of a request may be forged.
  */
 @Injectable()
 export class RelyingParty {
@@ -50,7 +49,7 @@ export class RelyingParty {
     return { id: hostname, origin };
   }
 
-  /** Checks a registration ceremony. @throws Error naming what is wrong, in words for the log */
+  /** Verifies a registration ceremony. @throws Error naming what is wrong, for the log */
   async verifyCreation(response: RegistrationResponseJSON, challenge: string): Promise<NewCredential> {
     const { id, origin } = await this.identity();
     const { clientDataJSON, attestationObject, transports = [] } = response.response;
@@ -82,8 +81,8 @@ export class RelyingParty {
   }
 
   /**
-   * Checks everything of an authentication ceremony but the counter.
-   * @throws Error naming what is wrong, in words for the log
+   * Verifies an authentication ceremony, except for the counter.
+   * @throws Error naming what is wrong, for the log
    */
   async verifyUse(
     response: AuthenticationResponseJSON,
@@ -99,8 +98,8 @@ export class RelyingParty {
       expectedOrigin: origin,
       expectedRPID: id,
       requireUserVerification: true,
-      // 0: the library would compare counters before it looks at the signature, so that anybody could make a counter
-      // seem to have gone backwards
+      // 0: the library compares counters before it verifies the signature, so that anybody could make a counter seem to
+      // have gone backwards
       credential: { id: response.id, publicKey: bytes(publicKey), counter: 0 },
     });
     if (!verified) throw new Error('wrong signature');
@@ -108,15 +107,15 @@ export class RelyingParty {
   }
 }
 
-/** A page of ours inside somebody else's could be clicked through unseen. */
+/** Refuses ceremonies in frames of other origins (clickjacking). */
 function assertTopFrame(clientDataJSON: string): void {
   if (JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).crossOrigin)
     throw new Error('the ceremony ran inside a page of another origin');
 }
 
 /**
- * The same as if the authenticator had followed our wish for attestation `none`. We trust no makers, so a statement
- * says nothing to us, and certificates of strangers are better not parsed at all.
+ * Replaces the attestation by `none`, as if the authenticator had followed our request. No attestation is trusted here,
+ * and certificates that clients send are better not parsed.
  */
 async function withoutStatement(attestationObject: string): Promise<string> {
   const { decodeAttestationObject, isoCBOR } = await import('@simplewebauthn/server/helpers');

@@ -13,7 +13,7 @@ import { SettingsService } from '../../settings/settings.service.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { Refusals } from '../sessions/refusals.service.js';
 
-/** Attempts on one name from one network: others' failures never lock the owner out. */
+/** The limit of attempts on one name from one network: failures from elsewhere never lock out the owner. */
 const nameRule = (limit: LoginLimit): LimitRule => ({
   max: limit.max_failures,
   windowS: limit.window_minutes * 60,
@@ -21,10 +21,10 @@ const nameRule = (limit: LoginLimit): LimitRule => ({
   maxBlockS: limit.max_lock_minutes * 60,
 });
 
-/** An attempt on a secret of a name, from a network. */
+/** An attempt to guess a secret of a name, from a network. */
 export type Attempt = Counted & { username: string };
 
-/** Attempts on secrets: passwords, and codes beside them. Too many failures lock the name in the network. */
+/** Limits attempts on passwords and codes: too many failures lock the name in the network. */
 @Injectable()
 export class Attempts {
   constructor(
@@ -58,33 +58,33 @@ export class Attempts {
     } catch (error) {
       const { status, message } = error as { status?: number; message: string };
       if (status !== 401) {
-        // nothing was found out: a code is missing, too many are waiting, the database is down
+        // not a guess: a code is missing, too many are waiting, the database is down
         await this.limits.forgive(attempt);
         throw error;
       }
       await this.refusals.count(caller);
       const seconds = await this.limits.failed(attempt, rule);
-      // of those who are signed in the failure of the route itself is logged
+      // for a signed-in user the failure of the route itself is logged
       if (!caller.principal) await this.refusals.log(caller, username, message);
       if (seconds) await this.beganLock(caller, attempt, seconds);
       throw error;
     }
   }
 
-  /** The limit of a name: what an administrator set locks no super administrator. */
+  /** The limit of a name: limits set by an administrator do not lock super administrators. */
   private async limitOf(username: string): Promise<LoginLimit> {
-    // the name need not be anybody's
+    // the name may be unknown
     const role = (await this.users.roleOf(username)) ?? Role.User;
     return (await this.settings.securityFor(role)).login_limit;
   }
 
-  /** Logs the lock, and tells the owner: not waited for, or known names would take longer than unknown ones. */
+  /** Logs the lock and notifies the owner. That is not awaited: known names would take longer than unknown ones. */
   private async beganLock(caller: Caller, { username, network }: Attempt, seconds: number): Promise<void> {
     const target = { type: 'user', id: null, name: username.slice(0, 64) };
     await this.audit.append(caller, { action: 'auth.lock', target, after: { network, seconds } });
     const tell = async () => {
       const user = await this.users.find({ username_key: username, status: 1 });
-      // of a name that nobody has nothing is told: it may be a password in the wrong field
+      // an unknown name is not reported: it may be a password in the wrong field
       if (!user) return;
       const words = `Signing in as ${user.username} is locked in the network ${network} after too many failures`;
       await this.notices.tell(undefined, {

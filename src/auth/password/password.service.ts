@@ -22,15 +22,15 @@ const RESET_MINUTES = 30;
 /** reset mails to one account */
 const RESET_MAILS: LimitRule = { max: 5, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
-/** How a password changes, as the log tells it. */
+/** How a password changes, for the audit log. */
 interface Change {
   action: 'auth.password' | 'auth.password_reset';
   actor: Actor;
-  /** the session that goes on; left out: all end */
+  /** the session that is kept; left out: all end */
   keepSession?: number | null;
 }
 
-/** Passwords of those who are known: asked for again, changed by their owner, or by a mailed link. */
+/** Passwords of existing users: confirmed, changed by their owner, or reset by a mailed link. */
 @Injectable()
 export class PasswordService {
   constructor(
@@ -48,9 +48,9 @@ export class PasswordService {
   ) {}
 
   /**
-   * Checks the password of somebody who is signed in, for what must not be done with a stolen session; failures count
-   * as those of logins do.
-   * @param more what else must be right, inside the same attempt
+   * Checks the password of a signed-in user, for what must not be done with a stolen session; failures count as failed
+   * logins.
+   * @param more further checks, inside the same attempt
    * @throws AppError 401001 wrong, naming `path`; 423, 429
    */
   async confirm(
@@ -61,7 +61,7 @@ export class PasswordService {
   ): Promise<User> {
     const user = await this.users.get(signedIn(caller).userId);
     return this.attempts.guarded(user.username_key, caller, async () => {
-      // who signs in at a provider only has none
+      // users who sign in at a provider only have none
       if (user.password_hash && !(await passwordMatches(password, user.password_hash, hashingFor(caller))))
         throw errors.wrong(path, 'The password is wrong');
       await more(user);
@@ -69,7 +69,7 @@ export class PasswordService {
     });
   }
 
-  /** Stores a hashed password, ends the sessions (but one), and logs it. */
+  /** Stores a hashed password, ends the sessions (but one), and writes the audit entry. */
   async set(
     manager: EntityManager,
     { id, username }: Pick<User, 'id' | 'username'>,
@@ -85,7 +85,7 @@ export class PasswordService {
   /** @throws AppError 400001 weak, 401001 wrong old one, 403001 a first one in a session that is not fresh */
   async change({ old_password, new_password }: PasswordInput, caller: Caller): Promise<void> {
     const user = await this.confirm(caller, old_password, 'old_password');
-    // a first one is a way in for good: not for whoever finds an old session open
+    // a first password gives permanent access, which an open old session must not do
     if (!user.password_hash) await this.sessions.assertFresh(caller, 'Sign in again to set your first password');
     await this.usersService.assertGoodPassword(user, new_password, 'new_password');
     const hash = await hashPassword(new_password, hashingFor(caller));
@@ -94,7 +94,7 @@ export class PasswordService {
   }
 
   /**
-   * Answers at once and works afterwards: neither the answer nor its time tells whether there is such an account.
+   * Answers at once and works afterwards: neither the answer nor its time reveals whether the account exists.
    * @throws AppError 400001
    */
   async requestReset(input: ResetInput, caller: Caller): Promise<void> {
@@ -138,7 +138,7 @@ export class PasswordService {
     const base = await this.settings.publicUrl();
     await this.db.transaction(async (manager) => {
       const token = await this.challenges.open('reset', RESET_MINUTES, {}, { userId: user.id, manager });
-      // after the #: browsers keep that part to themselves
+      // after the #: browsers do not send that part
       const url = `${base}/reset-password#token=${token}`;
       const values = { username: user.username, url, minutes: RESET_MINUTES };
       await this.mailer.queue(manager, user.email as string, 'reset', user, values);

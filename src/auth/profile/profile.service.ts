@@ -16,7 +16,7 @@ import type { ProfileInput, ProfileView } from './profile.dto.js';
 
 const CODE_MINUTES = 10;
 const CODE_TRIES = 5;
-/** codes that one user may have mailed, to any addresses */
+/** codes that are mailed for one user, to any addresses */
 const CODE_MAILS: LimitRule = { max: 10, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
 const view = (user: User): ProfileView => ({
@@ -28,7 +28,7 @@ const view = (user: User): ProfileView => ({
   timezone: user.timezone,
 });
 
-/** What people say of themselves. An address counts as theirs when they could read a code there. */
+/** The profile of a user. A new address is verified with a mailed code. */
 @Injectable()
 export class ProfileService {
   constructor(
@@ -56,7 +56,7 @@ export class ProfileService {
     );
     if (email === null) Object.assign(changes, { email: null, email_key: null, email_verified: false });
     else if (email !== undefined && (key !== user.email_key || email_code !== undefined)) {
-      // whoever reads the mail of that address can set a new password
+      // the owner of that mailbox can reset the password
       await this.sessions.assertFresh(caller, 'Sign in again to change your e-mail address');
       await this.assertCode(user.id, key as string, email_code);
       Object.assign(changes, { email, email_key: key, email_verified: true });
@@ -71,7 +71,7 @@ export class ProfileService {
         if (Object.keys(changes).length) await this.users.update(user.id, changes, manager);
         if (changes.email_key !== undefined) {
           await this.challenges.drop('email-code', user.id, manager);
-          // a link that was mailed to the old address is worth nothing any more
+          // a link that was mailed to the old address becomes invalid
           if (changes.email_key !== user.email_key) await this.challenges.drop('reset', user.id, manager);
         }
         await this.audit.write(manager, caller, {

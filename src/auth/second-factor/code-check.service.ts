@@ -8,19 +8,19 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import type { Codes } from './second-factor.dto.js';
 import { SecondFactorService } from './second-factor.service.js';
 
-/** Which of the two is taken when both are sent. */
+/** Which of the two is checked when both are sent. */
 export const codeKind = ({ totpCode }: Codes): 'totp' | 'recovery' => (totpCode ? 'totp' : 'recovery');
 
 /**
- * Wrong second factors of one account from anywhere: they come from somebody who knows its password, so this locks out
- * nobody without cause.
+ * The limit of wrong codes for one account from any network: only somebody who knows its password can cause them, so
+ * strangers cannot lock it.
  */
 const CODES_ANYWHERE: LimitRule = { max: 20, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
 const DROPPED =
   'What your authenticator app is checked against was lost: use a recovery code, or ask an administrator to reset it';
 
-/** Codes of the second factor, inside the limits. */
+/** Checks codes of the second factor, inside the limits of attempts. */
 @Injectable()
 export class CodeCheck {
   constructor(
@@ -30,7 +30,7 @@ export class CodeCheck {
     private readonly sessions: SessionsService,
   ) {}
 
-  /** Checks a code; failures count as those of logins do. @throws AppError 401001 wrong or used, 423, 429 */
+  /** Checks a code; failures count as failed logins. @throws AppError 401001 wrong or used, 423, 429 */
   async check(user: User, codes: Codes, caller: Caller): Promise<void> {
     await this.attempts.guarded(user.username_key, caller, (attempt) => this.within(attempt, user, codes));
   }

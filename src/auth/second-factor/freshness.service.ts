@@ -7,7 +7,7 @@ import { SessionsService, showedSecondFactor } from '../sessions/sessions.servic
 import { CodeCheck } from './code-check.service.js';
 import type { Proof } from './second-factor.dto.js';
 
-/** For what would make a session that was stolen, or left open, a way in for good. */
+/** Guards changes that would turn a stolen or open session into permanent access. */
 @Injectable()
 export class FreshnessService {
   constructor(
@@ -18,8 +18,8 @@ export class FreshnessService {
   ) {}
 
   /**
-   * That it is the owner: by the password, by a code, or by having signed in just now. With an authenticator app a
-   * password alone does not do, unless the session has shown a second factor.
+   * Demands proof of the owner: the password, a code, or a sign-in just now. With an authenticator app a password alone
+   * is not enough, unless a second factor was shown in the session.
    * @throws AppError 401001 a wrong password or code, which counts as a failed login; 403001 without proof
    */
   async assertOwner(caller: Caller, { password, ...codes }: Proof): Promise<void> {
@@ -30,7 +30,7 @@ export class FreshnessService {
       throw errors.forbidden('Sign in again with your second factor, or send totpCode or recoveryCode', {
         required: '2fa',
       });
-    // who has no password cannot be asked for it
+    // a user without a password has to sign in again
     if (password !== undefined && user.password_hash) await this.passwords.confirm(caller, password, 'password');
     else await this.sessions.assertFresh(caller, 'Sign in again first, or send password, totpCode or recoveryCode');
   }

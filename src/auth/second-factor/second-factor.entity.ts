@@ -15,12 +15,12 @@ export class SecondFactor {
   @Text({ nullable: true }) secret!: string | null;
   /** a seed that was shown and waits for its first code */
   @Text({ nullable: true }) pending!: string | null;
-  /** the newest time step whose code was taken: it and older ones are worth nothing any more */
+  /** the newest time step whose code was used: codes of it and of older ones are refused */
   @Int({ nullable: true }) last_step!: number | null;
   @Utc() created_at!: string;
 }
 
-/** A code that stands in for the authenticator app once; the row goes with its use. */
+/** A code that replaces the authenticator app once; using it deletes the row. */
 @Entity('recovery_codes')
 @Index('recovery_codes_user_uq', ['user_id', 'code_hash'], { unique: true })
 export class RecoveryCode {

@@ -54,7 +54,7 @@ export class SecondFactorService {
             (id, head, limit) => factors.sealedOtherwise(column, id, head, limit),
             (id, old, fresh) => factors.replace(column, id, old, fresh),
           ),
-        // the user's second factor stays on: a password alone lets nobody in
+        // the user's second factor stays on: a password alone must not suffice
         each: async () =>
           Promise.all(
             (await factors.identifiedHeads(column)).map(async ({ id, head }) => ({
@@ -70,7 +70,7 @@ export class SecondFactorService {
   async setup(caller: Caller): Promise<TotpSetup> {
     const { userId, username } = signedIn(caller);
     await this.assertMayEnrol(caller);
-    // also where its seed was dropped: a session alone does not put another one in its place
+    // also where its seed was dropped: a session alone must not replace it
     if ((await this.users.get(userId)).totp_enabled)
       throw errors.conflict('The second factor is on already; turn it off first');
     const secret = generateSecret({ length: SEED_BYTES });
@@ -89,7 +89,7 @@ export class SecondFactorService {
   }
 
   /**
-   * Turns it on with a first code.
+   * Turns the second factor on with a first code.
    * @returns recovery codes, shown this once
    * @throws AppError 401001 wrong code, 409001 no enrolment waits
    */
@@ -113,7 +113,7 @@ export class SecondFactorService {
     return codes;
   }
 
-  /** Its owner turns it off, with the password and a code. @throws AppError 401001, 409001 */
+  /** Turns the second factor off, with the password and a code. @throws AppError 401001, 409001 */
   async turnOff(password: string, code: string, caller: Caller): Promise<void> {
     const user = await this.passwords.confirm(caller, password, 'password', async ({ id, totp_enabled }) => {
       if (!totp_enabled) throw errors.conflict('The second factor is not on');
@@ -128,7 +128,7 @@ export class SecondFactorService {
   }
 
   /**
-   * Takes it away, with its codes. What sessions showed of it counts no more, from the next request on.
+   * Deletes the second factor and the recovery codes. Sessions lose it as a proof from the next request on.
    * @returns whether there was one
    */
   async remove(manager: EntityManager, userId: number): Promise<boolean> {
@@ -139,7 +139,7 @@ export class SecondFactorService {
     return removed;
   }
 
-  /** Uses a code of the app: right, and newer than the newest that was used. Of two at once one wins. */
+  /** Uses a code of the app, which must be right, and newer than the last that was used. Of two at once one wins. */
   async useCode(userId: number, code: string): Promise<boolean> {
     const secret = (await this.factors.seeds(userId))?.secret;
     if (!secret) return false;
@@ -147,7 +147,7 @@ export class SecondFactorService {
     return step !== null && this.factors.useStep(userId, secret, step);
   }
 
-  /** Whether the app is on, but its seed was dropped with its key: no code of it can be right. */
+  /** Whether the seed was dropped because its key was lost: no code can be right. */
   async isDropped(userId: number): Promise<boolean> {
     return !(await this.factors.seeds(userId))?.secret;
   }
@@ -158,8 +158,8 @@ export class SecondFactorService {
   }
 
   /**
-   * Where a second factor is demanded, a password alone must not add one beside the passkeys that the user has: it
-   * would get round them.
+   * Where a second factor is required, a password alone must not add one to a user who has passkeys: that would bypass
+   * them.
    */
   private async assertMayEnrol(caller: Caller): Promise<void> {
     const { userId, lacksSecondFactor } = signedIn(caller);

@@ -3,7 +3,7 @@ import { Int, Str, Text, Utc } from '../../database/columns.js';
 import { Fleeting } from '../../database/dump/tables.js';
 import { User } from '../../users/user.entity.js';
 
-/** Something that must come back once, soon: a WebAuthn challenge, an OAuth state, a mailed code, a reset token. */
+/** A value that a client must return once, soon: a WebAuthn challenge, an OAuth state, a mailed code, a reset token. */
 @Fleeting()
 @Entity('challenges')
 @Index('challenges_expiry_ix', ['expires_at'])

@@ -9,21 +9,21 @@ import { ChallengesRepository } from './challenges.repository.js';
 
 const CONTEXT = 'challenges.content';
 
-/** What a challenge is found by. */
+/** The key of a challenge in the database. */
 const idOf = (kind: ChallengeKind, key: string) => sha256(`${kind}|${key}`);
 
 type ChallengeKind = 'passkey-add' | 'passkey-login' | 'oauth' | 'reset' | 'email-code' | 'second-factor';
 
 interface OpenOptions {
   userId?: number | null;
-  /** what the client holds, when it is not to be made up here; one that is open already is replaced */
+  /** what the client holds, where it is not generated here; an open challenge with this key is replaced */
   key?: string;
   manager?: EntityManager;
 }
 
 /**
- * What must come back once, soon. In the database, so that any replica may be asked next; encrypted, and found by the
- * hash of what the client holds.
+ * Values that a client must return once, within minutes. They are stored encrypted in the database, so that any replica
+ * can take them, under the hash of what the client holds.
  */
 @Injectable()
 export class ChallengesService {
@@ -52,7 +52,7 @@ export class ChallengesService {
   }
 
   /**
-   * Remembers `content` for `minutes`.
+   * Stores `content` for `minutes`.
    * @returns what the client holds: 256 random bits as 64 hexadecimal characters
    */
   async open(
@@ -70,7 +70,7 @@ export class ChallengesService {
     return key;
   }
 
-  /** Takes it back: the first call gets the content, all others null, as do wrong and expired ones. */
+  /** Takes a challenge: the first call gets the content; later ones, wrong keys and expired challenges get null. */
   async take<T>(
     kind: ChallengeKind,
     key: string,
@@ -81,26 +81,25 @@ export class ChallengesService {
     return found && (await this.challenges.delete(idOf(kind, key), manager)) ? found : null;
   }
 
-  /** Looks at it, counting the look: null after `max` of them. For codes short enough to be guessed. */
+  /** Reads a challenge and counts it as a try: null after `max` of them. For codes short enough to be guessed. */
   async try<T>(kind: ChallengeKind, key: string, max: number): Promise<T | null> {
     const counted = await this.challenges.countTry(idOf(kind, key), max);
     return counted ? ((await this.look<T>(kind, key))?.content ?? null) : null;
   }
 
-  /** Ends all open ones of a user and kind. */
+  /** Ends all open challenges of a user and kind. */
   drop(kind: ChallengeKind, userId: number, manager: EntityManager): Promise<void> {
     return this.challenges.deleteOf(userId, kind, manager);
   }
 
   /**
-   * Ends whatever was begun by a user and waits to come back: mailed links and codes, sign-ins that wait for a code,
-   * new passkeys, bindings.
+   * Ends all open challenges of a user: mailed links and codes, sign-ins that wait for a code, new passkeys, bindings.
    */
   dropAll(manager: EntityManager, userId: number): Promise<void> {
     return this.challenges.deleteAllOf(userId, manager);
   }
 
-  /** Looks at it without using it up. */
+  /** Reads a challenge without using it up. */
   async look<T>(
     kind: ChallengeKind,
     key: string,

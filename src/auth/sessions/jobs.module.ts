@@ -9,9 +9,9 @@ import { SessionsRepository } from './sessions.repository.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Clears away what has expired: sessions, challenges, counters. */
+/** Deletes expired sessions, challenges and counters. */
 @Injectable()
-class Housekeeping implements OnModuleInit {
+class ExpirySweep implements OnModuleInit {
   constructor(
     private readonly jobs: Jobs,
     private readonly sessions: SessionsRepository,
@@ -29,5 +29,5 @@ class Housekeeping implements OnModuleInit {
 }
 
 /** For the service only: the administration commands do without. */
-@Module({ imports: [SessionsModule, LimitsModule], providers: [Housekeeping] })
+@Module({ imports: [SessionsModule, LimitsModule], providers: [ExpirySweep] })
 export class SessionJobsModule {}

@@ -9,8 +9,8 @@ import type { LoginLimit } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 
 /**
- * Failures of one network on any names. They are counted when they have happened, so the one that fills the window
- * blocks.
+ * The limit of failed logins of one network on any names. They are counted after they happened, so the one that reaches
+ * the limit blocks.
  */
 const networkRule = ({ network_failures, window_minutes }: LoginLimit): LimitRule => ({
   max: network_failures - 1,
@@ -21,7 +21,7 @@ const networkRule = ({ network_failures, window_minutes }: LoginLimit): LimitRul
 
 const counted = ({ ip }: Caller) => ({ kind: 'failures', network: networkOf(ip) });
 
-/** Failed logins of any kind: counted for the network, and logged. */
+/** Counts failed logins of any kind for the network, and logs them. */
 @Injectable()
 export class Refusals {
   constructor(
@@ -42,7 +42,7 @@ export class Refusals {
     await this.limits.hit(counted(caller), networkRule(login_limit));
   }
 
-  /** Logs a failure. @param why for administrators */
+  /** Logs a failure. @param why for the audit log */
   log(caller: Caller, name: string, why: string): Promise<void> {
     logins.inc({ result: 'failed' });
     const target = { type: 'user', id: null, name: name.slice(0, 64) };

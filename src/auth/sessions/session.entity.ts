@@ -3,7 +3,7 @@ import { Id, Int, Json, Str, Utc } from '../../database/columns.js';
 import { Fleeting } from '../../database/dump/tables.js';
 import { User } from '../../users/user.entity.js';
 
-/** A login. The JWT names it (`sid`); without the row the JWT is worth nothing. */
+/** A session. The JWT names it (`sid`); without the row the JWT is invalid. */
 @Fleeting()
 @Entity('sessions')
 @Index('sessions_sid_uq', ['sid'], { unique: true })
@@ -11,7 +11,7 @@ import { User } from '../../users/user.entity.js';
 @Index('sessions_expiry_ix', ['expires_at'])
 export class Session {
   @Id() id!: number;
-  /** random; numbers may be guessed and may come again, this does not */
+  /** random: the numbers of rows may be guessed and reused */
   @Str(64) sid!: string;
   @Int() user_id!: number;
   @ManyToOne(() => User, { onDelete: 'CASCADE', onUpdate: 'NO ACTION' })
@@ -25,7 +25,7 @@ export class Session {
   /** password, oauth, passkey */
   @Str(16) method!: string;
   /**
-   * what was shown in it and still counts (`Shown`); a factor that its owner switches off is taken out. Null: nothing
+   * the proofs that were shown in it and still count (`Shown`); factors that were switched off are removed. Null: none
    */
   @Json({ nullable: true }) amr!: string[] | null;
 }

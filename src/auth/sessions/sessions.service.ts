@@ -9,18 +9,16 @@ import type { SecuritySettings } from '../../settings/settings.dto.js';
 import type { Session } from './session.entity.js';
 import { type SessionRow, SessionsRepository } from './sessions.repository.js';
 
-/**
- * What somebody showed to sign in, or since; `mfa`: several factors, at a provider whose word counts (`trusted_2fa`).
- */
+/** A proof shown in a session; `mfa`: several factors at a provider that is trusted with them (`trusted_2fa`). */
 export type Shown = 'password' | 'totp' | 'recovery' | 'passkey' | 'oauth' | 'mfa';
 
-/** A session is fresh that long: who began it is taken to sit there still. */
+/** How long a session counts as fresh: its owner is taken to be still present. */
 const FRESH_MS = 5 * 60_000;
 
-/** A passkey asks for a PIN or a finger itself. */
+/** A passkey counts: it verifies the user by a PIN or biometrics. */
 const SECOND_FACTORS: readonly string[] = ['totp', 'recovery', 'passkey', 'mfa'] satisfies Shown[];
 
-/** What a session's column says. */
+/** Parses the column of a session. */
 export const amrOf = (text: string | null): Shown[] => (text ? JSON.parse(text) : []);
 
 /** Whether a second factor was shown, and not switched off since. */
@@ -30,14 +28,14 @@ export const showedSecondFactor = (amr: readonly Shown[]): boolean =>
 type ShownSession = Omit<SessionRow, 'amr'> & { amr: Shown[] };
 
 /**
- * The logins of users. A JWT is worth what its row here says at each request; a row that is gone ends it on every
- * replica.
+ * The sessions of users. A JWT is valid as long as the row of its session, which each request reads; deleting the row
+ * ends the session on every replica.
  */
 @Injectable()
 export class SessionsService {
   constructor(private readonly sessions: SessionsRepository) {}
 
-  /** A fresh session, named after what was shown first; expired ones of the user are cleared away. */
+  /** Starts a session, whose method is the first proof; deletes expired sessions of the user. */
   async create(
     manager: EntityManager,
     userId: number,
@@ -60,14 +58,14 @@ export class SessionsService {
     return { ...session, id: await this.sessions.insert(session, manager) };
   }
 
-  /** The live ones of a user, the newest first. */
+  /** The live sessions of a user, the newest first. */
   async list(userId: number, life: SecuritySettings['session']): Promise<ShownSession[]> {
     const rows = await this.sessions.live(userId, now(), now(-life.idle_minutes * 60_000));
     return rows.map((row) => ({ ...row, amr: amrOf(row.amr) }));
   }
 
   /**
-   * Notes what was shown in a session. Call it in a transaction that locks the user.
+   * Adds a proof to a session. Call it in a transaction that locks the user.
    * @returns false when the session has ended
    */
   async showed(manager: EntityManager, id: number | null, shown: Shown): Promise<boolean> {
@@ -78,8 +76,7 @@ export class SessionsService {
   }
 
   /**
-   * A factor that is switched off was shown in vain: no session of the user counts as having shown it. Call it in a
-   * transaction that locks the user.
+   * Removes factors that were switched off from all sessions of a user. Call it in a transaction that locks the user.
    */
   async forget(manager: EntityManager, userId: number, factors: Shown[]): Promise<void> {
     for (const { id, amr } of await this.sessions.amrs(userId, manager)) {
@@ -93,7 +90,7 @@ export class SessionsService {
     return this.sessions.named(id);
   }
 
-  /** What was shown in a session and still counts. */
+  /** The proofs of a session that still count. */
   async shownIn(id: number | null): Promise<Shown[]> {
     return amrOf((await this.sessions.amr(id)) ?? null);
   }
@@ -108,13 +105,14 @@ export class SessionsService {
     return this.sessions.delete(id, userId, manager);
   }
 
-  /** Ends all of a user, or all but one. @returns how many */
+  /** Ends all sessions of a user, or all but one. @returns how many */
   endAll(manager: EntityManager, userId: number, except: number | null = null): Promise<number> {
     return this.sessions.deleteAll(userId, except, manager);
   }
 
   /**
-   * That who asks signed in just now: for what would make a session that was stolen, or left open, a way in for good.
+   * Refuses unless the session began just now: for changes that would turn a stolen or open session into permanent
+   * access.
    * @throws AppError 403001
    */
   async assertFresh(caller: Caller, message: string): Promise<void> {

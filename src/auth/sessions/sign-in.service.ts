@@ -19,7 +19,7 @@ import { SessionsRepository } from './sessions.repository.js';
 import { SessionsService, type Shown } from './sessions.service.js';
 import { SigningKey } from './signing-key.js';
 
-/** The one way in which every kind of login ends. */
+/** The last step of every kind of login: starts the session. */
 @Injectable()
 export class SignIn {
   constructor(
@@ -36,7 +36,7 @@ export class SignIn {
 
   /**
    * Session row, audit entry and JWT.
-   * @param amr what was shown, the way in first
+   * @param amr the proofs, that of the sign-in method first
    * @throws AppError 401001 a disabled user, 403001
    */
   async signIn(user: User, caller: Caller, amr: [Shown, ...Shown[]]): Promise<LoginResult> {
@@ -46,7 +46,7 @@ export class SignIn {
     if (!(await this.key.get())) throw errors.notReady('Not initialised yet');
     const mails = Boolean(user.email) && (await this.mailer.enabled());
     const { session, at } = await this.db.transaction(async (manager) => {
-      // locks: whoever revokes all at this moment comes before, or after, and ends this session
+      // locks the user: a concurrent revocation comes before, or after, and ends this session
       const at = now();
       if (!(await this.users.storeLogin(user, at, manager)))
         throw errors.unauthenticated('The account was changed at this moment; sign in again');
@@ -68,7 +68,7 @@ export class SignIn {
     return { token, user: userView({ ...user, last_login_at: at }) };
   }
 
-  /** Whether a live session came from a browser of this kind; versions change too often to count. */
+  /** Whether a session came from a browser of this kind; versions are ignored, they change too often. */
   private async knowsDevice(user: User, userAgent: string, manager: EntityManager): Promise<boolean> {
     if (!user.last_login_at) return true;
     const kind = (text: string) => text.replace(/[\d._]+/g, '');

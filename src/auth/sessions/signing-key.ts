@@ -9,7 +9,7 @@ import { MAX_TOKEN_MINUTES } from '../../settings/settings.dto.js';
 import { SIGNING_CONTEXT, SigningSecrets } from '../../settings/signing-secrets.js';
 import type { Session } from './session.entity.js';
 
-/** ms by which clocks of replicas may differ */
+/** the most by which clocks of replicas may differ, in ms */
 const SKEW_MS = 300_000;
 
 interface Key {
@@ -18,8 +18,8 @@ interface Key {
 }
 
 /**
- * The secret that signs user JWTs: made when the first administrator is, stored encrypted, the same on every replica.
- * After a rotation the one before still verifies what it signed.
+ * The secret that signs user JWTs: generated with the first administrator, stored encrypted, the same on every replica.
+ * After a rotation the previous one still verifies what it signed.
  */
 @Injectable()
 export class SigningKey {
@@ -38,7 +38,7 @@ export class SigningKey {
   async of(jwt: string): Promise<KeyObject | null> {
     const known = this.signerOf(jwt);
     if (known) return known;
-    // another process may have begun with a new one
+    // another process may have rotated it
     await this.load();
     return this.signerOf(jwt) ?? this.keys[0]?.key ?? null;
   }
@@ -69,13 +69,13 @@ export class SigningKey {
     }));
   }
 
-  /** A JWT of a session, good for so many minutes, and no longer than the session. */
+  /** A JWT of a session, valid for so many minutes, and no longer than the session. */
   async sign(
     userId: number,
     { sid, expires_at }: Pick<Session, 'sid' | 'expires_at'>,
     minutes: number,
   ): Promise<string> {
-    // asked for each time: what an old one signed after a rotation would end too early
+    // read each time: what the previous secret signed after a rotation would expire too early
     await this.load();
     const secret = this.keys[0]?.key;
     if (!secret) throw new Error('no signing secret yet');
@@ -86,15 +86,15 @@ export class SigningKey {
     );
   }
 
-  /** 256 fresh bits, in the transaction that creates the first user. */
+  /** Generates the secret, in the transaction that creates the first user. */
   async create(manager: EntityManager): Promise<void> {
     await this.stored.create(manager);
     this.keys = [];
   }
 
   /**
-   * Signs with 256 fresh bits from now on. JWTs of the secret before are good as long as any may be.
-   * @returns until when the old one verifies
+   * Generates a new secret. The previous one verifies as long as any JWT may be valid.
+   * @returns until when it verifies
    */
   async rotate(): Promise<string> {
     const until = now(MAX_TOKEN_MINUTES * 60_000 + SKEW_MS);

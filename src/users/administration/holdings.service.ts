@@ -8,7 +8,7 @@ import { SessionsService } from '../../auth/sessions/sessions.service.js';
 import { ApiTokensRepository } from '../../tokens/api-tokens.repository.js';
 import type { Holdings, Revoked } from './users.dto.js';
 
-/** What opens an account besides its password. */
+/** Credentials of a user besides the password: API tokens, passkeys, identities at providers. */
 @Injectable()
 export class HoldingsService {
   constructor(
@@ -20,7 +20,7 @@ export class HoldingsService {
     private readonly secondFactor: SecondFactorService,
   ) {}
 
-  /** What goes on working after a new password. */
+  /** The credentials that stay valid after a change of the password. */
   async of(manager: EntityManager, userId: number): Promise<Holdings> {
     return {
       tokens: await this.tokens.heldBy(userId, manager),
@@ -30,8 +30,8 @@ export class HoldingsService {
   }
 
   /**
-   * Takes it away, with all sessions and whatever was begun. Deleted, since who holds a session could switch a token on
-   * again.
+   * Deletes them with all sessions and open challenges. A token is deleted, not disabled: the holder of a session could
+   * enable it again.
    */
   async revoke(manager: EntityManager, userId: number, secondFactor: boolean): Promise<Revoked> {
     const revoked = {

@@ -54,7 +54,7 @@ export class UserAdministration {
   }
 
   /**
-   * Changes what is given; with a password, or when disabled, all sessions of the user end, and whatever was begun.
+   * Changes what is given; a new password, or disabling, ends all sessions and open challenges of the user.
    * @throws AppError 400001, 404001, 409001
    */
   async update(caller: Caller, id: number, patch: UserPatch): Promise<UserUpdated> {
@@ -71,12 +71,12 @@ export class UserAdministration {
         }
         await this.users.update(id, changes, manager);
         const shut = hash !== null || after.status !== 1;
-        // what was begun before must not undo this
+        // a flow that began before must not undo this
         if (shut) {
           await this.sessions.endAll(manager, id);
           await this.challenges.dropAll(manager, id);
         } else if (after.email_key !== before.email_key) {
-          // a link that was mailed to the old address is worth nothing any more
+          // a link that was mailed to the old address becomes invalid
           await this.challenges.drop('reset', id, manager);
         }
         await this.assertSuperLeft(manager);
@@ -94,7 +94,7 @@ export class UserAdministration {
     }
   }
 
-  /** Takes away what opens an account besides its password. @throws AppError 404001, 409001 */
+  /** Deletes all credentials of a user besides the password. @throws AppError 404001, 409001 */
   async revokeAll(caller: Caller, id: number, { second_factor = false }: RevokeInput): Promise<Revoked> {
     return this.changing(id, async (manager) => {
       const user = await this.find(id, manager);
@@ -108,8 +108,7 @@ export class UserAdministration {
   }
 
   /**
-   * Deletes a user; the keys of the database take sessions and tokens along, and leave domains and accounts without
-   * owner.
+   * Deletes a user; foreign keys delete sessions and tokens, and leave domains and accounts without an owner.
    * @throws AppError 404001, 409001
    */
   async remove(caller: Caller, id: number): Promise<void> {
@@ -126,8 +125,8 @@ export class UserAdministration {
   }
 
   /**
-   * A transaction that changes one user: what is under way at this moment (sign-ins, new tokens) comes before, or
-   * after, and sees this. Of two that take the last two super administrators away, the second sees what the first did.
+   * A transaction that changes one user: concurrent sign-ins and new tokens come before it, or after it and see the
+   * change. Of two that remove the last two super administrators, the second sees what the first did.
    */
   private changing<T>(id: number, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.db.transaction(async (manager) => {
