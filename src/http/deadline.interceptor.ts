@@ -7,19 +7,19 @@ import { Deadline, LEAST_MS, requestDeadline, underDeadline } from '../common/de
 import { type ErrorKind, SOON_S } from '../common/errors.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 
-/** The time of a request begins when it arrives; what goes on behind its answer is not bound by it. */
+/** Starts the deadline of a request when it arrives; work that continues after the answer is not bound by it. */
 export function deadlines(ms: number) {
   return (_request: Request, response: Response, next: NextFunction): void => {
     const deadline = new Deadline(ms);
-    // of one whose client went away nothing is begun later than for one that waits
+    // lifted by the answer only: a client that disconnected does not extend it
     response.once('finish', () => deadline.lift());
     underDeadline(deadline, next);
   };
 }
 
 /**
- * A request that asks a provider is answered when its time is over, whatever still runs: that goes on to its end behind
- * the answer, under its locks. A failure for lack of time says when to try again.
+ * Answers a request that calls a provider when its deadline is over; what still runs continues after the answer, under
+ * its locks. A failure at the deadline says when to retry.
  */
 @Injectable()
 export class DeadlineInterceptor implements NestInterceptor {
@@ -38,7 +38,7 @@ export class DeadlineInterceptor implements NestInterceptor {
   }
 }
 
-/** Fails when it is time to answer, unless what goes on has got a limit of its own. */
+/** Fails at the deadline, unless the work got a limit of its own meanwhile. */
 const overdue = (deadline: Deadline, reading: boolean): Observable<never> =>
   new Observable((waiting) => {
     const end = () => {

@@ -10,7 +10,7 @@ import { map, type Observable } from 'rxjs';
 const wrap = (data: unknown) =>
   data instanceof StreamableFile ? data : { code: 0, data: data ?? null, msg: 'success' };
 
-/** Every success is `{code: 0, data, msg}`, but files. */
+/** Wraps every success, except for files, in `{code: 0, data, msg}`. */
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {

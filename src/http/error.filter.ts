@@ -11,7 +11,7 @@ import { methodsOf } from './methods.js';
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
 const INTERNAL = new AppError(500, 500001, 'Internal error');
 
-/** What a client may know of a failure; null for what only the log may know. */
+/** What clients are shown of a failure; null where only the log has the details. */
 function publicError(error: unknown, request: ZoneRequest): AppError | null {
   if (error instanceof AppError) return error;
   if (isDatabaseDown(error)) return errors.notReady('The database is down; trying again', 5);
@@ -23,14 +23,14 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
   if (type === 'entity.too.large') return errors.tooLarge();
   if (type === 'entity.parse.failed') return errors.field('body', 'is not valid JSON');
   if (typeof type === 'string' && status && status < 500) return errors.field('body', 'cannot be read');
-  // no handler: of the path, or of the method
+  // no handler for the path, or for the method
   if (error instanceof NotFoundException) {
     const methods = methodsOf(request);
     if (methods.length) return errors.method(request.method, methods);
     return errors.notFound(`${request.method} ${request.originalUrl.split('?')[0]}`);
   }
   if (error instanceof HttpException && error.getStatus() === 413) return errors.tooLarge();
-  // Nest's, in place of the parser's own errors
+  // Nest's replacement of the parser's own errors
   if (error instanceof HttpException && error.getStatus() < 500)
     return /URI|decode/.test(error.message) ? UNDECODABLE : errors.field('body', 'is not valid JSON');
   // a path such as /%ff cannot be decoded
@@ -39,8 +39,8 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
 }
 
 /**
- * Every failure is `{code, msg, data?}` with a real status; what is not meant for clients is hidden behind the request
- * id.
+ * Answers every failure as `{code, msg, data?}` with its HTTP status; details that are not for clients are logged under
+ * the request id.
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -49,7 +49,7 @@ export class ErrorFilter implements ExceptionFilter {
     private readonly database: DatabaseService,
   ) {}
 
-  /** A statement that failed since another version has changed the schema, which the regular look has not seen yet. */
+  /** The failure of a statement since another version changed the schema, which the regular check has not seen yet. */
   private async ofSchema(error: unknown): Promise<AppError | null> {
     if (!isFromDriver(error)) return null;
     await this.database.look();

@@ -5,7 +5,7 @@ import { LOCATION, type ZoneRequest } from '../common/access.js';
 import type { Config } from '../config/config.js';
 import { CONFIG } from '../config/config.module.js';
 
-/** Says in `Location` where it is that a route made, as `@Makes` declares. */
+/** Sends the address of what a route created in `Location`, as `@Makes` declares. */
 @Injectable()
 export class LocationInterceptor implements NestInterceptor {
   constructor(@Inject(CONFIG) private readonly config: Config) {}

@@ -11,7 +11,7 @@ interface Layer {
  */
 export function methodsOf({ app, baseUrl, path }: Request): string[] {
   const layers = (app as Express).router.stack as unknown as Layer[];
-  // what takes every method is Nest's answer that there is no such route
+  // a route for all methods is Nest's handler of unknown routes
   const routes = layers
     .filter(({ route }) => route && route.stack.length < METHODS.length - 1)
     .filter((layer) => layer.match(baseUrl + path));
@@ -21,7 +21,7 @@ export function methodsOf({ app, baseUrl, path }: Request): string[] {
   return [...found.add('OPTIONS')].sort();
 }
 
-/** OPTIONS of a path that exists says in `Allow` what can be done with it. */
+/** Answers OPTIONS of a known path with its methods in `Allow`. */
 export function options(request: Request, response: Response, next: NextFunction): void {
   const methods = request.method === 'OPTIONS' ? methodsOf(request) : [];
   if (!methods.length) next();

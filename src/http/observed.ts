@@ -7,10 +7,10 @@ import { requestSpan } from '../traces/traces.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** in place of the status: the connection ended before the answer did */
+/** instead of the status, where the connection closed before the answer ended */
 const GONE = 499;
 
-/** One log line of each request (reads: debug), a warning where it took long, its place in the metrics, its span. */
+/** Logs each request (reads: debug; slow ones: a warning), and records its metrics and span. */
 export function observed({ slowMs, metrics }: Config) {
   const measured = metrics.on || metrics.port !== null;
   return (incoming: Request, response: Response, next: NextFunction): void => {
@@ -18,9 +18,9 @@ export function observed({ slowMs, metrics }: Config) {
     const { method } = incoming;
     const known = METHODS.has(method) ? method : 'other';
     const path = incoming.originalUrl.split('?')[0];
-    // also where the client did not wait for the answer
+    // also where the client disconnected before the answer
     response.once('close', () => {
-      // a stream lasts as long as somebody listens
+      // a stream lasts as long as its client listens
       if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return;
       const passed = performance.now() - begin;
       const status = response.writableFinished ? response.statusCode : GONE;
@@ -38,21 +38,21 @@ export function observed({ slowMs, metrics }: Config) {
         const labels = { method: known, route: routeOf(incoming) };
         requestSeconds.observe({ ...labels, status }, passed / 1000);
       }
-      // what a client asked to wait for is nobody's slowness
+      // time that a client asked to wait for does not count
       if (passed - (Number(response.locals.waitedMs) || 0) > slowMs) log().warn(line(), 'slow request');
       else if (method !== 'GET') log().info(line(), 'request');
       else if (log().isLevelEnabled('debug')) log().debug(line(), 'request');
     });
     const { requestId } = (incoming as ZoneRequest).caller;
     const span = requestSpan(known, requestId, incoming.headers.traceparent);
-    // also of what is broken off, and of streams
+    // also of aborted requests, and of streams
     if (span) response.once('close', () => span.end(routeOf(incoming), response.statusCode));
     if (span) span.run(next);
     else next();
   };
 }
 
-/** The pattern, never the path: there are as many paths as anybody thinks up. */
+/** The pattern, not the path: the number of paths is unbounded. */
 function routeOf({ route }: Request): string {
   const path = (route as { path?: unknown } | undefined)?.path;
   return typeof path === 'string' ? path : 'none';

@@ -1,7 +1,7 @@
 import type { Express, Response } from 'express';
 import { sha256Base64 } from '../common/hash.js';
 
-/** What both pages do; where they lie below the public address they know from their own. */
+/** The script of both pages, which find the API relative to their own address. */
 const SCRIPT = `
 const api = new URL(document.body.dataset.root + 'api/', location.href);
 const say = (text) => { document.querySelector('output').textContent = text; };
@@ -96,9 +96,9 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-/** The pages that mails and OAuth providers lead to, as plain as can be: what works without the console. */
+/** The minimal pages that mails and OAuth providers link to, which work without the console. */
 export function servePages(front: Express): void {
-  // no text: that would also mean the path with a slash behind it, from where a page looks for the API elsewhere
+  // a string would also match the path with a final slash, from which a page would look for the API elsewhere
   for (const [path, html] of Object.entries(PAGES))
     front.get(new RegExp(`^${path}$`), (_request, response: Response) => {
       response.setHeader('Content-Security-Policy', POLICY);

@@ -6,7 +6,7 @@ import { type AppError, errors } from '../common/errors.js';
 import { log } from '../common/logger.js';
 import type { Config } from '../config/config.js';
 
-/** The client's address: the socket's, or the last one of `X-Forwarded-For` that no trusted proxy put there. */
+/** The client's address: the socket's, or the last one in `X-Forwarded-For` that is no trusted proxy. */
 function clientAddress(request: Request, trusted: Config['trustedProxies']): string {
   let address = request.socket.remoteAddress ?? '';
   if (!trusted.length) return plain(address);
@@ -21,7 +21,7 @@ function clientAddress(request: Request, trusted: Config['trustedProxies']): str
 const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '').slice(0, 45);
 
 /**
- * Who and what of a request: its id, the client's address; the path prefix of BASE_URL taken off.
+ * Sets id and client address of a request, and strips the path prefix of BASE_URL.
  */
 export function requestContext(config: Config) {
   const { basePath, trustedProxies } = config;
@@ -33,7 +33,7 @@ export function requestContext(config: Config) {
     if (basePath && (request.url === basePath || request.url.startsWith(`${basePath}/`))) {
       request.url = request.url.slice(basePath.length) || '/';
     }
-    // as the client sees it, also behind a proxy that takes the prefix off: links are made of it
+    // as the client sees it, also behind a proxy that strips the prefix: links are made of it
     request.originalUrl = basePath + request.url;
     if (!told && request.headers['x-forwarded-for'] && !inCidrs(request.socket.remoteAddress ?? '', trustedProxies)) {
       told = true;
@@ -67,7 +67,7 @@ function unstorable(value: unknown, path: string, depth = 0): string | null {
   return null;
 }
 
-/** Refuses bodies that are no object, and text that cannot be stored, before anybody works with it. */
+/** Refuses bodies that are no object, and text that cannot be stored. */
 export function plainText(request: Request, _response: Response, next: NextFunction): void {
   next(problemOf(request));
 }

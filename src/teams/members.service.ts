@@ -12,10 +12,10 @@ import type { MemberInput, MemberRole, MemberView } from './team.dto.js';
 import { TeamMembersRepository } from './team-members.repository.js';
 import { assertRight, TeamsService } from './teams.service.js';
 
-/** tries of one user to add somebody to any team */
+/** attempts of one user to add members to any team */
 const ADDED: LimitRule = { max: 30, windowS: 3600, blockS: 3600, maxBlockS: 3600 };
 
-/** Whom a body means: exactly one of the two fields. @throws AppError 400001 */
+/** The user that a body names by exactly one of two fields. @throws AppError 400001 */
 function searched({ user_id, username }: MemberInput) {
   if (user_id !== undefined && username !== undefined)
     throw errors.field('username', 'cannot be sent together with user_id', 'conflict');
@@ -26,7 +26,7 @@ function searched({ user_id, username }: MemberInput) {
 
 const target = (member: MemberView) => ({ type: 'member', id: member.user_id, name: member.username });
 
-/** Who belongs to a team. A team that has an owner keeps one. */
+/** The members of teams. A team that has an owner keeps one. */
 @Injectable()
 export class MembersService {
   constructor(
@@ -44,8 +44,8 @@ export class MembersService {
   }
 
   /**
-   * Takes a user in, by id or by name. Who is no administrator may try this often an hour, failures included: else ids
-   * and names would be a directory of people.
+   * Adds a user, by id or by name. Attempts of users who are not administrators are limited, failures included: else
+   * they could enumerate ids and names.
    * @throws AppError 400001 no such user, 403001, 404001, 409001 a member already, 429001
    */
   async add(caller: Caller, teamId: number, input: MemberInput): Promise<MemberView> {
@@ -59,7 +59,7 @@ export class MembersService {
       if (wait) throw errors.tooMany('You added, or tried to add, too many members; try again later', wait);
     }
     return this.teams.change(caller, teamId, need, async (manager, team) => {
-      // the user may be deleted or disabled at this moment
+      // locked: the user may be deleted or disabled concurrently
       const user = await this.users.lockActive(by, manager);
       if (!user) throw errors.field(field, 'is no active user', 'choice');
       const { id: user_id, username, nickname } = user;

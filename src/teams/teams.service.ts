@@ -11,7 +11,7 @@ import type { TeamDetail, TeamInput, TeamPatch, TeamView } from './team.dto.js';
 import { TeamMembersRepository } from './team-members.repository.js';
 import { type TeamRow, TeamsRepository } from './teams.repository.js';
 
-/** See the team; manage its members and permissions; own it: delete it, make owners and managers. */
+/** See the team; manage its members and permissions; own it: delete it, appoint owners and managers. */
 type TeamRight = 'see' | 'manage' | 'own';
 
 const HOLDERS: Record<TeamRight, readonly (string | null)[]> = {
@@ -30,7 +30,7 @@ export function assertRight(me: Principal, team: Pick<TeamView, 'id' | 'my_role'
   }
 }
 
-/** Teams, and who may do what with one. */
+/** Teams, and the rights on them. */
 @Injectable()
 export class TeamsService {
   constructor(
@@ -40,7 +40,7 @@ export class TeamsService {
     private readonly audit: AuditService,
   ) {}
 
-  /** The teams of a user. */
+  /** The ids of the teams of a user. */
   idsOf(userId: number): Promise<Set<number>> {
     return this.members.teamsOf(userId);
   }
@@ -95,7 +95,7 @@ export class TeamsService {
   }
 
   /**
-   * Deletes a team; the keys of the database take members and permissions along, and leave its accounts without team.
+   * Deletes a team; foreign keys delete members and permissions, and leave its accounts without a team.
    * @throws AppError 403001, 404001
    */
   remove(caller: Caller, id: number): Promise<void> {
@@ -107,7 +107,7 @@ export class TeamsService {
 
   /**
    * The team as the caller sees it.
-   * @throws AppError 403001 (for strangers also when there is no such team: ids tell nothing), 404001
+   * @throws AppError 403001 (for others also when there is no such team: ids reveal nothing), 404001
    */
   async open(me: Principal, id: number, need: TeamRight, manager?: EntityManager): Promise<TeamView> {
     const row = await this.teams.find(id, me.userId, manager);
@@ -116,13 +116,13 @@ export class TeamsService {
     return view(row);
   }
 
-  /** Waits for whoever changes something of a team now, and goes before whoever comes next. */
+  /** Locks a team until the transaction ends: its changes follow each other. */
   lock(manager: EntityManager, id: number): Promise<void> {
     return this.teams.lock(id, manager);
   }
 
   /**
-   * A transaction that changes something of a team: they follow each other, and each sees what the one before left.
+   * A transaction that changes something of a team: they follow each other, and each sees the changes before it.
    * @throws AppError 403001, 404001
    */
   change<T>(

@@ -17,7 +17,7 @@ import { judgeToken, lacksFactor, tokenPrincipal } from './token-access.js';
 /** The scope that a route for this action demands. */
 const scopeFor = (action: ExplainInput['action']) => (action === 'read' ? 'records:read' : 'records:write');
 
-/** Answers "may they?" with the very functions that decide a request, in the order in which a request meets them. */
+/** Explains rights with the functions that decide requests, in the same order. */
 @Injectable()
 export class ExplainService {
   constructor(
@@ -28,7 +28,7 @@ export class ExplainService {
     private readonly settings: SettingsService,
   ) {}
 
-  /** @throws AppError 400001 no such record, 404001 not one's own token */
+  /** @throws AppError 400001 no such record, 404001 not the caller's own token */
   async ofToken(caller: Caller, id: number, question: ExplainInput): Promise<Explanation> {
     const row = await this.tokens.ownWithCreator(id, signedIn(caller).userId);
     if (!row) throw errors.notFound('Token');

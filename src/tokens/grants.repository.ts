@@ -8,7 +8,7 @@ interface TeamGrant {
   host: string | null;
 }
 
-/** What explains the rights of a user, out of tables of other rooms. */
+/** Reads the grants of a user from tables of other rooms, to explain them. */
 @Injectable()
 export class GrantsRepository {
   constructor(private readonly db: Db) {}

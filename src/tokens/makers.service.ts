@@ -13,12 +13,12 @@ import { UsersRepository } from '../users/users.repository.js';
 import { ApiTokensRepository } from './api-tokens.repository.js';
 import { tokenEnd, tokenPrincipal } from './token-access.js';
 
-/** What is held since the right of its maker ended, as its owner and the administrators are told. */
+/** What is held because its maker lost the right, as the owner and the administrators are notified of it. */
 export interface HeldThing {
-  /** one line: what is held, why, and how it goes on */
+  /** one line: what is held, why, and how to release it */
   text: string;
   domain?: string;
-  /** user who is told beside the administrators */
+  /** user who is notified beside the administrators */
   owner: number | null;
   details?: Record<string, string | number | null>;
 }
@@ -26,8 +26,8 @@ export interface HeldThing {
 const NOBODY = 'nobody is known who made it';
 
 /**
- * What acts later acts with the right of who made it, judged when it acts: by the very policy that judges requests. A
- * network or a second factor is about a request, and asked of none of this.
+ * Background work runs with the right of its maker, judged when it runs, by the policy that judges requests. Networks
+ * and second factors concern requests only, and are not checked here.
  */
 @Injectable()
 export class Makers {
@@ -40,7 +40,7 @@ export class Makers {
     private readonly settings: SettingsService,
   ) {}
 
-  /** Whom a maker speaks for now; or why for nobody any more, in words. */
+  /** The principal of a maker; or why there is none any more. */
   async principal({ maker_id, maker_token_id }: Maker): Promise<Principal | string> {
     if (maker_id === null) return NOBODY;
     const user = await this.users.standing(maker_id);
@@ -55,8 +55,8 @@ export class Makers {
   }
 
   /**
-   * What a maker may do in each of these domains, where that is still enough.
-   * @returns by domain; a text says why it is not
+   * The rights of a maker in each of these domains, where they still suffice.
+   * @returns by domain; a text says why they do not
    */
   async inDomains(
     maker: Maker,
@@ -80,7 +80,7 @@ export class Makers {
     );
   }
 
-  /** Why a maker may not do any more what is for administrators; null: they may. */
+  /** Why a maker may no longer do what needs an administrator; null: they may. */
   async noAdministrator(maker: Maker): Promise<string | null> {
     const principal = await this.principal(maker);
     if (typeof principal === 'string') return principal;
@@ -88,8 +88,8 @@ export class Makers {
   }
 
   /**
-   * Tells the channels of `rights.ended`, and by mail the owner and all administrators, in the transaction that notes
-   * that something is held.
+   * Notifies the channels of `rights.ended`, and by mail the owner and all administrators, in the transaction that
+   * holds something.
    */
   async tell(manager: EntityManager, { text, domain, owner, details }: HeldThing): Promise<void> {
     await this.notices.tell(manager, { event: 'rights.ended', text, domain, details });

@@ -6,9 +6,9 @@ import type { PresetInput } from './token.dto.js';
 
 const EVERYTHING = ['read', 'create', 'update', 'delete'] as const;
 
-/** The rules of a usual case. @throws AppError 400001 naming `preset.host` */
+/** The rules of a preset. @throws AppError 400001 naming `preset.host` */
 export function presetRules({ name, host }: PresetInput): TokenRule[] {
-  // null is as good as left out
+  // null counts as left out
   const given = typeof host === 'string' ? toAscii(host) : undefined;
   if (given !== undefined && !isHostGlob(given)) throw errors.field('preset.host', 'must be a host such as www or @');
   const actions = [...EVERYTHING];

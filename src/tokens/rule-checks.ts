@@ -7,8 +7,8 @@ import { TARGETS, type TokenRule } from '../common/token-rules.js';
 type Add = (path: string, message: string, code: FieldError['code'], params?: FieldError['params']) => void;
 
 /**
- * What the rules of one token may not be although each field is well-formed: more than a decision may cost, or an allow
- * that nothing can meet.
+ * Refuses rules whose fields are well-formed one by one: when a decision would cost too much, or nothing can match an
+ * allow.
  * @param allowed ids that the token is narrowed to; empty: all
  * @throws AppError 400001 naming every such field
  */
@@ -18,7 +18,7 @@ export function assertRules(rules: readonly TokenRule[], allowed: readonly numbe
     if (!found.has(path)) found.set(path, fieldError(path, ...rest));
   };
   boundLists(rules, add);
-  // compiling costs: not before it is known how much of it there is
+  // compiling is expensive: only after the lengths are checked
   if (!found.size && boundSources(rules, add)) compile(rules, add);
   for (const [i, rule] of rules.entries()) contradictions(rule, `rules.${i}`, allowed, add);
   if (found.size) throw errors.validation([...found.values()]);
@@ -105,11 +105,11 @@ function contradictions(rule: TokenRule, path: string, allowed: readonly number[
     add(`${path}.domains`, 'names none of allowed_domains, so that the rule would allow nothing', 'conflict');
 }
 
-/** One of each that `values` may speak of. */
+/** One type of each kind that `values` can match. */
 const ANY_TYPE = ['A', 'AAAA', 'CNAME', 'TXT'];
 
 /**
- * Whether some value of this type can be met. An AAAA may hold an IPv4 address (mapped, NAT64, 6to4), an A no other.
+ * Whether some value of this type can match. An AAAA may embed an IPv4 address (mapped, NAT64, 6to4).
  */
 function speaksOf({ cidrs, suffixes, text }: NonNullable<TokenRule['values']>, type: string): boolean {
   if (type === 'A')

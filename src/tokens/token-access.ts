@@ -7,10 +7,10 @@ import { securityFrom } from '../settings/documents.js';
 import type { SecuritySettings } from '../settings/settings.dto.js';
 import type { TokenRow } from './api-tokens.repository.js';
 
-/** Said of a token whose creator lacks what `require_2fa_role` demands. */
+/** The reason for a token whose creator lacks the second factor that `require_2fa_role` demands. */
 export const NO_FACTOR = 'The creator of the token must have a second factor and has none';
 
-/** Whether somebody has no second factor although the role must show one. */
+/** Whether a user has no second factor although the role requires one. */
 export const lacksFactor = (
   { role, has_factor }: Pick<TokenRow, 'role' | 'has_factor'>,
   { require_2fa_role: required }: SecuritySettings,
@@ -18,7 +18,7 @@ export const lacksFactor = (
 
 const say = (source: Verdict['source'], reason: string): Verdict => ({ allowed: false, reason, rule: null, source });
 
-/** Why a token is worth nothing now, wherever it is used; null: it is valid. */
+/** Why a token is invalid now, wherever it is used; null: it is valid. */
 export function tokenEnd(row: TokenRow): Verdict | null {
   const time = now();
   if (!row.is_active) return say('token', 'The token is disabled');
@@ -42,7 +42,7 @@ export function judgeToken(row: TokenRow, ip: string): Verdict {
   return { allowed: true, reason: 'The token is valid', rule: null, source: 'token' };
 }
 
-/** Who asks when a request carries this token: its creator, within the token's limits. */
+/** The principal of a token: its creator, within the token's limits. */
 export const tokenPrincipal = (row: TokenRow): Principal => ({
   kind: 'token',
   userId: row.user_id,

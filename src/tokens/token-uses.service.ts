@@ -12,8 +12,8 @@ const KEEP_DAYS = 90;
 const DAY_MS = 86_400_000;
 
 /**
- * Counts uses in memory and adds them to the database every few seconds: a write at each request would cost more than
- * the request.
+ * Counts uses in memory and adds them to the database every few seconds: a write per request would cost more than the
+ * request.
  */
 @Injectable()
 export class TokenUses implements OnModuleInit, OnApplicationShutdown {

@@ -18,7 +18,7 @@ export class ApiToken {
   @Str(255) name!: string;
   /** SHA-256 of the plaintext, which is never stored */
   @Str(64) token_hash!: string;
-  /** made for some domains only: when its last one is deleted, an empty list means none, not all */
+  /** limited to some domains: when the last one is deleted, an empty list means none, not all */
   @Bool() narrowed!: boolean;
   @Json() allowed_domains!: number[];
   @Json() allowed_services!: Scope[];
@@ -34,14 +34,14 @@ export class ApiToken {
   @Json({ nullable: true }) rules!: TokenRule[] | null;
   /** refused when it was not used for so many days */
   @Int({ nullable: true }) max_unused_days!: number | null;
-  /** name of the preset that its rules were made of */
+  /** name of the preset of its rules */
   @Str(64, { nullable: true }) preset!: PresetName | null;
   /** the secret before the last rotation, and until when it still works */
   @Str(64, { nullable: true }) previous_hash!: string | null;
   @Utc({ nullable: true }) previous_until!: string | null;
-  /** network of the use that `last_used_at` tells of */
+  /** network of the use at `last_used_at` */
   @Str(64, { nullable: true }) last_used_network!: string | null;
-  /** when somebody was told that it is not used */
+  /** when it was reported as unused */
   @Utc({ nullable: true }) unused_told_at!: string | null;
 }
 

@@ -23,9 +23,9 @@ import type { RuleInput } from './token-rule.dto.js';
 import { TokenUses } from './token-uses.service.js';
 
 const MAX_PER_USER = 100;
-/** ms between two looks for domains that are gone */
+/** ms between two searches for deleted domains */
 const FORGET_MS = 3_600_000;
-/** what is left of a token whose domains are all gone */
+/** changes of a token whose domains were all deleted */
 const NO_DOMAINS = { allowed_domains: [], is_active: false };
 
 const view = (t: ApiToken): TokenView => ({
@@ -76,7 +76,7 @@ export class TokensService implements OnModuleInit {
     this.jobs.schedule('tokens.forget-domains', FORGET_MS, () => this.forgetGone());
   }
 
-  /** How many tokens somebody has. */
+  /** The number of tokens of a user. */
   count(userId: number): Promise<number> {
     return this.tokens.count(userId);
   }
@@ -88,7 +88,7 @@ export class TokensService implements OnModuleInit {
   }
 
   /**
-   * A new token with the creator's role. The plaintext is in this answer and nowhere else.
+   * A new token with the creator's role. Only this answer has the plaintext.
    * @throws AppError 400001, 409001
    */
   async create(caller: Caller, input: TokenInput): Promise<TokenCreated> {
@@ -129,7 +129,7 @@ export class TokensService implements OnModuleInit {
     return this.db.transaction(async (manager) => {
       // parallel creations would all count before any of them inserts
       await this.users.lock(me.userId, manager);
-      // a session that was ended meanwhile must leave nothing behind
+      // a session that ended meanwhile must not leave a token behind
       if (!(await this.sessions.exists(me.sessionId, manager)))
         throw errors.unauthenticated('Your session has ended; sign in again');
       if ((await this.tokens.count(me.userId, manager)) >= MAX_PER_USER) {
@@ -159,7 +159,7 @@ export class TokensService implements OnModuleInit {
   }
 
   /**
-   * A new secret for the same token. The old one works for `overlapMinutes` more, so that a pipeline can be changed
+   * A new secret for the same token. The old one works for `overlapMinutes` more, so that clients can be switched
    * without a gap.
    * @throws AppError 404001
    */
@@ -170,7 +170,7 @@ export class TokensService implements OnModuleInit {
       ? { previous_hash: row.token_hash, previous_until: now(overlapMinutes * 60_000) }
       : { previous_hash: null, previous_until: null };
     await this.db.transaction(async (manager) => {
-      // of two rotations at once one wins, and the loser's secret is never given out
+      // of two concurrent rotations one wins, and the secret of the other is never returned
       const changes = { token_hash: sha256(token), ...previous };
       if (!(await this.tokens.replaceSecret(id, row.token_hash, changes, manager)))
         throw errors.conflict('The token was rotated just now');
@@ -183,13 +183,13 @@ export class TokensService implements OnModuleInit {
     return { token, tokenData: view({ ...row, ...previous }) };
   }
 
-  /** How often a token was used. @throws AppError 404001 */
+  /** The uses of a token. @throws AppError 404001 */
   async usesOf(caller: Caller, id: number): Promise<TokenUseView[]> {
     await this.own(caller, id);
     return this.uses.of(id);
   }
 
-  /** The token of this very request. @throws AppError 403001 for a login */
+  /** The token of this request. @throws AppError 403001 for a login */
   async self(caller: Caller): Promise<TokenSelf> {
     const { token, role, username } = signedIn(caller);
     if (!token) throw errors.forbidden('Only an API token can ask what it may do; GET /api/tokens lists yours');
@@ -213,7 +213,7 @@ export class TokensService implements OnModuleInit {
     return view({ ...row, is_active });
   }
 
-  /** What the caller may grant to a token. @throws AppError 400001 */
+  /** A page of the domains that the caller may grant to a token. @throws AppError 400001 */
   async grantable(me: Principal, query: PageQuery): Promise<{ total: number; list: GrantableDomain[] }> {
     const { total, list } = await this.domains.list(me, query);
     return {
@@ -222,7 +222,7 @@ export class TokensService implements OnModuleInit {
     };
   }
 
-  /** @throws AppError 404 for tokens of other users, too: their ids tell nothing */
+  /** @throws AppError 404001, for tokens of other users, too: ids reveal nothing */
   private async own(caller: Caller, id: number): Promise<ApiToken> {
     const row = await this.tokens.own(id, signedIn(caller).userId);
     if (!row) throw errors.notFound('Token');
@@ -230,7 +230,7 @@ export class TokensService implements OnModuleInit {
   }
 
   /**
-   * The rules that a new token gets, by themselves or by a preset.
+   * The rules of a new token, given or of a preset.
    * @throws AppError 400001 naming all that is wrong with them
    */
   private async rulesOf(me: Principal, { rules: given, preset }: TokenInput, allowed: number[]) {
@@ -257,9 +257,8 @@ export class TokensService implements OnModuleInit {
   }
 
   /**
-   * Domains that are gone leave the lists of tokens; a list that becomes empty disables its token, since empty would
-   * mean all. Until then a token holds ids of nothing, which never come again: so it is done after the removal, and
-   * what failed, or a process that died left undone, is done by the job.
+   * Removes deleted domains from the lists of tokens, and disables a token whose list becomes empty, since empty would
+   * mean all. Runs after the deletion, since ids are never reused, and as a job that repeats what failed.
    */
   private async forgetGone(): Promise<void> {
     const narrowed = await this.tokens.narrowed();

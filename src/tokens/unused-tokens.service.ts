@@ -8,7 +8,7 @@ import { ApiTokensRepository } from './api-tokens.repository.js';
 const DAY_MS = 24 * 3_600_000;
 const UNUSED_DAYS = 90;
 
-/** Tells of API tokens that nobody has used for long: once each, and again when one falls out of use again. */
+/** Reports API tokens that were not used for long: once, and again after a later use. */
 @Injectable()
 export class UnusedTokens implements OnModuleInit {
   constructor(
@@ -22,7 +22,7 @@ export class UnusedTokens implements OnModuleInit {
     this.jobs.schedule('tokens.unused', DAY_MS, () => this.tell());
   }
 
-  /** Looks at all tokens. */
+  /** Reports all unused tokens. */
   async tell(): Promise<void> {
     if (!(await this.notices.heard('token.unused'))) return;
     const since = now(-UNUSED_DAYS * DAY_MS);

@@ -85,8 +85,8 @@ export class UsersService {
   }
 
   /**
-   * A user (role 1) without a password, for a sign-in at a provider: a name that is taken gets a number, an address that
-   * is taken is left out. The caller writes the audit entry.
+   * A user (role 1) without a password, for a sign-in at a provider: a name that is taken gets a number, an address
+   * that is taken is left out. The caller writes the audit entry.
    * @param username 1 to 48 characters of those that a name may have
    */
   async createWithoutPassword(

@@ -22,12 +22,12 @@ import { SigningKey } from '../sessions/signing-key.js';
 import { bearer, isApiToken } from './strategies.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** controllers whose routes write to providers, by their paths */
+/** paths of the controllers whose routes write to providers */
 const AT_PROVIDERS = /^(accounts|domains|tunnels)\b/;
 
 const NO_SECOND_FACTOR = 'Your role must show a second factor: set one up, or sign in again with the one that you have';
 
-/** Passport throws our own words instead of its own. */
+/** Throws our own errors instead of those of Passport. */
 const words = <T>(error: unknown, principal: T | false, message: string): T => {
   if (error) throw error;
   if (principal) return principal;
@@ -47,7 +47,7 @@ class ApiTokenGuard extends AuthGuard('api-token') {
   }
 }
 
-/** The one guard: is the service ready, who is asking, may they, and which domain is meant. */
+/** The guard of all routes: whether the service is ready, who the caller is, and whether they may, in which domain. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly jwt = new JwtGuard();
@@ -73,11 +73,10 @@ export class AccessGuard implements CanActivate {
     if (!rule) throw errors.forbidden('This route does not declare who may call it');
     if (rule.public) return true;
 
-    // a JWT first, else an API token: the prefix tells them apart, so neither check is tried on the other's credential.
-    // passport leaves the principal on request.user, or handleRequest throws
+    // the prefix distinguishes API tokens from JWTs; Passport sets request.user, or handleRequest throws
     const credential = bearer(request);
     const token = isApiToken(credential);
-    // asked here first: that the key cannot be read (the database is down) is no 401, which passport would make of it
+    // loaded here first: Passport would turn a failure to read the key (the database is down) into 401
     if (!token) await (credential ? this.key.of(credential) : this.key.get());
     await (token ? this.apiToken : this.jwt).canActivate(context);
     const principal = request.user as Principal;
@@ -102,7 +101,7 @@ export class AccessGuard implements CanActivate {
     if (!(await this.users.someExist())) throw errors.notReady('Not initialised yet: POST /api/init/admin');
   }
 
-  /** @throws AppError 503001 on a schema that is not ours any more; in a copy, where the route writes to providers */
+  /** @throws AppError 503001 when the schema is of another version, or a copy would write to providers */
   private assertMayChange(controller: object, rule: AccessRule | undefined): void {
     const { unfit } = this.database;
     if (unfit) throw errors.notReady(unfit, 30);

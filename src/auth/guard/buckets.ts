@@ -3,39 +3,39 @@ import type { RedisLink } from '../../redis/redis-link.js';
 /** How fast a bucket empties, and what it holds. */
 interface Size {
   perSecond: number;
-  /** beyond which nothing is taken */
+  /** level above which nothing is admitted */
   burst: number;
-  /** that one which was taken may fill it to */
+  /** level to which one admitted request may fill it */
   most: number;
 }
 
-/** What came of a try. */
+/** The result of an attempt to fill a bucket. */
 interface Filled {
   taken: boolean;
-  /** what is in the bucket now */
+  /** the level now */
   used: number;
 }
 
 const MINUTE_MS = 60_000;
 const MINUTE_S = 60;
-/** s of the rate that may come at once, and how many may whatever the rate is */
+/** burst in seconds of the rate, and the least burst whatever the rate is */
 const BURST_S = 4;
 const LEAST_BURST = 60;
 
 /**
- * The bucket of a limit of so many a minute: four seconds' worth may come at once, or 60, but never more than those of
- * a minute. What is taken as one costs a minute at most.
+ * The bucket of a limit per minute: four seconds' worth may come at once, or 60, but never more than those of a minute.
+ * A single request costs a minute at most.
  */
 export function sizeOf(perMinute: number): Size {
   const burst = Math.min(perMinute, Math.max(LEAST_BURST, Math.floor((perMinute / MINUTE_S) * BURST_S)));
   return { perSecond: perMinute / MINUTE_S, burst, most: burst + perMinute };
 }
 
-/** Seconds until one more is taken. */
+/** Seconds until one more is admitted. */
 export const secondsUntilFree = ({ perSecond, burst }: Size, used: number): number =>
   Math.max(1, Math.ceil((used + 1 - burst) / perSecond));
 
-// one step at Redis, by its clock: replicas that count at once agree
+// atomic in Redis, by its clock: concurrent replicas agree
 const FILL = `local t = redis.call('TIME')
 local now = t[1] * 1000 + t[2] / 1000
 local kept = redis.call('HMGET', KEYS[1], 'used', 'at')
@@ -48,9 +48,9 @@ redis.call('PEXPIRE', KEYS[1], math.ceil(used / rate * 1000) + 1000)
 return {taken and 1 or 0, tostring(used)}`;
 
 /**
- * Leaky buckets: each thing taken fills one by its cost, and it empties evenly. Whoever finds room for one is let in,
- * whatever the cost is: what is more than the room is paid off by those who come afterwards. In Redis when `REDIS_URL`
- * is set, so that replicas count together; else, and while Redis is away, in this process.
+ * Leaky buckets: each request fills its bucket by its cost, and the bucket empties evenly. A request is admitted when
+ * there is room for one, whatever its cost is: later requests wait for the excess. Kept in Redis when `REDIS_URL` is
+ * set, so that replicas count together; else, and while Redis is unavailable, in this process.
  */
 export class Buckets {
   private readonly kept = new Map<string, { used: number; at: number; perSecond: number }>();
@@ -67,7 +67,7 @@ export class Buckets {
       const [taken, used] = answer as [number, string];
       return { taken: taken === 1, used: Number(used) };
     } catch {
-      // the link tells when it is away
+      // the link reports that Redis is unavailable
       return this.here(key, cost, size);
     }
   }
@@ -83,7 +83,7 @@ export class Buckets {
     return { taken, used };
   }
 
-  /** Forgets empty ones, once a minute. */
+  /** Deletes empty buckets, once a minute. */
   private tidy(now: number): void {
     if (now - this.tidied < MINUTE_MS) return;
     this.tidied = now;

@@ -31,7 +31,7 @@ class RateStorageModule {}
   providers: [
     JwtStrategy,
     ApiTokenStrategy,
-    // in this order: who is asking, how often, and whether the query says what nobody reads
+    // in this order: who the caller is, how often, and whether the query has unknown fields
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: RateGuard },
     { provide: APP_GUARD, useClass: UnknownQueryGuard },

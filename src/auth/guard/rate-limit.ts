@@ -17,13 +17,13 @@ import { Buckets, secondsUntilFree, sizeOf } from './buckets.js';
 
 const WINDOW_S = 60;
 
-/** Which rate counts a request, and on whose account. */
+/** The rate limiter of a request, and the key that it counts under. */
 interface Bucket {
-  /** of a signed-in user or token: evenly, with bursts */
+  /** of a signed-in user or token: a leaky bucket; else a fixed window */
   isEven: boolean;
-  /** of a change of records: how many it makes */
+  /** the number of record changes of the request */
   changes: number;
-  /** of the settings: login, public, user or token */
+  /** name in the settings: login, public, user or token */
   name: string;
   limit: number;
   key: string;
@@ -31,9 +31,9 @@ interface Bucket {
 
 type Limited = ZoneRequest & { bucket?: Bucket };
 
-/** What counting a request came to. */
+/** The result of counting a request. */
 interface Counted {
-  /** why, in words; null: it is let in */
+  /** why it is refused; null: it is admitted */
   refused: string | null;
   left: number;
   seconds: number;
@@ -42,7 +42,7 @@ interface Counted {
 const REQUESTS = 'Too many requests; try again later';
 const CHANGES = 'Too many changes of records; try again later';
 
-/** How many changes of records a request asks for, by what it is logged as; a list counts each. */
+/** The number of record changes of a request, by its audit action; each entry of a list counts. */
 function changesOf(action: unknown, body: unknown): number {
   if (typeof action !== 'string' || !action.startsWith('record.')) return 0;
   const { changes, values } = (body ?? {}) as Record<string, unknown>;
@@ -51,9 +51,9 @@ function changesOf(action: unknown, body: unknown): number {
 }
 
 /**
- * Requests a minute, by the settings: of strangers by network, of users and tokens by their id. Those of users and
- * tokens may come in bursts, and their changes of records are counted besides, each of a list. Runs after the access
- * guard, which says who is asking.
+ * Limits requests per minute, by the settings: anonymous ones by network, those of users and tokens by their id. Users
+ * and tokens may send bursts, and their record changes are counted separately, each entry of a list. Runs after the
+ * access guard, which identifies the caller.
  */
 @Injectable()
 export class RateGuard extends ThrottlerGuard {
@@ -83,8 +83,8 @@ export class RateGuard extends ThrottlerGuard {
   }
 
   /**
-   * Counts, and tells how many are left: in the fields of draft-ietf-httpapi-ratelimit-headers, and in those that
-   * clients know from before.
+   * Counts a request, and sends the remaining quota in the fields of draft-ietf-httpapi-ratelimit-headers, and in the
+   * older `X-RateLimit-*`.
    */
   protected override async handleRequest({ context, ttl }: ThrottlerRequest): Promise<boolean> {
     const { bucket, res: response } = context.switchToHttp().getRequest<Limited>();
@@ -116,14 +116,14 @@ export class RateGuard extends ThrottlerGuard {
     const requests = await buckets.fill(sha256(key), 1, size);
     const left = Math.max(0, Math.floor(size.burst - requests.used));
     if (!requests.taken) return { refused: REQUESTS, left: 0, seconds: secondsUntilFree(size, requests.used) };
-    // reading goes on while many changes are paid off
+    // counted separately: reading stays possible after many changes
     const made = changes ? await buckets.fill(sha256(`${key}|changes`), changes, size) : null;
     if (made && !made.taken) return { refused: CHANGES, left: 0, seconds: secondsUntilFree(size, made.used) };
     return { refused: null, left, seconds: Math.max(1, Math.ceil(requests.used / size.perSecond)) };
   }
 }
 
-/** For `ThrottlerModule`: one throttler, whose limit the guard has found already. */
+/** For `ThrottlerModule`: one throttler, whose limit the guard has already determined. */
 export const THROTTLERS = [
   {
     ttl: WINDOW_S * 1000,
@@ -131,14 +131,14 @@ export const THROTTLERS = [
   },
 ];
 
-// one step at Redis: two replicas that count at once never make a key that does not end
+// atomic in Redis: concurrent replicas never leave a key without expiry
 const COUNT = `local hits = redis.call('INCR', KEYS[1])
 if hits == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return {hits, redis.call('PTTL', KEYS[1])}`;
 
 /**
- * Counts in Redis when `REDIS_URL` is set, so that replicas count together; else, and while Redis is away, in this
- * process: a limit never falls away.
+ * Counts in Redis when `REDIS_URL` is set, so that replicas count together; else, and while Redis is unavailable, in
+ * this process, so that limits always apply.
  */
 @Injectable()
 export class RateStorage implements ThrottlerStorage, OnModuleInit, OnApplicationShutdown {
@@ -162,7 +162,7 @@ export class RateStorage implements ThrottlerStorage, OnModuleInit, OnApplicatio
       const seconds = Math.max(1, Math.ceil(ms / 1000));
       return { totalHits: hits, timeToExpire: seconds, isBlocked: hits > limit, timeToBlockExpire: seconds };
     } catch {
-      // the link tells when it is away
+      // the link reports that Redis is unavailable
       return this.memory.increment(...args);
     }
   }

@@ -17,7 +17,7 @@ import { SessionsRepository } from '../sessions/sessions.repository.js';
 import { amrOf, showedSecondFactor } from '../sessions/sessions.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 
-/** `last_active_at` and `last_used_at` are written at most once in this time. */
+/** The least time between two updates of `last_active_at` or `last_used_at`. */
 const TOUCH_MS = 60_000;
 
 /** The credential of `Authorization: Bearer …`, or null. */
@@ -26,10 +26,10 @@ export function bearer(request: Request): string | null {
   return match?.[1] ?? null;
 }
 
-/** API tokens are known by their prefix, which no JWT has: neither check is tried on the other's credentials. */
+/** API tokens are recognised by their prefix, which no JWT has. */
 export const isApiToken = (credential: string | null): credential is string => credential?.startsWith('svc_') ?? false;
 
-/** A user JWT: HS256 with our key, its session alive, its user active. All of it is read at each request. */
+/** User JWTs: HS256 with our key, of a live session of an active user. Each request reads all of it. */
 @Injectable()
 export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
   constructor(
@@ -48,7 +48,7 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
       secretOrKeyProvider: provider,
       algorithms: ['HS256'],
       passReqToCallback: true,
-      // by the time that processes share, below
+      // `validate` compares it with the clock that processes share
       ignoreExpiration: true,
     });
   }
@@ -62,9 +62,9 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
   }
 
   /**
-   * Whom a session speaks for now; null: it is over.
-   * @param used whether this is a use of the session, which keeps it from ending unused
-   * @throws AppError 403001 in a network that may not come in
+   * The principal of a session; null when it has ended.
+   * @param used whether this counts as a use of the session, which keeps it from expiring unused
+   * @throws AppError 403001 in a network that may not sign in
    */
   async judge(sid: string | undefined, sub: string | undefined, ip: string, used: boolean): Promise<Principal | null> {
     if (!sid || !sub) return null;
@@ -91,7 +91,7 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
   }
 }
 
-/** An API token: by the SHA-256 of its text, its creator active, inside its limits. */
+/** API tokens: by the SHA-256 of their text, of active users, within their limits. */
 @Injectable()
 export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-token') {
   constructor(
@@ -107,8 +107,8 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
   }
 
   /**
-   * Whom a token speaks for now; null: it is worth nothing.
-   * @param used whether this is a use of the token
+   * The principal of a token; null when it is invalid.
+   * @param used whether this counts as a use of the token
    * @throws AppError 403001
    */
   async judge(hash: string, ip: string, used: boolean): Promise<Principal | null> {

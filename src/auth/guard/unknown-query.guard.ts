@@ -7,7 +7,7 @@ import { unknownField } from '../../common/validation.js';
 
 const known = new WeakMap<object, boolean>();
 
-/** Whether a handler declares a query; on those that do, the validation pipe refuses unknown fields. */
+/** Whether a handler declares a query, whose unknown fields the validation pipe refuses. */
 function takesQuery(handler: object, controller: object): boolean {
   let takes = known.get(handler);
   if (takes === undefined) {
@@ -19,7 +19,7 @@ function takesQuery(handler: object, controller: object): boolean {
   return takes;
 }
 
-/** Refuses query fields on routes that have none, where no pipe does. */
+/** Refuses query fields on routes without a query, which no pipe checks. */
 @Injectable()
 export class UnknownQueryGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

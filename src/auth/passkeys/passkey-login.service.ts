@@ -80,7 +80,7 @@ export class PasskeyLoginService {
 
   /**
    * Stores the signature counter. A counter that does not grow indicates a copy of the key; authenticators without a
-   * counter always send 0. The comparison is part of the update, so that of two concurrent uses of one value one passes.
+   * counter always send 0. The comparison is part of the update, so that of two uses of one value at once one passes.
    */
   private async count(id: number, use: { counter: number; backedUp: boolean }): Promise<'ok' | 'gone' | 'backwards'> {
     for (;;) {

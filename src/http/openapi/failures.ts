@@ -87,10 +87,10 @@ const errorSchema = {
 
 export const FAILURE_SCHEMAS = { Error: errorSchema, FieldError: fieldErrorSchema };
 
-/** Statuses whose answer says when to come again; 500002 does, where it is known. */
+/** Statuses whose answer says when to retry; 500002 does, where it is known. */
 const WAITING = [423, 429, 503];
 
-/** Named answers of the failures that operations can have; the same kinds are the same answer. */
+/** Named answers of the failures of operations; the same kinds share an answer. */
 export class Failures {
   readonly responses: Record<string, Json> = {};
 
@@ -99,7 +99,7 @@ export class Failures {
     const byStatus = new Map<number, ErrorKind[]>();
     for (const kind of (Object.keys(CODES) as ErrorKind[]).filter((k) => kinds.includes(k))) {
       const { status } = CODES[kind];
-      // the question for a second factor is a success, with an envelope of its own
+      // the request for a second factor is a success, with its own envelope
       if (status < 400) continue;
       byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
     }

@@ -35,7 +35,7 @@ export const HEADERS = {
   'X-RateLimit-Reset': { description: 'seconds until they start anew', schema: { type: 'integer', minimum: 0 } },
 } as const;
 
-/** Those of a request that is counted. */
+/** The headers of the rate limiter. */
 export const RATE_HEADERS = [
   'RateLimit',
   'RateLimit-Policy',

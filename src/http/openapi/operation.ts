@@ -29,7 +29,7 @@ export interface Declared {
   /** the failures beyond those that follow from the rest */
   fails: ErrorKind[];
   action: string | undefined;
-  /** whether the answer names the address of what was made */
+  /** whether the answer has `Location` */
   locates: boolean;
 }
 
@@ -62,7 +62,7 @@ const PREFER: Parameter = {
 
 const both = (one: Json | undefined, other: Json): Json => (one ? { allOf: [one, other] } : other);
 
-/** Makes the description of one operation whole: words, who may, envelopes, headers, failures, an example. */
+/** Completes the description of one operation: texts, required rights, envelopes, headers, failures, an example. */
 export function complete(
   operation: Operation,
   { rule, fails, action, locates }: Declared,
@@ -89,7 +89,7 @@ export function complete(
     if (limited) names.push(...RATE_HEADERS);
     response.description ||= status === '201' ? 'created' : 'success';
     response.headers = headers(...names);
-    // a file, or a stream, comes as it is
+    // files and streams have no envelope
     if (response.content && !response.content['application/json']) continue;
     const schema = envelopes.of(response.content?.['application/json']?.schema, fails.includes('secondFactor'));
     response.content = { 'application/json': { schema } };

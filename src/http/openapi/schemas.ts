@@ -26,7 +26,7 @@ const SECOND_FACTOR = {
   },
 };
 
-/** The envelopes of successes, each with a name, so that generated clients have names for them, too. */
+/** The envelopes of successes, named for generated clients. */
 export class Envelopes {
   readonly schemas: Record<string, Json> = {};
 
@@ -56,7 +56,7 @@ export class Envelopes {
   }
 }
 
-/** Texts that are times or days are called so, everywhere in the API. */
+/** Names of texts that are times or days. */
 const FORMATS: [RegExp, string][] = [
   [/_(at|time|until)$/, 'date-time'],
   [/^day$|_date$/, 'date'],
@@ -68,10 +68,10 @@ function named(name: string, schema: unknown): unknown {
   return format ? { ...(schema as Json), format } : schema;
 }
 
-/** A comment's lines end where the source's do: only an empty line, or a list, begins a new one for readers. */
+/** Joins the lines of a comment: only an empty line, or a list, begins a new paragraph. */
 const unwrapped = (text: string): string => text.replace(/(?<!\n)\n(?!\n|- )/g, ' ');
 
-/** What the generator gets wrong for 3.1, or cannot know, mended everywhere in a document. */
+/** Corrects what the generator gets wrong for 3.1, or cannot know, in a whole document. */
 export function modern(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(modern);
   if (node === null || typeof node !== 'object') return node;

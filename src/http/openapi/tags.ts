@@ -1,4 +1,4 @@
-/** What the groups of routes are for, in the order in which the page shows them. */
+/** The descriptions of the groups of routes, in the order of the page. */
 export const TAGS: Record<string, string> = {
   Initialisation: 'The first start: choosing a database, and making the first super administrator.',
   Authentication: 'Signing in and out, passwords, second factors, passkeys and sessions.',
