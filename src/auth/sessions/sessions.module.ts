@@ -4,6 +4,7 @@ import { LimitsModule } from '../../limits/limits.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { ChallengesRepository } from './challenges.repository.js';
 import { ChallengesService } from './challenges.service.js';
+import { OwnSessions } from './own-sessions.service.js';
 import { Refusals } from './refusals.service.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsRepository } from './sessions.repository.js';
@@ -26,7 +27,7 @@ const SERVICES = [
 @Module({
   imports: [JwtModule.register({}), LimitsModule, UsersModule],
   controllers: [SessionsController],
-  providers: SERVICES,
+  providers: [...SERVICES, OwnSessions],
   exports: SERVICES,
 })
 export class SessionsModule {}
