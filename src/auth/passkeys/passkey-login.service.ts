@@ -1,10 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../common/access.js';
 import { now } from '../../common/clock.js';
 import { log } from '../../common/logger.js';
 import type { User } from '../../users/user.entity.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
+import { Refusals } from '../sessions/refusals.service.js';
+import type { LoginResult } from '../sessions/sessions.dto.js';
+import { SignIn } from '../sessions/sign-in.service.js';
 import { assertionJson } from './credential-json.js';
 import type { PasskeyLoginFinish, PasskeyStart } from './passkeys.dto.js';
 import { PasskeysRepository } from './passkeys.repository.js';
@@ -20,7 +24,7 @@ interface Challenge {
 /** The user who signed in, or why it was refused: for the audit log, never for the answer. */
 type PasskeyLogin = { user: User } | { refused: string; name: string };
 
-/** Verifies a sign-in with a passkey, and finds its user. */
+/** Sign-in with a passkey. */
 @Injectable()
 export class PasskeyLoginService {
   constructor(
@@ -28,6 +32,8 @@ export class PasskeyLoginService {
     private readonly users: UsersRepository,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
+    private readonly signIn: SignIn,
+    private readonly refusals: Refusals,
   ) {}
 
   /**
@@ -47,8 +53,15 @@ export class PasskeyLoginService {
     return { challenge_id, options: { ...options } };
   }
 
+  /** Signs in with an assertion, which stands for both factors. @throws AppError 401001 whatever is wrong, 403001 */
+  async finish(input: PasskeyLoginFinish, caller: Caller): Promise<LoginResult> {
+    const found = await this.verify(input);
+    if ('user' in found) return this.signIn.signIn(found.user, caller, ['passkey']);
+    return this.refusals.refuse(caller, found.name, found.refused, 'The passkey was refused');
+  }
+
   /** Verifies an assertion. The challenge is used up in any case. */
-  async verify({ challenge_id, response: body }: PasskeyLoginFinish): Promise<PasskeyLogin> {
+  private async verify({ challenge_id, response: body }: PasskeyLoginFinish): Promise<PasskeyLogin> {
     const open = await this.challenges.take<Challenge>('passkey-login', challenge_id);
     const given = open?.content.username ?? '';
     if (!open) return { refused: 'unknown, used or expired challenge', name: given };

@@ -3,11 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import { Audited } from '../../audit/audited.js';
 import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { IdPipe } from '../../common/validation.js';
-import { FreshnessService } from '../second-factor/freshness.service.js';
 import { Proof } from '../second-factor/second-factor.dto.js';
-import { Refusals } from '../sessions/refusals.service.js';
 import { LoginResult } from '../sessions/sessions.dto.js';
-import { SignIn } from '../sessions/sign-in.service.js';
 import { PasskeyLoginService } from './passkey-login.service.js';
 import {
   PasskeyCreated,
@@ -26,9 +23,6 @@ export class PasskeysController {
   constructor(
     private readonly passkeys: PasskeysService,
     private readonly logins: PasskeyLoginService,
-    private readonly signIn: SignIn,
-    private readonly refusals: Refusals,
-    private readonly freshness: FreshnessService,
   ) {}
 
   /** One's own passkeys. */
@@ -51,9 +45,8 @@ export class PasskeysController {
   @Access({ noTokens: true, unproven: true })
   @Fails('conflict', 'locked')
   @Audited('passkey.register_start')
-  async registerStart(@Body() body: Proof, @Me() me: Caller): Promise<PasskeyStart> {
-    await this.freshness.assertOwner(me, body);
-    return this.passkeys.start(me);
+  registerStart(@Body() body: Proof, @Me() me: Caller): Promise<PasskeyStart> {
+    return this.passkeys.start(body, me);
   }
 
   /**
@@ -111,9 +104,7 @@ export class PasskeysController {
   @Access({ public: true, rate: 'public' })
   @Fails('unauthenticated', 'forbidden', 'conflict')
   @Audited('auth.login_failed')
-  async loginFinish(@Body() body: PasskeyLoginFinish, @Me() me: Caller): Promise<LoginResult> {
-    const found = await this.logins.verify(body);
-    if ('user' in found) return this.signIn.signIn(found.user, me, ['passkey']);
-    return this.refusals.refuse(me, found.name, found.refused, 'The passkey was refused');
+  loginFinish(@Body() body: PasskeyLoginFinish, @Me() me: Caller): Promise<LoginResult> {
+    return this.logins.finish(body, me);
   }
 }

@@ -11,6 +11,8 @@ import { Db, isDuplicate } from '../../database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { User } from '../../users/user.entity.js';
 import { UsersRepository } from '../../users/users.repository.js';
+import { FreshnessService } from '../second-factor/freshness.service.js';
+import type { Proof } from '../second-factor/second-factor.dto.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { SignInMethods } from '../sessions/sign-in-methods.js';
@@ -59,14 +61,16 @@ export class PasskeysService {
     private readonly users: UsersRepository,
     private readonly challenges: ChallengesService,
     private readonly relyingParty: RelyingParty,
+    private readonly freshness: FreshnessService,
     private readonly signInMethods: SignInMethods,
     private readonly settings: SettingsService,
     private readonly sessions: SessionsService,
     private readonly audit: AuditService,
   ) {}
 
-  /** Options for `navigator.credentials.create`. @throws AppError 403001, 409001 */
-  async start(caller: Caller): Promise<PasskeyStart> {
+  /** Options for `navigator.credentials.create`. @throws AppError 401001, 403001, 409001 */
+  async start(proof: Proof, caller: Caller): Promise<PasskeyStart> {
+    await this.freshness.assertOwner(caller, proof);
     const me = signedIn(caller);
     const { id: rpID } = await this.relyingParty.identity();
     const user = await this.users.get(me.userId);
