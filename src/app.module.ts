@@ -21,6 +21,7 @@ import { DeadlineInterceptor } from './http/deadline.interceptor.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { HealthController } from './http/health.controller.js';
+import { HealthService } from './http/health.service.js';
 import { LocationInterceptor } from './http/location.interceptor.js';
 import { InitModule } from './init/init.module.js';
 import { JobRunnerModule, JobsModule } from './jobs/jobs.module.js';
@@ -83,6 +84,7 @@ import { UsersModule } from './users/users.module.js';
   ],
   controllers: [HealthController],
   providers: [
+    HealthService,
     { provide: APP_PIPE, useFactory: validationPipe },
     // answers pass them the other way round: audited (@Audited), in time, waited for, then located, then wrapped
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
