@@ -2,14 +2,11 @@ import { Body, Controller, Delete, Get, HttpCode, Param, type PipeTransform, Pos
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me, signedIn } from '../../common/access.js';
+import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { errors } from '../../common/errors.js';
-import { SettingsService } from '../../settings/settings.service.js';
-import { SessionsService } from '../sessions/sessions.service.js';
-import { markBrowser } from './browser.js';
+import { BrowserFlows } from './browser-flows.service.js';
 import { IdentitiesService } from './identities.service.js';
 import { AuthorizationUrl, BoundIdentity, OauthBindStart, PROVIDER_KEY } from './oauth.dto.js';
-import { OauthService } from './oauth.service.js';
 
 const KeyPipe: PipeTransform<string, string> = {
   transform: (value) => {
@@ -23,10 +20,8 @@ const KeyPipe: PipeTransform<string, string> = {
 @Access({ noTokens: true })
 export class BindingController {
   constructor(
-    private readonly oauth: OauthService,
+    private readonly flows: BrowserFlows,
     private readonly identities: IdentitiesService,
-    private readonly settings: SettingsService,
-    private readonly sessions: SessionsService,
   ) {}
 
   /** The sign-ins at providers that are bound to one's own account. */
@@ -44,16 +39,13 @@ export class BindingController {
   @HttpCode(200)
   @Fails('notFound', 'provider')
   @Audited('oauth.bind_start')
-  async start(
+  start(
     @Body() body: OauthBindStart,
     @Me() me: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuthorizationUrl> {
-    const browser = markBrowser(request, response, await this.settings.publicUrl());
-    await this.sessions.assertFresh(me, 'Sign in again to bind a sign-in at a provider');
-    const { userId, sessionId } = signedIn(me);
-    return { auth_url: await this.oauth.start(body, browser, { userId, sessionId: sessionId as number }) };
+    return this.flows.startBinding(body, me, request, response);
   }
 
   /** Takes a binding away. Answers 404001 when there is none, and 409001 when it is the last way to sign in. */

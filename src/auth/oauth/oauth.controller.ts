@@ -1,24 +1,19 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { AuditService } from '../../audit/audit.service.js';
 import { Audited } from '../../audit/audited.js';
 import { Access, type Caller, Fails, Me } from '../../common/access.js';
-import { SettingsService } from '../../settings/settings.service.js';
-import { browserOf, markBrowser, unmarkBrowser } from './browser.js';
+import { BrowserFlows } from './browser-flows.service.js';
 import { AuthorizationUrl, OauthCallback, OauthStart, OauthStatus } from './oauth.dto.js';
 import { OauthService } from './oauth.service.js';
 import { OauthResult } from './oauth-login.dto.js';
-import { OauthLogin } from './oauth-login.service.js';
 
 @ApiTags('Authentication')
 @Controller('auth/oauth')
 export class OauthController {
   constructor(
     private readonly oauth: OauthService,
-    private readonly logins: OauthLogin,
-    private readonly settings: SettingsService,
-    private readonly audit: AuditService,
+    private readonly flows: BrowserFlows,
   ) {}
 
   /** The providers that one can sign in at. */
@@ -38,18 +33,13 @@ export class OauthController {
   @Access({ public: true, rate: 'public' })
   @Fails('notFound', 'provider')
   @Audited('oauth.start')
-  async start(
+  start(
     @Body() body: OauthStart,
     @Me() me: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuthorizationUrl> {
-    const browser = markBrowser(request, response, await this.settings.publicUrl());
-    const auth_url = await this.oauth.start(body, browser, null);
-    // nothing is changed for anybody yet, and strangers must not fill the log: what comes of it is logged by the
-    // callback
-    this.audit.notNeeded(me);
-    return { auth_url };
+    return this.flows.startSignIn(body, me, request, response);
   }
 
   /**
@@ -64,15 +54,12 @@ export class OauthController {
   @Access({ public: true, rate: 'public' })
   @Fails('secondFactor', 'unauthenticated', 'forbidden', 'notFound', 'conflict', 'provider')
   @Audited('oauth.callback')
-  async callback(
+  callback(
     @Body() body: OauthCallback,
     @Me() me: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<OauthResult> {
-    const publicUrl = await this.settings.publicUrl();
-    const result = await this.logins.callback(body, browserOf(request, publicUrl), me);
-    unmarkBrowser(response, publicUrl);
-    return result;
+    return this.flows.callback(body, me, request, response);
   }
 }

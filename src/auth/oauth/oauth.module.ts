@@ -3,6 +3,7 @@ import { UsersModule } from '../../users/users.module.js';
 import { SecondFactorModule } from '../second-factor/second-factor.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { BindingController } from './binding.controller.js';
+import { BrowserFlows } from './browser-flows.service.js';
 import { IdentitiesRepository } from './identities.repository.js';
 import { IdentitiesService } from './identities.service.js';
 import { OauthController } from './oauth.controller.js';
@@ -14,7 +15,7 @@ import { OauthLogin } from './oauth-login.service.js';
 @Module({
   imports: [UsersModule, SessionsModule, SecondFactorModule],
   controllers: [OauthController, BindingController],
-  providers: [OauthService, OauthLogin, IdentitiesRepository, IdentitiesService, OauthClients, OauthHttp],
+  providers: [OauthService, OauthLogin, IdentitiesRepository, IdentitiesService, OauthClients, OauthHttp, BrowserFlows],
   exports: [OauthService, OauthLogin, IdentitiesRepository],
 })
 export class OauthModule {}
