@@ -24,7 +24,9 @@ export function presetRules({ name, host }: PresetInput): TokenRule[] {
       if (given === undefined) throw errors.field('preset.host', 'is needed: the host whose address changes');
       // one host, so a star is the wildcard record and no glob
       return [{ effect: 'allow', hosts: [given.replace(/^\*/, '\\*')], types: ['A', 'AAAA'], actions }];
-    case 'read-only':
-      return [{ effect: 'allow', ...(given === undefined ? {} : { hosts: [given] }), actions: ['read'] }];
+    case 'read-only': {
+      const hosts = given === undefined ? {} : { hosts: [given] };
+      return [{ effect: 'allow', ...hosts, actions: ['read'] }];
+    }
   }
 }

@@ -74,14 +74,15 @@ export class OauthClients {
     const config = await this.configuration(provider);
     const scopes = provider.scopes?.length ? provider.scopes : provider.issuer ? ['openid', 'profile', 'email'] : [];
     if (provider.issuer && !scopes.includes('openid')) scopes.unshift('openid');
-    return buildAuthorizationUrl(config, {
+    const parameters: Record<string, string> = {
       redirect_uri: redirectUri,
       state,
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
-      ...(scopes.length ? { scope: scopes.join(' ') } : {}),
-      ...(provider.issuer ? { nonce } : {}),
-    }).href;
+    };
+    if (scopes.length) parameters.scope = scopes.join(' ');
+    if (provider.issuer) parameters.nonce = nonce;
+    return buildAuthorizationUrl(config, parameters).href;
   }
 
   /**

@@ -89,6 +89,7 @@ export const FAILURE_SCHEMAS = { Error: errorSchema, FieldError: fieldErrorSchem
 
 /** Statuses whose answer says when to retry; 500002 does, where it is known. */
 const WAITING = [423, 429, 503];
+const COMMON = ['X-Request-Id', ...RATE_HEADERS] as const;
 
 /** Named answers of the failures of operations; the same kinds share an answer. */
 export class Failures {
@@ -110,11 +111,8 @@ export class Failures {
     const name = kinds.map((kind) => kind.replace(/^./, (letter) => letter.toUpperCase())).join('Or');
     this.responses[name] ??= {
       description: kinds.map((kind) => `${CODES[kind].code}: ${CODES[kind].meaning}`).join('; '),
-      headers: headers(
-        'X-Request-Id',
-        ...RATE_HEADERS,
-        ...(WAITING.includes(status) || kinds.includes('provider') ? (['Retry-After'] as const) : []),
-      ),
+      headers:
+        WAITING.includes(status) || kinds.includes('provider') ? headers(...COMMON, 'Retry-After') : headers(...COMMON),
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     };
     return { $ref: `#/components/responses/${name}` };

@@ -84,9 +84,9 @@ export class UserAdministration {
           action: 'user.update',
           target: target(before),
           before: userView(before),
-          after: { ...userView(after), ...(hash ? { password_changed: true } : {}) },
+          after: hash ? { ...userView(after), password_changed: true } : userView(after),
         });
-        return { ...userView(after), ...(hash && { holds: await this.holdings.of(manager, id) }) };
+        return hash ? { ...userView(after), holds: await this.holdings.of(manager, id) } : userView(after);
       });
     } catch (error) {
       if (isDuplicate(error)) throw errors.taken('email', 'belongs to another user');
