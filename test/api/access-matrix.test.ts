@@ -262,7 +262,7 @@ const BODIES: Record<string, object> = {
   'PUT /api/domains/{id}/rrsets/{host}/{type}': { values: ['exists'] },
 };
 
-describe('every route, for everybody', () => {
+describe('every route, for every kind of caller', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let db: Db;
   let close: () => Promise<void>;
@@ -416,7 +416,7 @@ describe('every route, for everybody', () => {
     });
   }
 
-  it('asks somebody of every role, right, scope and rule', () => {
+  it('covers every role, right, scope and rule', () => {
     assert.equal(SIGNED_IN.length, people.size + tokens.size);
   });
 });

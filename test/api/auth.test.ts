@@ -96,7 +96,7 @@ for (const { kind, skip } of databases()) {
       refused(await attempt('longcut', `${'x'.repeat(100)}END`, elsewhere()), 401, 401001);
     });
 
-    it('opens for the password only, not for a digest of it', async () => {
+    it('accepts the password only, not a digest of it', async () => {
       const long = 'the quick brown fox of 1958 jumps over nineteen lazy dogs near the harbour wall';
       const plain = createHash('sha256').update(long).digest('base64');
       const stored = async (name: string, hash: string) => {
@@ -154,7 +154,7 @@ for (const { kind, skip } of databases()) {
       refused(await me(token), 401, 401001);
     });
 
-    it('takes no JWT but its own', async () => {
+    it('accepts only JWTs that it signed', async () => {
       const good = claims(service.token);
       const hs256 = { alg: 'HS256', typ: 'JWT' };
       const [header, payload, signature] = service.token.split('.') as [string, string, string];
@@ -172,7 +172,7 @@ for (const { kind, skip } of databases()) {
       for (const token of forged) assert.equal(refused(await me(token), 401, 401001).msg, 'Invalid token', token);
     });
 
-    it('takes no JWT that has expired, although our own key signed it', async () => {
+    it('refuses an expired JWT, although our own key signed it', async () => {
       const row = await db.row<{ content: string }>("SELECT content FROM settings WHERE name = 'signing_secret'");
       const box = secretBox(loadKeys([], service.server.dataDir));
       const key = Buffer.from(box.decrypt(row?.content ?? '', 'settings.signing_secret'), 'hex');
@@ -187,7 +187,7 @@ for (const { kind, skip } of databases()) {
       refused(await me(signed({ alg: 'HS512' }, claims(service.token), key)), 401, 401001);
     });
 
-    it('tells what is wrong with a credential', async () => {
+    it('says what is wrong with a credential', async () => {
       const { server } = service;
       assert.equal(refused(await server.call('GET', '/api/auth/me'), 401, 401001).msg, 'No token provided');
       for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic YTpi', service.token]) {
@@ -203,7 +203,7 @@ for (const { kind, skip } of databases()) {
       done(bearer);
     });
 
-    it('locks a name in a network after five failures, and nobody else', async () => {
+    it('locks a name in a network after five failures, and no other name', async () => {
       const [attacker, owner] = [elsewhere(), elsewhere()];
       for (let i = 0; i < 5; i++) refused(await attempt('dora', 'wrong', attacker), 401, 401001);
       const locked = refused(await attempt('dora', 'dora-secret', attacker), 423, 423001);
@@ -220,7 +220,7 @@ for (const { kind, skip } of databases()) {
       refused(await attempt('no-such-name', 'wrong', ip), 423, 423001);
     });
 
-    it('takes an IPv6 /64 for one network', async () => {
+    it('counts an IPv6 /64 as one network', async () => {
       for (let i = 0; i < 5; i++) refused(await attempt('dora', 'wrong', `2001:db8:7:7::${i + 1}`), 401, 401001);
       refused(await attempt('dora', 'dora-secret', '2001:db8:7:7:ffff::1'), 423, 423001);
       done(await attempt('dora', 'dora-secret', '2001:db8:7:8::1'));
@@ -234,7 +234,7 @@ for (const { kind, skip } of databases()) {
       done(await attempt('dora', 'dora-secret', ip));
     });
 
-    it('lets no parallel guesses slip under the lock', async () => {
+    it('counts parallel guesses before they are checked', async () => {
       const ip = elsewhere();
       const answers = await Promise.all(Array.from({ length: 9 }, () => attempt('dora', 'wrong', ip)));
       const guesses = answers.filter((answer) => answer.status === 401).length;
@@ -251,7 +251,7 @@ for (const { kind, skip } of databases()) {
       done(await attempt('ada', 'ada-secret', elsewhere()));
     });
 
-    it('refuses what is no login', async () => {
+    it('refuses malformed logins', async () => {
       for (const body of [
         undefined,
         {},

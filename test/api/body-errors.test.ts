@@ -61,7 +61,7 @@ describe('what is wrong with a request', () => {
     assert.equal(refused(await admin.post('/api/users', many(200)), 400, 400001).data.errors.length, 100);
   });
 
-  it('null is as good as left out, or refused', async () => {
+  it('null counts as left out, or is refused', async () => {
     const rules = [{ effect: 'allow', types: ['TXT'], values: { text: { min_length: 1, pattern: null } }, ttl: null }];
     const { id } = made(await admin.post('/api/tokens', { name: 'nulls', rules })).tokenData;
     const question = { domain_id: 1, action: 'read', host: 'www', type: 'TXT', value: null };
@@ -71,7 +71,7 @@ describe('what is wrong with a request', () => {
     assert.ok((await admin.post('/api/tokens', { name: 'x', preset: { name: 'acme', host: null } })).status < 500);
   });
 
-  it('is all said at once: form, and what only the service knows', async () => {
+  it('is all reported at once: form, and what only the service knows', async () => {
     const user = { username: 'a b', password: 'short', email: 'nobody', nickname: 'two\nlines', role: 9, shoe: 1 };
     assert.deepEqual(said(await admin.post('/api/users', user)), {
       username: 'format',
@@ -114,7 +114,7 @@ describe('what is wrong with a request', () => {
     assert.deepEqual(Object.keys(said(stranger)).toSorted(), ['email', 'nickname', 'password', 'shoe', 'username']);
   });
 
-  it('is said with what its words are made of, the most telling rule of a field', async () => {
+  it('is reported with its parameters, by the most specific rule of a field', async () => {
     const team = said(await admin.post('/api/teams', { name: 'x'.repeat(129), description: 5 }));
     assert.deepEqual(team, { name: 'length {"max":128}', description: 'format' });
     assert.deepEqual(said(await admin.post('/api/teams', {})), { name: 'required' });
@@ -144,7 +144,7 @@ describe('what is wrong with a request', () => {
     });
   });
 
-  it('is said of bodies that are no object', async () => {
+  it('is reported for bodies that are no object', async () => {
     for (const body of ['[]', '[{"name":"x"}]', '"text"', '5', 'true', 'null', '{"name": ', 'x']) {
       assert.deepEqual(said(await post('/api/teams', body)), { body: 'format' }, body);
     }

@@ -9,7 +9,7 @@ import { done, refused } from '../support/world.js';
 
 const PASSWORD = 'violet-harbour-92';
 
-/** What would make a session that somebody found open a way in for good. */
+/** What would turn an open session that somebody found into permanent access. */
 describe('a session that is not fresh', () => {
   let world: Passkeys;
   beforeAll(async () => {
@@ -96,7 +96,7 @@ describe('a session that is not fresh', () => {
     await world.server.login({ username: person.username, password: PASSWORD });
   });
 
-  it('loses what it showed with the last passkey', async () => {
+  it('loses the proof of a passkey with the last one', async () => {
     const person = await world.person();
     const key = new SoftAuthenticator(ORIGIN);
     const [one, two] = [

@@ -152,7 +152,7 @@ describe('HTTP', () => {
       refused(await server.call('GET', '/api/auth/me?nonsense=1'), 401, 401001);
     });
 
-    it('tells nothing of the inside', async () => {
+    it('reveals no internals', async () => {
       const answer = refused(await admin.get('/api/domains/999'), 404, 404001);
       assert.equal(answer.msg, 'Domain does not exist');
     });
@@ -188,7 +188,7 @@ describe('HTTP', () => {
     assert.equal((await raw('GET', '/api/auth/me')).headers.get('cache-control'), 'no-store');
   });
 
-  it('says in Allow what a path can, whoever asks', async () => {
+  it('lists the methods of a path in Allow, for every caller', async () => {
     const PATHS: [string, string[], string][] = [
       ['/api/domains', ['PATCH', 'PUT', 'DELETE'], 'GET, HEAD, OPTIONS, POST'],
       ['/api/domains/', ['PATCH'], 'GET, HEAD, OPTIONS, POST'],
@@ -218,7 +218,7 @@ describe('HTTP', () => {
     }
   });
 
-  it('names in Location what was made', async () => {
+  it('names in Location what was created', async () => {
     const account = await admin.post('/api/accounts', { provider: 'zonefile', name: 'files', credentials: {} });
     const domain = await admin.post('/api/domains', {
       name: 'located.example',
@@ -278,7 +278,7 @@ describe('HTTP', () => {
     assert.deepEqual([response.status, await response.text()], [200, '']);
   });
 
-  it('believes no X-Forwarded-For of a stranger', async () => {
+  it('ignores X-Forwarded-For of an untrusted address', async () => {
     const answer = await server.call('POST', '/api/auth/login', ADMIN, undefined, { 'x-forwarded-for': '203.0.113.5' });
     const [entry] = done(await admin.get('/api/audit/logs?limit=1&action=auth.login')).list;
     assert.deepEqual([entry.request_id, entry.ip], [answer.headers.get('x-request-id'), '127.0.0.1']);
@@ -351,7 +351,7 @@ describe('below a sub-path', () => {
 
 describe('trusted proxies', () => {
   const afterTest = atEndOfTest();
-  it('tell the client: the last address that none of them added', async () => {
+  it('identify the client: the last address that none of them added', async () => {
     const service = await startService('sqlite', { TRUSTED_PROXIES: '127.0.0.1/32,10.0.0.0/8' });
     afterTest(() => service.stop());
     const CASES: [string, string][] = [

@@ -11,7 +11,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** How an issuer that is not honest, or somebody between it and the service, could sign somebody in. */
-describe('sign-in with an issuer that cheats', () => {
+describe('sign-in with a malicious issuer', () => {
   let service: Awaited<ReturnType<typeof startService>>;
   let issuer: Awaited<ReturnType<typeof startIssuer>>;
   let at: Browser;
@@ -91,7 +91,7 @@ describe('sign-in with an issuer that cheats', () => {
       'that is none': () => 'nonsense',
       'that is missing': () => undefined as never,
     };
-    it('that is right is believed', async () => {
+    it('that is valid is accepted', async () => {
       const answer = await withToken(good);
       assert.equal(done(answer).user.username, 'somebody');
       const sent = issuer.sent.findLast(({ path }) => path === '/token');
@@ -110,7 +110,7 @@ describe('sign-in with an issuer that cheats', () => {
         assert.ok(list[0].error);
       });
     }
-    it('of somebody else than userinfo tells of is refused', async () => {
+    it('of another subject than userinfo is refused', async () => {
       issuer.routes['/userinfo'] = (_, response) => json(response, { sub: 'another' });
       refused(await withToken(good), 401, 401001);
     });

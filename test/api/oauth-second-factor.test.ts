@@ -137,7 +137,7 @@ for (const { kind, skip } of databases()) {
       await demand(2);
       done(await service.server.as(token).get('/api/accounts'));
       await demandNone();
-      // bound in a session that is old, a sign-in would be a way in for good
+      // bound in a session that is old, a sign-in would be permanent access
       await addUser(db, login('carl'));
       const carl = await service.server.login(login('carl'));
       await db.run('UPDATE sessions SET created_at = ?', [now(-6 * 60_000)]);

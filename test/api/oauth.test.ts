@@ -167,7 +167,7 @@ for (const { kind, skip } of databases()) {
       refused(await unbind(token, 'No_Key'), 400, 400001);
     });
 
-    it('binds nobody who belongs to another user', async () => {
+    it('refuses to bind an identity of another user', async () => {
       const token = await user('carl');
       refused(await signIn('ann', browser(), token), 409, 409001);
       assert.deepEqual(await bound(token), []);
@@ -175,7 +175,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([entry.actor.username, entry.result], ['carl', 'failed']);
     });
 
-    it('keeps the last way in', async () => {
+    it('keeps the last sign-in method', async () => {
       const { token } = done(await signIn('ann'));
       refused(await unbind(token), 409, 409001);
       assert.equal((await bound(token)).length, 1);
@@ -197,7 +197,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(await db.row('SELECT id FROM identities WHERE subject = ?', ['dora-at-corp']), undefined);
     });
 
-    it('lets no disabled user in', async () => {
+    it('refuses disabled users', async () => {
       const { user: made } = done(await signIn('fay'));
       await db.run('UPDATE users SET status = 0 WHERE id = ?', [made.id]);
       refused(await signIn('fay'), 401, 401001);
@@ -205,7 +205,7 @@ for (const { kind, skip } of databases()) {
       done(await signIn('fay'));
     });
 
-    it('tells that the sign-in was denied at the provider', async () => {
+    it('says that the sign-in was denied at the provider', async () => {
       const at = browser();
       const query = await idp.visit(await at.authUrl(), null);
       assert.equal(query.error, 'access_denied');
@@ -215,7 +215,7 @@ for (const { kind, skip } of databases()) {
       refused(await at.finish({ ...rest, code: 'x' }), 401, 401001);
     });
 
-    it('takes each answer once', async () => {
+    it('accepts each answer once', async () => {
       const at = browser();
       const query = await idp.visit(await at.authUrl(), 'ann');
       const { cookie } = at;
@@ -279,7 +279,7 @@ for (const { kind, skip } of databases()) {
       await configure();
     });
 
-    it('leaves binding to people who are signed in themselves', async () => {
+    it('lets only signed-in users bind identities', async () => {
       refused(await service.server.call('POST', '/api/security/bind-oauth', { provider: 'corp' }), 401, 401001);
       const input = { name: 'robot' };
       const { token } = (await service.admin.post('/api/tokens', input)).data ?? {};

@@ -42,7 +42,7 @@ describe('passkeys under attack', () => {
     assert.notEqual(other.id, id);
   });
 
-  it('begin a login alike for every name, and for none', async () => {
+  it('begin a login in the same way for every name, and without one', async () => {
     const { username } = await world.person();
     const shapes = [];
     for (const name of [ada.username, username, 'nobody-of-that-name', undefined]) {
@@ -97,7 +97,7 @@ describe('passkeys under attack', () => {
     done(await world.login(ada.key));
   });
 
-  it('believe no counter before the signature', async () => {
+  it('verify the signature before the counter', async () => {
     const { challenge_id, options } = await world.loginStart();
     const foreign = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     const answer = await world.loginFinish(challenge_id, ada.key.get(options, { key: foreign, counter: 1 }));
@@ -195,7 +195,7 @@ describe('passkeys under attack', () => {
     done(await world.loginFinish(challenge_id, newer));
   });
 
-  it('are taken whatever an authenticator says of its maker, which nobody looks at', async () => {
+  it('are accepted with any attestation, which is not read', async () => {
     // biome-ignore format: a map
     const statement = new Map<string, number | Uint8Array>([['alg', -7], ['sig', randomBytes(70)], ['x5c', randomBytes(500)]]);
     for (const format of ['packed', 'tpm', 'android-key', 'apple', 'fido-u2f', 'of-next-year']) {
@@ -208,7 +208,7 @@ describe('passkeys under attack', () => {
     }
   });
 
-  it('take names of one line, and give free ones', async () => {
+  it('accept names of one line, and choose free ones', async () => {
     const { client } = await world.person();
     const { challenge_id, options } = await world.registerStart(client);
     const response = new SoftAuthenticator(ORIGIN).create(options);
@@ -242,7 +242,7 @@ describe('passkeys under attack', () => {
       refused(answer, 403, 403001);
   });
 
-  it('slow strangers down', async () => {
+  it('limit the rate of strangers', async () => {
     done(await world.admin.put('/api/settings/security', { rate_limits: { public: 3 } }));
     try {
       const finish = () => world.server.call('POST', `${world.path}/login/finish`, { challenge_id: 'x', response: {} });

@@ -31,7 +31,7 @@ for (const { kind, skip } of databases()) {
       done(await world.loginFinish(last.challenge_id, key.get(last.options, { counter: 2 ** 32 - 1 })));
     });
 
-    it('let those pass that do not count', async () => {
+    it('accept authenticators without a counter', async () => {
       const { client } = await world.person();
       const key = new SoftAuthenticator(ORIGIN);
       key.counter = 0;
@@ -72,7 +72,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(done(await client.get(world.path)).length, 1);
     });
 
-    it('are 25 at most', async () => {
+    it('are limited to 25', async () => {
       const { client, key } = await enrolled(world);
       for (let i = 0; i < 22; i++) await world.register(client, new SoftAuthenticator(ORIGIN));
       const starts = await Promise.all(Array.from({ length: 4 }, () => world.registerStart(client)));
@@ -89,7 +89,7 @@ for (const { kind, skip } of databases()) {
       done(await world.login(key));
     });
 
-    it('leave one way in, also when all are deleted at once', async () => {
+    it('leave one sign-in method, also when all are deleted at once', async () => {
       const { client, id } = await enrolled(world);
       for (let i = 0; i < 3; i++) await world.register(client, new SoftAuthenticator(ORIGIN));
       await world.db.run("UPDATE users SET password_hash = '' WHERE id = ?", [id]);
@@ -99,7 +99,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(done(await client.get(world.path)).length, 1);
     });
 
-    it('survive text that the database cannot hold', async () => {
+    it('refuse text that the database cannot store', async () => {
       const { key } = await enrolled(world);
       for (const origin of ['https://evil.example/\0', `https://${'\u{1f511}'.repeat(20_000)}`, '\ud800']) {
         const { challenge_id, options } = await world.loginStart();

@@ -146,7 +146,7 @@ describeUnless(noChromium)('passkeys in a real browser', () => {
         await authenticator.close();
       });
 
-      it('are several of one user; one that is deleted signs in no more', async () => {
+      it('can be several of one user; a deleted one is refused', async () => {
         const { client, authenticator, passkey, id } = await enrolled();
         const start = await world.registerStart(client);
         assert.deepEqual(
@@ -176,7 +176,7 @@ describeUnless(noChromium)('passkeys in a real browser', () => {
         refusedLogin(await world.login(authenticator));
         done(await world.login(phone));
 
-        // no password, one passkey: the last way in
+        // no password, one passkey: the last sign-in method
         await world.db.run("UPDATE users SET password_hash = '' WHERE id = ?", [id]);
         refused(await client.delete(`${world.path}/${second.id}`), 409, 409001);
         done(await world.login(phone));

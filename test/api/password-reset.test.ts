@@ -53,7 +53,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(row, undefined, 'the token itself is nowhere in the database');
     });
 
-    it('answers the same for everybody, and mails only to those who are there', async () => {
+    it('answers the same for all names, and mails only to existing users', async () => {
       const { name } = await person();
       await world.db.run('UPDATE users SET status = 0 WHERE username_key = ?', [name]);
       const answers = [
@@ -75,7 +75,7 @@ for (const { kind, skip } of databases()) {
         refused(await call('/api/auth/password-reset', body), 400, 400001);
     });
 
-    it('refuses tokens that are wrong, old, or of a user who is disabled since', async () => {
+    it('refuses tokens that are wrong, old, or of a disabled user', async () => {
       const { name } = await person();
       await world.ask(name);
       const token = await linkOf(name);
@@ -125,7 +125,7 @@ for (const { kind, skip } of databases()) {
       assert.match(mail?.text ?? '', /^http:\/\/localhost:\d+\/reset-password#token=/m);
     });
 
-    it('mails to one account only so often', async () => {
+    it('limits the mails to one account', async () => {
       const { name } = await person();
       for (let i = 0; i < 8; i++) await world.ask(name);
       const { name: other } = await person();
@@ -135,7 +135,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(smtp.mails.filter((mail) => mail.to.includes(`${name}@example.com`)).length, 5);
     });
 
-    it('the profile changes what people say of themselves', async () => {
+    it('the profile is changed by its user', async () => {
       const { client } = await person();
       const shown = done(await client.get('/api/security/profile'));
       assert.deepEqual(Object.keys(shown).sort(), [
@@ -172,7 +172,7 @@ for (const { kind, skip } of databases()) {
       for (const body of bodies) refused(await client.put('/api/security/profile', body), 400, 400001);
     });
 
-    it('another address needs the code that was mailed there, and five tries are all', async () => {
+    it('another address needs the code that was mailed there, within five tries', async () => {
       const { name, client } = await person();
       const put = (body: object) => client.put('/api/security/profile', body);
       const code = async (email: string, count = 1) => {
@@ -203,7 +203,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(done(await put({ email: null })).email, null);
     });
 
-    it('tells the owner of a lock and of a new device', async () => {
+    it('notifies the owner of a lock and of a new device', async () => {
       const { name } = await person();
       const address = `${name}@example.com`;
       await world.db.run("UPDATE users SET language = 'zh' WHERE username_key = ?", [name]);

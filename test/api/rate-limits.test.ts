@@ -32,7 +32,7 @@ describe('a fresh installation', () => {
     assert.ok(seconds >= 1 && seconds <= 61, String(seconds));
   };
 
-  it('lets users and tokens ask 3000 times a minute, 200 times at once', async () => {
+  it('allows users and tokens 3000 requests a minute, 200 at once', async () => {
     const { rate_limits } = done(await admin.get('/api/settings/security'));
     assert.deepEqual([rate_limits.user, rate_limits.token], [3000, 3000]);
     assert.deepEqual(sizeOf(3000), { perSecond: 50, burst: 200, most: 3200 });
@@ -49,7 +49,7 @@ describe('a fresh installation', () => {
     assert.equal((await server.call('GET', '/health/live')).status, 200);
   });
 
-  it('takes a list of 5 000 changes, which is paid off before the next change; reading goes on', async () => {
+  it('accepts a list of 5 000 changes, which delays the next change, not reading', async () => {
     await until('there is room again', async () => (await admin.get('/api/auth/me')).status === 200);
     const accepted = await admin.post(`/api/domains/${domain}/records/batch`, { changes: changes(5000, 'long') });
     assert.ok(accepted.status < 300, accepted.msg);
@@ -72,7 +72,7 @@ describe('a fresh installation', () => {
 });
 
 describeUnless(noRedis)('buckets of two replicas', () => {
-  it('are one where there is Redis', async () => {
+  it('are shared where there is Redis', async () => {
     const links = [new RedisLink({ redisUrl: REDIS_URL }), new RedisLink({ redisUrl: REDIS_URL })];
     try {
       for (const link of links) link.start();

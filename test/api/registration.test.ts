@@ -21,7 +21,7 @@ for (const { kind, skip } of databases()) {
       done(await service.admin.put('/api/settings', { registration_enabled: true }));
     });
 
-    it('makes an ordinary user who can sign in', async () => {
+    it('creates an ordinary user who can sign in', async () => {
       const user = made(await register({ ...GOOD, username: 'Ada', email: 'Ada@Example.com' }));
       assert.deepEqual([user.username, user.role, user.status, user.email], ['Ada', 1, 1, 'Ada@Example.com']);
       const ada = service.server.as(await service.server.login({ username: 'ada', password: GOOD.password }));
@@ -42,7 +42,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(both.map((a) => a.status).sort(), [201, 409]);
     });
 
-    it('refuses what is no user, naming all that is wrong', async () => {
+    it('refuses a malformed user, naming all that is wrong', async () => {
       const answer = refused(await register({ username: 'a b', password: 'password', email: 'x' }), 400, 400001);
       assert.deepEqual(answer.data.errors.map((e) => e.path).sort(), ['email', 'password', 'username']);
       const body = { ...GOOD, username: 'cleo', email: 'cleo@example.com' };

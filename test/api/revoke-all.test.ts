@@ -11,7 +11,7 @@ import { done, made, refused } from '../support/world.js';
 const PASSWORD = 'seven-green-lamps-42';
 
 for (const { kind, skip } of databases()) {
-  describeUnless(skip)(`what an account holds on ${kind}`, () => {
+  describeUnless(skip)(`credentials of an account on ${kind}`, () => {
     let world: Passkeys;
     beforeAll(async () => {
       world = await startPasskeys(kind, { BASE_URL });
@@ -51,7 +51,7 @@ for (const { kind, skip } of databases()) {
       for (const client of clients) refused(await client.get('/api/auth/me'), 401, 401001);
     };
 
-    it('is told by a new password, which ends every session and what was begun', async () => {
+    it('are listed after a new password, which ends every session and open challenge', async () => {
       const { id, path, client, byPasskey, ci, tokenData, passkey, key } = await rich();
       const answer = done(await world.admin.put(path, { password: PASSWORD }));
       assert.deepEqual(answer.holds, {
@@ -67,7 +67,7 @@ for (const { kind, skip } of databases()) {
       assert.equal('holds' in done(await world.admin.put(path, { nickname: 'x' })), false);
     });
 
-    it('is taken away by one call', async () => {
+    it('are deleted by one call', async () => {
       const { id, username, path, client, byPasskey, ci, key } = await rich();
       const bystander = await rich();
       await enrol(client);
@@ -91,7 +91,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([entry.target?.name, entry.after, entry.result], [username, said, 'ok']);
     });
 
-    it('is for super administrators, signed in', async () => {
+    it('are managed by super administrators, signed in', async () => {
       const { path, client, ci } = await rich();
       const deputy = await world.person(2);
       const pipeline = made(await world.admin.post('/api/tokens', { name: 'ci' })).token;
@@ -102,7 +102,7 @@ for (const { kind, skip } of databases()) {
       done(await world.admin.post(`${path}/revoke-all`));
     });
 
-    it('is all gone, what is being made at that moment included', async () => {
+    it('are all deleted, also those being created at that moment', async () => {
       const { path, client } = await rich();
       const secrets: string[] = [];
       const first = made(await client.post('/api/tokens', { name: 'first' }));
@@ -121,7 +121,7 @@ for (const { kind, skip } of databases()) {
       await gone(...secrets.map((secret) => world.server.as(secret)));
     });
 
-    it('is opened by no sign-in with the old password that is under way while a new one is set', async () => {
+    it('are not extended by a sign-in with the old password while a new one is set', async () => {
       const person = await world.person();
       const login = () =>
         world.server.call('POST', '/api/auth/login', {
@@ -135,7 +135,7 @@ for (const { kind, skip } of databases()) {
       await gone(...logins.filter((a) => a.status === 200).map((a) => world.server.as(a.data.token)));
     });
 
-    it('is never the last way in of the super administrators', async () => {
+    it('are never all deleted for the last super administrator who can sign in', async () => {
       const [{ id, password_hash }] = (await world.db.rows<{ id: number; password_hash: string }>(
         'SELECT id, password_hash FROM users WHERE role = 3',
       )) as [{ id: number; password_hash: string }];

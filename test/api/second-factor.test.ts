@@ -39,7 +39,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it('is set up with a seed that an app understands, and waits for its first code', async () => {
+    it('is set up with a seed for an app, and waits for the first code', async () => {
       const ada = await person('ada');
       const setup = done(await ada.post('/api/auth/2fa/setup'));
       assert.match(setup.secret, /^[A-Z2-7]{32}$/, '160 bits');
@@ -78,7 +78,7 @@ for (const { kind, skip } of databases()) {
       done(await service.server.as(token).get('/api/auth/me'));
     });
 
-    it('takes each code once, also when two come at the same moment, and none that is older', async () => {
+    it('accepts each code once, also of two at once, and no older ones', async () => {
       const { secret } = await enrol(await person('cleo'));
       const totpCode = await codeOf(secret);
       const answers = await Promise.all([1, 2, 3].map(() => login('cleo', { totpCode })));
@@ -98,7 +98,7 @@ for (const { kind, skip } of databases()) {
       done(await login('dora', { totpCode: await codeOf(theirs.secret) }));
     });
 
-    it('takes each recovery code once, however it is typed', async () => {
+    it('accepts each recovery code once, however it is typed', async () => {
       const { recovery } = await enrol(await person('finn'));
       const typed = (recovery[0] as string).toUpperCase().replaceAll('-', ' ');
       done(await login('finn', { recoveryCode: typed }));
@@ -108,7 +108,7 @@ for (const { kind, skip } of databases()) {
       refused(await login('finn', { recoveryCode: 'aaaaa-aaaaa-aaaaa-aaaaa' }), 401, 401001);
     });
 
-    it('locks after wrong codes as after wrong passwords; a missing code is none', async () => {
+    it('locks after wrong codes as after wrong passwords; a missing code does not count', async () => {
       const { secret } = await enrol(await person('gina'));
       const ip = elsewhere();
       const wrong = await wrongCode(secret);
@@ -122,7 +122,7 @@ for (const { kind, skip } of databases()) {
       done(await login('gina', { totpCode: await codeOf(secret) }));
     });
 
-    it('stops guesses that come from many networks, but not the owner from a known one', async () => {
+    it('stops guesses from many networks, but not the owner from a known one', async () => {
       const home = elsewhere();
       const hana = await person('hana');
       const { secret, recovery } = await enrol(hana);
@@ -155,7 +155,7 @@ for (const { kind, skip } of databases()) {
       refused(await login('ivan', { recoveryCode: recovery[1] }), 401, 401001);
     });
 
-    it('lets nobody guess the code with a stolen session', async () => {
+    it('limits guesses of the code with a stolen session', async () => {
       const jana = await person('jana');
       const { secret } = await enrol(jana);
       const wrong = await wrongCode(secret);
@@ -165,7 +165,7 @@ for (const { kind, skip } of databases()) {
       await db.run('DELETE FROM limits');
     });
 
-    it('can be demanded of a role', async () => {
+    it('can be required for a role', async () => {
       const karl = await person('karl', 2);
       const lea = await person('lea', 1);
       const rule = (require_2fa_role: number | null) =>
@@ -207,7 +207,7 @@ for (const { kind, skip } of databases()) {
       done(await service.admin.get('/api/domains'));
     });
 
-    it('is told of each session, as it was shown', async () => {
+    it('is listed with each session in which it was shown', async () => {
       const { secret, recovery } = await enrol(await person('mona'));
       const shown = async (token: string) => {
         const list = done(await service.server.as(token).get('/api/auth/sessions'));
@@ -228,7 +228,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual(entries[0].after, { method: 'password', amr: ['password', 'recovery'] });
     });
 
-    it('is needed by the creators of API tokens, too, where it is demanded', async () => {
+    it('is required of the creators of API tokens, too', async () => {
       const nora = await person('nora', 2);
       const { token, tokenData } = made(await nora.post('/api/tokens', { name: 'ci' }));
       const ci = service.server.as(token);

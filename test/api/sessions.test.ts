@@ -74,7 +74,7 @@ for (const { kind, skip } of databases()) {
       done(await me(second));
     });
 
-    it('are ended all but the own one', async () => {
+    it('are ended, all but the current one', async () => {
       const tokens = [await login('ben'), await login('ben'), await login('ben')] as const;
       const other = await login('ada');
       const { ended } = done(await service.server.as(tokens[1]).delete('/api/auth/sessions/others'));
@@ -86,7 +86,7 @@ for (const { kind, skip } of databases()) {
       done(await me(other));
     });
 
-    it('give the next JWT until their absolute life ends', async () => {
+    it('are refreshed until their absolute lifetime ends', async () => {
       const token = await login('cleo');
       const cleo = service.server.as(token);
       const next = done(await cleo.post('/api/auth/refresh', {})).token;
@@ -101,7 +101,7 @@ for (const { kind, skip } of databases()) {
       refused(await me(next), 401, 401001);
     });
 
-    it('live as long as the settings say', async () => {
+    it('expire as the settings say', async () => {
       const session = { token_minutes: 30, idle_minutes: 10, absolute_days: 2 };
       done(await service.admin.put('/api/settings/security', { session }));
       const token = await login('cleo');
@@ -120,7 +120,7 @@ for (const { kind, skip } of databases()) {
       await db.run("DELETE FROM settings WHERE name = 'security'");
     });
 
-    it('write their last activity once a minute at most', async () => {
+    it('store their last activity once a minute at most', async () => {
       const token = await login('ada');
       const read = async () =>
         (
@@ -136,7 +136,7 @@ for (const { kind, skip } of databases()) {
       assert.notEqual(await read(), before);
     });
 
-    it('end with a changed password, all but the own one', async () => {
+    it('end with a changed password, all but the current one', async () => {
       const tokens = [await login('ada'), await login('ada')] as const;
       const ada = service.server.as(tokens[0]);
       const change = (old_password: string, new_password: string) =>
@@ -154,7 +154,7 @@ for (const { kind, skip } of databases()) {
       await login('ada', 'violet-harbour-92');
     });
 
-    it('are not there for API tokens', async () => {
+    it('are not accessible to API tokens', async () => {
       const { token } = made(await service.admin.post('/api/tokens', { name: 'ci' }));
       const ci = service.server.as(token);
       for (const path of ['sessions', 'webauthn']) refused(await ci.get(`/api/auth/${path}`), 403, 403001);
@@ -189,7 +189,7 @@ describeUnless(postgresql ? postgresql.skip || noRedis : 'TEST_DATABASES leaves 
       await service?.stop();
     });
 
-    it('refuse a session that was ended at the other at the next request', async () => {
+    it('refuse a session that was ended on another replica at the next request', async () => {
       for (const [one, other] of [
         [service.server, second],
         [second, service.server],
@@ -223,7 +223,7 @@ describeUnless(postgresql ? postgresql.skip || noRedis : 'TEST_DATABASES leaves 
       done(await attempt(service.server, ADMIN.password));
     });
 
-    it('see that Redis froze, say so, and go on without it until it is back', async () => {
+    it('notice that Redis froze, report it, and work without it until it is back', async () => {
       const way = await cuttable(REDIS_URL);
       const alone = await startService('sqlite', { REDIS_URL: way.url });
       const is = async () => (await alone.admin.get('/health/ready')).data.redis;
@@ -241,7 +241,7 @@ describeUnless(postgresql ? postgresql.skip || noRedis : 'TEST_DATABASES leaves 
       }
     });
 
-    it('go on counting, each for itself, when Redis is away', async () => {
+    it('count each for itself while Redis is unavailable', async () => {
       const alone = await startService('sqlite', { REDIS_URL: 'redis://127.0.0.1:1', TRUSTED_PROXIES: '127.0.0.1/32' });
       try {
         const attempt = () =>

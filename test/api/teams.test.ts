@@ -57,7 +57,7 @@ for (const { kind, skip } of databases()) {
     const newest = async (action: string) => done(await admin.get(`/api/audit/logs?action=${action}&limit=1`)).list[0];
     const denied = (answer: Answer) => refused(answer, 403, 403001);
 
-    it('are made by anybody, who owns them', async () => {
+    it('are created by any user, who owns them', async () => {
       const created = made(await owner.client.post('/api/teams', { name: ' Mail ', description: 'mail zones' }));
       const { id, created_at } = created;
       assert.match(created_at, /^\d{4}-.*Z$/);
@@ -82,7 +82,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('take members by name, and are no directory of people', async () => {
+    it('take members by name, without letting names be enumerated', async () => {
       const path = await team('named');
       const add = (body: object, client = owner.client) => client.post(`${path}/members`, body);
       const added = made(await add({ username: ' STAN ' }));
@@ -223,7 +223,7 @@ for (const { kind, skip } of databases()) {
       refused(await admin.delete(path), 404, 404001);
     });
 
-    it('show the accounts that they were given, which stay when they go', async () => {
+    it('show their accounts, which stay when the team is deleted', async () => {
       const path = await team('with accounts');
       const account = await addAccount(admin, 'zonefile', {});
       const id = Number(path.split('/').at(-1));
@@ -241,7 +241,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('take members in, once', async () => {
+    it('take members once', async () => {
       const path = await team('growing');
       const added = made(await manager.client.post(`${path}/members`, { user_id: other.id }));
       const { joined_at } = added;
@@ -271,7 +271,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(list.some((e) => /user_id: is no active user/.test(e.error ?? '')));
     });
 
-    it('let managers rule ordinary members only', async () => {
+    it('let managers change ordinary members only', async () => {
       const path = await team('ranks');
       const of = (who: Person) => `${path}/members/${who.id}` as const;
       const join = (who: Person, role?: string) => who.client.post(`${path}/members`, { user_id: other.id, role });
@@ -322,7 +322,7 @@ for (const { kind, skip } of databases()) {
       made(await admin.post(`${path}/members`, { user_id: owner.id }));
     });
 
-    it('keep one owner when two go at once', async () => {
+    it('keep one owner when two leave at once', async () => {
       const path = await team('racing');
       const of = (who: Person) => `${path}/members/${who.id}` as const;
       for (let round = 0; round < 20; round++) {

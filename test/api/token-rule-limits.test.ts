@@ -114,7 +114,7 @@ for (const { kind, skip } of databases()) {
       refused(await create(denies, 'third', 'NS', value), 403, 403001);
     });
 
-    it('an IPv4 network is not left by way of IPv6', async () => {
+    it('an IPv4 network cannot be bypassed by IPv6', async () => {
       const inside = ['::ffff:10.1.2.3', '64:ff9b::10.1.2.3', '2002:a01:203::1'];
       const values = { cidrs: ['10.0.0.0/8'] };
       const denies = await ruled({ effect: 'allow' }, { effect: 'deny', values });
@@ -125,7 +125,7 @@ for (const { kind, skip } of databases()) {
       refused(await create(allows, 'in6', 'AAAA', '64:ff9b::192.0.2.1'), 403, 403001);
     });
 
-    it('rules of before the limits deny what they cannot tell', async () => {
+    it('rules that are older than the limits deny what they cannot decide', async () => {
       const insert = async (rules: TokenRule[]) => {
         const secret = `svc_${sha256(JSON.stringify(rules))}`;
         await db.run(
@@ -258,7 +258,7 @@ describe('a long list of a token with rules', () => {
   });
   afterAll(() => service?.stop());
 
-  it('lets everybody else have their turn', async () => {
+  it('does not hold up other requests', async () => {
     let ended = false;
     const list = client.get(`${path}?limit=10`).finally(() => {
       ended = true;
@@ -272,7 +272,7 @@ describe('a long list of a token with rules', () => {
     assert.ok(answers >= 5, `${answers} answers while the list was made`);
   });
 
-  it('is given up when the service stops', async () => {
+  it('is aborted when the service stops', async () => {
     const list = client.get(`${path}?limit=10`);
     await service.server.call('GET', '/health/live');
     assert.equal(await service.server.stop(), 0);

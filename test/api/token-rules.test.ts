@@ -42,7 +42,7 @@ for (const { kind, skip } of databases()) {
       await service.stop();
     });
 
-    it('the acme preset writes its challenge, and is worth nothing else', async () => {
+    it('the acme preset writes its challenge, and nothing else', async () => {
       const secretId = await add(txt('secret', 'do not tell'));
       const { client, tokenData } = await token({ preset: { name: 'acme' }, allowed_domains: [domain] });
       assert.deepEqual(tokenData.rules, [
@@ -84,7 +84,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(done(await admin.get(`${records()}/${secretId}`)).value, 'do not tell');
     });
 
-    it('presets make rules, and need what they need', async () => {
+    it('presets make rules, and demand their fields', async () => {
       const rules = async (preset: unknown) => (await token({ preset })).tokenData.rules ?? [];
       assert.deepEqual((await rules({ name: 'acme', host: 'www' }))[0].hosts, ['_acme-challenge.www']);
       assert.deepEqual((await rules({ name: 'acme', host: '*.dev' }))[0].hosts, ['_acme-challenge.dev']);
@@ -162,7 +162,7 @@ for (const { kind, skip } of databases()) {
       );
     });
 
-    it('what is no rule is refused, naming the field', async () => {
+    it('malformed rules are refused, naming the field', async () => {
       const WRONG: [object, string][] = [
         [{ effect: 'maybe' }, 'rules.0.effect'],
         [{}, 'rules.0.effect'],
@@ -227,7 +227,7 @@ for (const { kind, skip } of databases()) {
       denied(await from(secret, '/api/domains', '203.0.113.9'), 'network');
     });
 
-    it('is worth nothing when it was not used for too long', async () => {
+    it('expires when it was not used for too long', async () => {
       const { client, id } = await token({ max_unused_days: 7 });
       done(await client.get('/api/domains'));
       await db.run('UPDATE api_tokens SET last_used_at = ? WHERE id = ?', [now(-6 * 86_400_000), id]);
@@ -265,7 +265,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(good.filter(({ status }) => status === 200).length, 1);
     });
 
-    it('is told what it may do, and its uses are counted by day and network', async () => {
+    it('reads what it may do, and its uses are counted by day and network', async () => {
       const { client, id, secret, tokenData } = await token({
         preset: { name: 'ddns', host: 'home' },
         allowed_domains: [domain],
@@ -290,7 +290,7 @@ for (const { kind, skip } of databases()) {
       );
     });
 
-    it('is explained as it is decided', async () => {
+    it('is explained as requests are decided', async () => {
       const { id } = await token({ preset: 'acme', allowed_domains: [domain], allowed_cidrs: ['192.0.2.0/24'] });
       const ask = async (more: object, of = id) =>
         done(

@@ -129,7 +129,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(page.headers.get('x-total-count'), '3');
     });
 
-    it('have the rights of their creator, and none more', async () => {
+    it('have at most the rights of their creator', async () => {
       const { client } = await create(ada);
       const names = done(await client.get('/api/domains')).map((d) => d.name);
       assert.deepEqual(names, ['own.example', 'read.example', 'write.example']);
@@ -143,7 +143,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(done(await client.get('/api/auth/me')).username, 'ada');
     });
 
-    it('of a login see the same', async () => {
+    it('see the same as a login', async () => {
       const names = done(await ada.get('/api/domains')).map((d) => d.name);
       assert.deepEqual(names, ['own.example', 'read.example', 'write.example']);
       for (const call of [
@@ -160,7 +160,7 @@ for (const { kind, skip } of databases()) {
       }
     });
 
-    it('narrowed to domains reach routes of these only', async () => {
+    it('reach only routes of the domains that they are limited to', async () => {
       const { client } = await create(admin, { allowed_domains: [id(writable)] });
       const list = await client.get('/api/domains');
       assert.deepEqual(
@@ -206,7 +206,7 @@ for (const { kind, skip } of databases()) {
       refused(await ada.delete(`/api/tokens/${tokenId}`), 404, 404001);
     });
 
-    it('of others do not exist, not even for administrators', async () => {
+    it('are visible to their owners only, not even to administrators', async () => {
       const { client, tokenId } = await create(ada);
       refused(await admin.delete(`/api/tokens/${tokenId}`), 404, 404001);
       refused(await admin.patch(`/api/tokens/${tokenId}/status`, { is_active: false }), 404, 404001);
@@ -302,7 +302,7 @@ for (const { kind, skip } of databases()) {
       assert.ok(((await used()) ?? '') >= (first ?? ''));
     });
 
-    it('are a hundred a user, even when asked for at once', async () => {
+    it('are limited to a hundred per user, also when created at once', async () => {
       const cleo = { username: 'cleo', password: 'cleo-secret' };
       const cleoId = await addUser(db, cleo);
       for (let i = 0; i < 98; i++) {

@@ -191,7 +191,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(JSON.stringify(done(await admin.get('/api/users'))).includes('$2b$'), false);
     });
 
-    it('have a name and an address that nobody else has, in any case', async () => {
+    it('have a unique name and address, in any case', async () => {
       const create = (username: string, email?: string) =>
         admin.post('/api/users', { username, email, password: PASSWORD });
       made(await create('ÄDA', 'Größe@example.com'));
@@ -246,7 +246,7 @@ for (const { kind, skip } of databases()) {
       done(await token.get('/api/accounts'));
     });
 
-    it('that are deleted leave their domains and their history, and nothing else', async () => {
+    it('leave their domains and their history, and nothing else, when they are deleted', async () => {
       const { id, client, path } = await person('leaver', 2);
       const token = await tokenOf(client);
       const account = await addAccount(client, 'zonefile', {});
@@ -265,7 +265,7 @@ for (const { kind, skip } of databases()) {
       assert.deepEqual([entry.target?.name, entry.before?.role, entry.after], ['leaver', 2, null]);
     });
 
-    it('get a new password, which ends their sessions and is told nobody', async () => {
+    it('get a new password, which ends their sessions and appears nowhere', async () => {
       const { client, path } = await person('forgetful');
       done(await admin.put(path, { password: PASSWORD, nickname: 'again' }));
       await unauthenticated(client);
@@ -278,7 +278,7 @@ for (const { kind, skip } of databases()) {
       assert.equal(everything.includes(PASSWORD) || everything.includes('$2b$'), false);
     });
 
-    it('with another address have to prove it anew, and mailed links end', async () => {
+    it('have to verify another address, and mailed links end', async () => {
       const { id, path } = await person('moved');
       const open = async () => Boolean(await db.row('SELECT id FROM challenges WHERE user_id = ?', [id]));
       const reset = () =>

@@ -7,7 +7,8 @@ import type { Action, RecordState, TokenRule } from '../../src/common/token-rule
 import { judgeRecord } from '../../src/domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../src/domains/domain-policy.js';
 import type { ReadableDomainsRepository } from '../../src/domains/readable-domains.repository.js';
-import { judgeToken, type TokenRow, tokenPrincipal } from '../../src/tokens/token-access.js';
+import type { TokenRow } from '../../src/tokens/api-tokens.repository.js';
+import { judgeToken, tokenPrincipal } from '../../src/tokens/token-access.js';
 
 const RUNS = 10_000;
 const policy = new DomainPolicy({} as ReadableDomainsRepository);

@@ -132,7 +132,7 @@ describe('rules of a token, before they are stored', () => {
       assert.deepEqual(wrong([text(pattern)]), ['rules.0.values.text.pattern format'], pattern);
   });
 
-  it('can be met', () => {
+  it('can match', () => {
     const TABLE: [TokenRule, string[]][] = [
       [{ effect: 'allow', ttl: { min: 5, max: 4 } }, ['rules.0.ttl.min conflict']],
       [{ effect: 'deny', ttl: { min: 5, max: 4 } }, ['rules.0.ttl.min conflict']],
