@@ -20,7 +20,7 @@ import {
   type World,
 } from '../support/world.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip || noPowerdns)(`accounts, domains and synchronisation on ${kind}`, () => suite(kind));
 }
 

@@ -30,7 +30,7 @@ function csvRows(text: string): string[][] {
   return rows;
 }
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`an export of the audit log on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

@@ -10,7 +10,7 @@ import { addAccount, addDomain, done, made, refused } from '../support/world.js'
 // biome-ignore lint/suspicious/noExplicitAny: entries have states of every shape
 type Entry = Record<string, any>;
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`audit log on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

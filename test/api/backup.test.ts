@@ -33,7 +33,7 @@ import { rowsOf } from '../support/tables.js';
 import { addAccount, addDomain, done, made, refused, until } from '../support/world.js';
 
 const ENTRY = join(import.meta.dirname, '../../dist/src/admin.js');
-const KINDS = databases();
+const KINDS = databases('all');
 /** rows that take more than one turn to read */
 const LONG = 'x'.repeat(3000);
 const SECRET_KEY = 'k'.repeat(40);

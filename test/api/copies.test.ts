@@ -29,7 +29,7 @@ const command = ({ DATABASE_URL, folder }: Place, ...args: string[]) =>
     env: { PATH: process.env.PATH, ...env, DATABASE_URL, DATA_DIR: folder },
   });
 
-for (const { kind, skip } of databases())
+for (const { kind, skip } of databases('all'))
   describeUnless(skip || noPowerdns)(`a copy of a database on ${kind}`, () => {
     let world: World;
     let original: ServerProcess;

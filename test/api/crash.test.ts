@@ -28,7 +28,7 @@ const ENDS: ['kill' | 'stop', number][] = [
 ];
 
 // processes of their own, until the last start: they are killed
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('sqlite', 'postgresql')) {
   describeUnless(skip || noPowerdns)(`kill -9 in the middle of writes, on ${kind}`, () => {
     let world: World;
     let server: Server;

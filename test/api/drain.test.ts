@@ -68,7 +68,7 @@ describe('a service that is told to end', () => {
   });
 });
 
-for (const { kind, skip } of databases().filter((one) => one.kind === 'postgresql')) {
+for (const { kind, skip } of databases('postgresql')) {
   describeUnless(skip || noNginx)(`replicas on ${kind} that are restarted one after the other`, () => {
     it('answer the requests that come through nginx and on kept-alive connections', async () => {
       const first = await startProcess(kind, { SECRET_KEY, DRAIN_MS: '2000' });

@@ -18,7 +18,7 @@ const METRICS_TOKEN = 'for-the-metrics-of-tests';
 const CHECK = { kind: 'tcp', interval_s: 1, timeout_s: 1, fall: 2, rise: 1 };
 
 // processes of their own: they are killed
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('postgresql')) {
   describeUnless(skip || noPowerdns)(`failover of two replicas on one ${kind}`, () => {
     let world: World;
     let targets: Targets;

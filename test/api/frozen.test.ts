@@ -8,8 +8,7 @@ import { ADMIN, ServerProcess } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, made, refused, until } from '../support/world.js';
 
-for (const { kind, skip } of databases()) {
-  if (kind === 'sqlite') continue;
+for (const { kind, skip } of databases('postgresql', 'mysql')) {
   describeUnless(skip || noOwnServer(kind))(`a ${kind} server that is frozen`, () => {
     let database: OwnServer;
     let server: ServerProcess;

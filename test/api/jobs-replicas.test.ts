@@ -15,7 +15,7 @@ import { done, made, refused, startWorld, until, type World } from '../support/w
 
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('postgresql', 'mysql')) {
   for (const redis of ['', REDIS_URL]) {
     const env = { SECRET_KEY, REDIS_URL: redis };
     const unless = skip || noPowerdns || (redis && noRedis) || undefined;

@@ -23,7 +23,7 @@ const sampleOf = (text: string, sample: string): number =>
       ?.split(' ')[1] ?? Number.NaN,
   );
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`metrics on ${kind}`, () => {
     let service: Service<ServerProcess>;
     let admin: Client;

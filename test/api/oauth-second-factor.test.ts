@@ -10,7 +10,7 @@ import { describeUnless } from '../support/suites.js';
 import { codeOf, enrol, wrongCode } from '../support/totp.js';
 import { done, refused } from '../support/world.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('sqlite')) {
   describeUnless(skip)(`second factor after a sign-in at a provider on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let idp: Idp;

@@ -9,7 +9,7 @@ import { startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('sqlite')) {
   describeUnless(skip)(`sign-in with OpenID Connect on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let idp: Idp;

@@ -7,7 +7,7 @@ import type { Answer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, refused } from '../support/world.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`passkeys at the same moment, on ${kind}`, () => {
     let world: Passkeys;
     beforeAll(async () => {

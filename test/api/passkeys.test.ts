@@ -30,7 +30,7 @@ describeUnless(noChromium)('passkeys in a real browser', () => {
     stranger.close();
   });
 
-  for (const { kind, skip } of databases()) {
+  for (const { kind, skip } of databases('sqlite')) {
     describeUnless(skip)(`on ${kind}`, () => {
       let world: Passkeys;
       let site: string;

@@ -9,7 +9,7 @@ import { describeUnless } from '../support/suites.js';
 import { codeOf, enrol } from '../support/totp.js';
 import { done, refused, until } from '../support/world.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('sqlite')) {
   describeUnless(skip)(`password reset and own profile on ${kind}`, () => {
     let world: MailWorld;
     let smtp: Smtp;

@@ -23,7 +23,7 @@ const MOST = 150;
 
 const within = <T>(work: Promise<T>, ms: number): Promise<T | null> => Promise.race([work, sleep(ms, null)]);
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip || noPowerdns)(`a process that is paused on the road of a change, on ${kind}`, () => {
     let world: World;
     let paused: ServerProcess;

@@ -8,8 +8,7 @@ import { done, refused, until } from '../support/world.js';
 
 const USER = 'zoneward_plain';
 
-for (const { kind, skip } of databases()) {
-  if (kind === 'sqlite') continue;
+for (const { kind, skip } of databases('postgresql', 'mysql')) {
   describeUnless(skip)(`a ${kind} server that becomes read-only`, () => {
     let database: Database;
     let server: Server;

@@ -25,7 +25,7 @@ function dice(seed: number) {
   };
 }
 
-for (const { kind, skip } of databases())
+for (const { kind, skip } of databases('all'))
   describeUnless(skip)(`filtered lists of records on ${kind}`, () => suite(kind));
 
 function suite(kind: Kind): void {

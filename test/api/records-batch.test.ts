@@ -7,7 +7,7 @@ import { applicationOf, type Client } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { done, made, refused, startWorld, until, type World } from '../support/world.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip || noPowerdns)(`lists of changes, on ${kind}`, () => {
     let world: World;
     let admin: Client;

@@ -8,7 +8,7 @@ import { startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made, refused } from '../support/world.js';
 
-for (const { kind, skip } of databases()) describeUnless(skip)(`lists of records on ${kind}`, () => suite(kind));
+for (const { kind, skip } of databases('all')) describeUnless(skip)(`lists of records on ${kind}`, () => suite(kind));
 
 function suite(kind: Kind): void {
   let service: Awaited<ReturnType<typeof startService>>;

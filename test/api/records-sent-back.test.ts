@@ -54,7 +54,7 @@ const LEGAL: Record<RecordType, Arbitrary<string>> = {
   URI: words(u16, u16, quoted(printable)),
 };
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('sqlite')) {
   describeUnless(skip || noPowerdns)(`what was read is sent back, on ${kind}`, () => {
     let w: World;
     beforeAll(async () => {

@@ -14,7 +14,7 @@ const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 const ada = { username: 'ada', password: 'violet-harbour-92' };
 
 // what docs/architecture.md says of what a process remembers: the other one follows at its next request
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('postgresql', 'mysql')) {
   describeUnless(skip)(`the other replica on one ${kind}`, () => {
     let first: Service;
     let second: ServerProcess;

@@ -29,7 +29,7 @@ const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 const addresses = (net: number) => Array.from({ length: MANY }, (_none, i) => `10.0.${net}.${i}`);
 
 // the second replica is a process of its own: replicas share nothing but the database
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('postgresql', 'mysql')) {
   describeUnless(skip || noPowerdns)(`two replicas on one ${kind}`, () => {
     let world: World;
     let second: Server;

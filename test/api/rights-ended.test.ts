@@ -38,7 +38,7 @@ interface Maker {
   client: Client;
 }
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip || noPowerdns)(`what acts later when the right of its maker ended, on ${kind}`, () => {
     let world: World;
     let db: Db;

@@ -10,7 +10,7 @@ import { done, made, refused } from '../support/world.js';
 
 const NO_FACTOR = 'The creator of the token must have a second factor and has none';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('sqlite')) {
   describeUnless(skip)(`second factor on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

@@ -16,7 +16,7 @@ import { done, made, refused, until } from '../support/world.js';
 const MINUTE = 60_000;
 const claims = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[1] as string, 'base64url').toString());
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`sessions on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;
@@ -170,90 +170,87 @@ for (const { kind, skip } of databases()) {
 }
 
 // the second replica is a process of its own: replicas share nothing but the database and Redis
-const postgresql = databases().find((d) => d.kind === 'postgresql');
-describeUnless(postgresql ? postgresql.skip || noRedis : 'TEST_DATABASES leaves postgresql out')(
-  'two replicas on one PostgreSQL and Redis',
-  () => {
-    const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
-    const env = { SECRET_KEY, REDIS_URL, TRUSTED_PROXIES: '127.0.0.1/32' };
-    let service: Awaited<ReturnType<typeof startService>>;
-    let second: Server;
-    beforeAll(async () => {
-      service = await startService('postgresql', env);
-      const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
-      second = await ServerProcess.start({ DATABASE_URL: service.databaseUrl, ...env }, dataDir);
-    });
-    afterAll(async () => {
-      await second?.kill();
-      if (second) rmSync(second.dataDir, { recursive: true, force: true });
-      await service?.stop();
-    });
+const [postgresql] = databases('postgresql');
+describeUnless(postgresql?.skip || noRedis)('two replicas on one PostgreSQL and Redis', () => {
+  const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
+  const env = { SECRET_KEY, REDIS_URL, TRUSTED_PROXIES: '127.0.0.1/32' };
+  let service: Awaited<ReturnType<typeof startService>>;
+  let second: Server;
+  beforeAll(async () => {
+    service = await startService('postgresql', env);
+    const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-replica-'));
+    second = await ServerProcess.start({ DATABASE_URL: service.databaseUrl, ...env }, dataDir);
+  });
+  afterAll(async () => {
+    await second?.kill();
+    if (second) rmSync(second.dataDir, { recursive: true, force: true });
+    await service?.stop();
+  });
 
-    it('refuse a session that was ended on another replica at the next request', async () => {
-      for (const [one, other] of [
-        [service.server, second],
-        [second, service.server],
-      ] as const) {
-        const token = await one.login();
-        done(await other.as(token).get('/api/auth/me'));
-        done(await one.as(token).post('/api/auth/logout'));
-        refused(await other.as(token).get('/api/auth/me'), 401, 401001);
-      }
-    });
+  it('refuse a session that was ended on another replica at the next request', async () => {
+    for (const [one, other] of [
+      [service.server, second],
+      [second, service.server],
+    ] as const) {
+      const token = await one.login();
+      done(await other.as(token).get('/api/auth/me'));
+      done(await one.as(token).post('/api/auth/logout'));
+      refused(await other.as(token).get('/api/auth/me'), 401, 401001);
+    }
+  });
 
-    it('count rates together', async () => {
-      // an address of this run alone: what Redis counted lives for a minute
-      const ip = `2001:db8:${process.pid.toString(16).slice(-4)}:${(Date.now() % 65_536).toString(16)}::1`;
-      const attempt = (server: Server) =>
-        server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, { 'x-forwarded-for': ip });
-      for (let i = 0; i < 20; i++) refused(await attempt(i % 2 ? service.server : second), 400, 400001);
-      for (const server of [service.server, second]) {
-        const answer = refused(await attempt(server), 429, 429001);
-        assert.ok(Number(answer.headers.get('retry-after')) > 0);
-      }
-    });
+  it('count rates together', async () => {
+    // an address of this run alone: what Redis counted lives for a minute
+    const ip = `2001:db8:${process.pid.toString(16).slice(-4)}:${(Date.now() % 65_536).toString(16)}::1`;
+    const attempt = (server: Server) =>
+      server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, { 'x-forwarded-for': ip });
+    for (let i = 0; i < 20; i++) refused(await attempt(i % 2 ? service.server : second), 400, 400001);
+    for (const server of [service.server, second]) {
+      const answer = refused(await attempt(server), 429, 429001);
+      assert.ok(Number(answer.headers.get('retry-after')) > 0);
+    }
+  });
 
-    it('lock together, and are unlocked together', async () => {
-      const ip = '203.0.113.77';
-      const attempt = (server: Server, password: string) =>
-        server.call('POST', '/api/auth/login', { ...ADMIN, password }, undefined, { 'x-forwarded-for': ip });
-      for (let i = 0; i < 5; i++) refused(await attempt(i % 2 ? service.server : second, 'wrong'), 401, 401001);
-      for (const server of [service.server, second]) refused(await attempt(server, ADMIN.password), 423, 423001);
-      done(await second.as(service.token).post('/api/system/unlock-account', { username: ADMIN.username }));
-      done(await attempt(service.server, ADMIN.password));
-    });
+  it('lock together, and are unlocked together', async () => {
+    const ip = '203.0.113.77';
+    const attempt = (server: Server, password: string) =>
+      server.call('POST', '/api/auth/login', { ...ADMIN, password }, undefined, { 'x-forwarded-for': ip });
+    for (let i = 0; i < 5; i++) refused(await attempt(i % 2 ? service.server : second, 'wrong'), 401, 401001);
+    for (const server of [service.server, second]) refused(await attempt(server, ADMIN.password), 423, 423001);
+    done(await second.as(service.token).post('/api/system/unlock-account', { username: ADMIN.username }));
+    done(await attempt(service.server, ADMIN.password));
+  });
 
-    it('notice that Redis froze, report it, and work without it until it is back', async () => {
-      const way = await cuttable(REDIS_URL);
-      const alone = await startService('sqlite', { REDIS_URL: way.url });
-      const is = async () => (await alone.admin.get('/health/ready')).data.redis;
-      try {
-        await until('it is there', async () => (await is()) === 'up');
-        way.freeze();
-        done(await alone.admin.get('/api/site'));
-        await until('it is away', async () => (await is()) === 'away');
-        assert.equal(done(await alone.admin.get('/api/system/status')).redis, 'away');
-        way.mend();
-        await until('it is back', async () => (await is()) === 'up');
-      } finally {
-        await alone.stop();
-        way.close();
-      }
-    });
+  it('notice that Redis froze, report it, and work without it until it is back', async () => {
+    const way = await cuttable(REDIS_URL);
+    const alone = await startService('sqlite', { REDIS_URL: way.url });
+    const is = async () => (await alone.admin.get('/health/ready')).data.redis;
+    try {
+      await until('it is there', async () => (await is()) === 'up');
+      way.freeze();
+      done(await alone.admin.get('/api/site'));
+      await until('it is away', async () => (await is()) === 'away');
+      assert.equal(done(await alone.admin.get('/api/system/status')).redis, 'away');
+      way.mend();
+      await until('it is back', async () => (await is()) === 'up');
+    } finally {
+      await alone.stop();
+      way.close();
+    }
+  });
 
-    it('count each for itself while Redis is unavailable', async () => {
-      const alone = await startService('sqlite', { REDIS_URL: 'redis://127.0.0.1:1', TRUSTED_PROXIES: '127.0.0.1/32' });
-      try {
-        const attempt = () =>
-          alone.server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, {
-            'x-forwarded-for': '203.0.113.5',
-          });
-        for (let i = 0; i < 20; i++) refused(await attempt(), 400, 400001);
-        refused(await attempt(), 429, 429001);
-        assert.match(alone.server.log, /Redis does not answer/);
-      } finally {
-        await alone.stop();
-      }
-    });
-  },
-);
+  it('count each for itself while Redis is unavailable', async () => {
+    const alone = await startService('sqlite', { REDIS_URL: 'redis://127.0.0.1:1', TRUSTED_PROXIES: '127.0.0.1/32' });
+    try {
+      const attempt = () =>
+        alone.server.call('POST', '/api/auth/login', { username: 'x', password: '' }, undefined, {
+          'x-forwarded-for': '203.0.113.5',
+        });
+      for (let i = 0; i < 20; i++) refused(await attempt(), 400, 400001);
+      refused(await attempt(), 429, 429001);
+      assert.match(alone.server.log, /Redis does not answer/);
+    } finally {
+      await alone.stop();
+    }
+  });
+});

@@ -25,7 +25,7 @@ const GITHUB = {
   subject_field: 'id',
 };
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`settings on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

@@ -13,7 +13,7 @@ import { addAccount, addDomain, done, each, made, refused } from '../support/wor
 
 const CHUNK = 500;
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`what rules may say and cost, on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let db: Db;

@@ -42,7 +42,7 @@ const spansAt = (collector: StandIn): Span[] =>
     .flatMap(({ spans }) => spans);
 const [SERVER, CLIENT, ERROR] = [2, 3, 2];
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('sqlite')) {
   describeUnless(skip || noPowerdns)(`traces on ${kind}`, () => {
     let collector: StandIn;
     let world: World;
@@ -128,8 +128,7 @@ for (const { kind, skip } of databases()) {
       );
       const transactions = calls.filter(({ name }) => name === 'transaction');
       assert.ok(transactions.length > 0);
-      const system = kind === 'mysql' ? /^(mariadb|mysql)$/ : new RegExp(`^${kind}$`);
-      for (const { attributes } of transactions) assert.match(String(plain(attributes)['db.system.name']), system);
+      for (const { attributes } of transactions) assert.equal(plain(attributes)['db.system.name'], kind);
     });
 
     it('failures are marked, jobs have traces of their own, and a caller can turn off sampling', () => {

@@ -14,7 +14,7 @@ const ZONE = 'old.example';
 /** of the last change that stands in the audit log */
 const LAST_SET = 4711;
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`intents without an end become change sets, on ${kind}`, () => {
     it('which the next start settles, with numbers above those of the audit log', async () => {
       const service = await startService(kind);

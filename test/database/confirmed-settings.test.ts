@@ -22,7 +22,7 @@ const OAUTH = {
   providers: [{ key: 'corp', issuer: 'https://id.example', client_id: 'x', token_endpoint: null }],
 };
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`settings of an installation before the upgrade, on ${kind}`, () => {
     it('of super administrators stay; those of administrators wait; limits come inside their bounds', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'zoneward-upgrade-'));

@@ -7,7 +7,7 @@ import { emptyDatabase } from '../support/leases.js';
 import { tellStatements } from '../support/statements.js';
 import { describeUnless } from '../support/suites.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`what every change of a record does, on ${kind}`, () => {
     let db: Db;
     let close: () => Promise<void>;

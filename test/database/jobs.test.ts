@@ -17,7 +17,7 @@ import { until } from '../support/world.js';
 const EVERY_MS = 200;
 let log = '';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`jobs on ${kind}`, () => {
     let fixture: JobFixture;
     beforeAll(() => {

@@ -18,7 +18,7 @@ const LONG = 60_000;
 const never = async () => assert.fail('it was let in');
 const SEED = Number(process.env.LEASES_SEED ?? randomInt(2 ** 31));
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`names and their zone on ${kind}`, () => {
     let db: Db;
     let close: () => Promise<void>;

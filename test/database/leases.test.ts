@@ -16,7 +16,7 @@ const NOBODY = 4194399;
 const TAKEN = { code: 409001 };
 const never = async () => assert.fail('it was let in');
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`leases on ${kind}`, () => {
     let db: Db;
     let close: () => Promise<void>;

@@ -15,7 +15,7 @@ import { describeUnless } from '../support/suites.js';
 
 const RECORDS = 450;
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`records from before their lists had indices, on ${kind}`, () => {
     const folder = skip ? '' : mkdtempSync(join(tmpdir(), 'zoneward-lists-'));
     let source: AppDataSource;

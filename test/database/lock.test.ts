@@ -10,7 +10,7 @@ import { ENTITIES } from '../../src/entities.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`transactions on ${kind}`, () => {
     const folder = skip ? '' : mkdtempSync(join(tmpdir(), 'zoneward-lock-'));
     let drop = async () => {};

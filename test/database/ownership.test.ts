@@ -13,7 +13,7 @@ import { addTeam, addUser } from '../support/database.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`permissions of before an upgrade, on ${kind}`, () => {
     const folder = skip ? '' : mkdtempSync(join(tmpdir(), 'zoneward-ownership-'));
     const source = new AppDataSource(ENTITIES);

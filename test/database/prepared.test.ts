@@ -7,8 +7,8 @@ import { ENTITIES } from '../../src/entities.js';
 import { databases, freshDatabase, type Kind } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
 
-for (const { kind, skip } of databases())
-  if (kind !== 'sqlite') describeUnless(skip)(`statements on ${kind}`, () => suite(kind));
+for (const { kind, skip } of databases('postgresql', 'mysql'))
+  describeUnless(skip)(`statements on ${kind}`, () => suite(kind));
 
 function suite(kind: Exclude<Kind, 'sqlite'>): void {
   let url: string;

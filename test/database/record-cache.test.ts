@@ -20,7 +20,7 @@ const row = (remote_id: string | null, value: string, more: Partial<RowValues & 
   ...more,
 });
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`the cache of records, on ${kind}`, () => {
     let service: Service;
     let db: Db;

@@ -7,7 +7,7 @@ import { startService } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 
-for (const { kind, skip } of databases()) {
+for (const { kind, skip } of databases('all')) {
   describeUnless(skip)(`the time of a record's creation, on ${kind}`, () => {
     it('is that of its last change for what was here before, and asked for once', async () => {
       const service = await startService(kind);

@@ -181,7 +181,7 @@ async function chapter(
   return { rounds: round, wrong: wrong.length ? words.join('\n    ') : null };
 }
 
-const kinds = databases();
+const kinds = databases('all');
 const able = kinds.filter(({ skip }) => !skip);
 
 describe('random lists under random faults', () => {

@@ -25,113 +25,7 @@ const ABSENT: Record<Kind, string | undefined> = {
   mysql: TEST_NO_MYSQL,
 };
 
-const ALL: Kind[] = ['sqlite', 'postgresql', 'mysql'];
-const SERVERS: Kind[] = ['postgresql', 'mysql'];
-const SQLITE: Kind[] = ['sqlite'];
-
-/** Which suites run on which kind of database. A file that is not named here starts its service on SQLite. */
-const SUITES: Record<string, Kind[]> = {
-  // migrations, and what the drivers do
-  'changes-migration': ALL,
-  'confirmed-settings': ALL,
-  'expiry-migration': ALL,
-  'lists-migration': ALL,
-  ownership: ALL,
-  prepared: SERVERS,
-  'record-cache': ALL,
-  'record-created': ALL,
-  schema: ALL,
-  upgrade: ALL,
-  // the setup flow tries each kind; a server can go away
-  setup: ALL,
-  outage: SERVERS,
-  clocks: SERVERS,
-  frozen: SERVERS,
-  copies: ALL,
-  'schema-grows': ALL,
-  'full-disk': ALL,
-  'read-only-database': SERVERS,
-  'start-key': ALL,
-  'start-schema': ALL,
-  // SQL of lists, filters and searches: collations, dates, numbers and plans differ
-  'accounts-sync': ALL,
-  audit: ALL,
-  'audit-export': ALL,
-  'audit-links': ALL,
-  'audit-rules': ALL,
-  'audit-tampering': ALL,
-  'audit-strangers': ALL,
-  // replicas behind a proxy: what ends is the process
-  drain: ['postgresql'],
-  delegation: ['sqlite', 'mysql'],
-  permissions: ALL,
-  'rights-ended': ALL,
-  'put-symmetry': ALL,
-  'record-filters': ALL,
-  'records-batch': ALL,
-  'records-dns': ALL,
-  'records-filters': ALL,
-  'records-list': ALL,
-  settings: ALL,
-  'settings-confirmation': ALL,
-  suspicious: ALL,
-  teams: ALL,
-  tunnels: ['sqlite', 'mysql'],
-  'tunnels-crash': ['sqlite', 'postgresql'],
-  'token-rule-limits': ALL,
-  'token-rules': ALL,
-  tokens: ALL,
-  traces: ['sqlite'],
-  users: ALL,
-  // what is decided under locks, by several at once
-  'hot-path': ALL,
-  lock: ALL,
-  leases: ALL,
-  'lease-scopes': ALL,
-  auth: ALL,
-  lockout: ALL,
-  mail: ALL,
-  notifications: ALL,
-  'passkeys-races': ALL,
-  registration: ALL,
-  jobs: ALL,
-  'jobs-replicas': SERVERS,
-  'revoke-all': ALL,
-  sessions: ALL,
-  'users-last': ALL,
-  events: ALL,
-  // dates, reminders that several processes would send, servers that they ask in turn
-  expiry: ALL,
-  certificates: ['sqlite', 'postgresql'],
-  metrics: ALL,
-  replicas: SERVERS,
-  'account-pauses': ALL,
-  // a backup of each goes into each
-  backup: ALL,
-  keys: ALL,
-  'lost-key': ['sqlite', 'postgresql'],
-  // each kind tells its size in its own way
-  system: ALL,
-  paused: ALL,
-  'shared-zones': ALL,
-  'replicas-follow': SERVERS,
-  failover: ['sqlite', 'mysql'],
-  'failover-mass': ['sqlite', 'postgresql'],
-  'failover-replicas': ['postgresql'],
-  // the same statements everywhere, and what may be left by a crash is a matter of having a server or not
-  'admin-cli': ['sqlite', 'postgresql'],
-  crash: ['sqlite', 'postgresql'],
-  rounds: ALL,
-  // what each driver says in its errors may come into the log
-  secrets: ALL,
-  // does not depend on the database: mails, sign-in elsewhere, passkeys and codes, what values of records survive
-  oauth: SQLITE,
-  'oauth-second-factor': SQLITE,
-  passkeys: SQLITE,
-  'password-reset': SQLITE,
-  'second-factor': SQLITE,
-  'records-sent-back': SQLITE,
-};
+const ALL: readonly Kind[] = ['sqlite', 'postgresql', 'mysql'];
 
 export type ServerKind = Exclude<Kind, 'sqlite'>;
 
@@ -243,15 +137,36 @@ export async function copyOf(kind: ServerKind, url: string): Promise<Database> {
 /** The same as a file of SQLite. */
 export const migratedFile = async (path: string): Promise<void> => copyFileSync(await schema('sqlite'), path);
 
+/** A kind of database that a suite runs on, or the reason why it cannot. */
+interface Target<K extends Kind> {
+  kind: K;
+  skip: string | undefined;
+}
+
+/** `all` or `one` by the rule that CONTRIBUTING.md gives, or these kinds. */
+type Choice = 'all' | 'one' | Kind;
+
+/** One of these, always the same for a suite, so that the suites spread over the databases. */
+function oneFor(suite: string, kinds: readonly Kind[]): Kind[] {
+  const sum = [...suite].reduce((total, char) => total + char.charCodeAt(0), 0);
+  return kinds.slice(sum % kinds.length).slice(0, 1);
+}
+
 /**
- * The kinds that the file which asks is tested on: `for (const { kind, skip } of databases()) describeUnless(skip)(…)`.
+ * The kinds that a suite runs on, of those that TEST_DATABASES names; `one` is of those whose server is there:
+ * `for (const { kind, skip } of databases('all')) describeUnless(skip)(…)`.
  */
-export function databases(): { kind: Kind; skip: string | undefined }[] {
-  const suite = basename(expect.getState().testPath ?? '', '.test.ts');
-  const kinds = SUITES[suite];
-  if (!kinds) throw new Error(`test/support/databases.ts does not say on which databases ${suite} runs`);
+export function databases(choice: 'all' | 'one'): Target<Kind>[];
+export function databases<K extends Kind>(...kinds: K[]): Target<K>[];
+export function databases(...choices: Choice[]): Target<Kind>[] {
+  const named = ALL.filter((kind) => choices.includes(kind));
+  const kinds = named.length ? named : ALL;
   const wanted = kinds.filter((kind) => TEST_DATABASES?.split(',').includes(kind));
   // a file without any test would be a failure
   if (!wanted.length) return kinds.map((kind) => ({ kind, skip: `TEST_DATABASES=${TEST_DATABASES}` }));
-  return wanted.map((kind) => ({ kind, skip: ABSENT[kind] && `${kind}: ${ABSENT[kind]}` }));
+  const there = wanted.filter((kind) => !ABSENT[kind]);
+  const chosen = choices.includes('one') && there.length ? oneFor(suiteName(), there) : wanted;
+  return chosen.map((kind) => ({ kind, skip: ABSENT[kind] && `${kind}: ${ABSENT[kind]}` }));
 }
+
+const suiteName = () => basename(expect.getState().testPath ?? '', '.test.ts');
