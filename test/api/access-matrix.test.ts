@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { afterAll, beforeAll, it } from '@jest/globals';
 import { now } from '../../src/common/clock.js';
 import type { Db } from '../../src/database/db.js';
 import { addTeam, addUser, openDatabase, withoutRates } from '../support/database.js';
+import { databases, type Kind } from '../support/databases.js';
 import { startService } from '../support/server.js';
+import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, made } from '../support/world.js';
 
 /**
@@ -262,7 +264,13 @@ const BODIES: Record<string, object> = {
   'PUT /api/domains/{id}/rrsets/{host}/{type}': { values: ['exists'] },
 };
 
-describe('every route, for every kind of caller', () => {
+/** The callers on the databases after the first one, where it is the SQL of the routes that differs. */
+const FEW: readonly Actor[] = ['user who writes', 'super administrator', 'token *'];
+
+for (const [i, { kind, skip }] of databases('all').entries())
+  describeUnless(skip)(`every route, for every kind of caller, on ${kind}`, () => suite(kind, i === 0 ? ACTORS : FEW));
+
+function suite(kind: Kind, actors: readonly Actor[]): void {
   let service: Awaited<ReturnType<typeof startService>>;
   let db: Db;
   let close: () => Promise<void>;
@@ -293,7 +301,7 @@ describe('every route, for every kind of caller', () => {
     actor === 'stranger' ? undefined : (tokens.get(actor) ?? service.server.login(people.get(actor)?.login));
 
   beforeAll(async () => {
-    service = await startService('sqlite');
+    service = await startService(kind);
     const { admin, server } = service;
     ({ db, close } = await openDatabase(service.databaseUrl, server.dataDir));
     await withoutRates(db);
@@ -399,7 +407,7 @@ describe('every route, for every kind of caller', () => {
     it(`${route}: ${demand}`, async () => {
       const [method, path] = route.split(' ') as [string, string];
       const body = method === 'GET' ? undefined : (BODIES[route] ?? {});
-      for (const actor of ACTORS) {
+      for (const actor of actors) {
         const url = await target(route, path);
         // a stream has no end: its headers are its answer
         const sent = route === 'GET /api/events' ? 'HEAD' : method;
@@ -419,4 +427,4 @@ describe('every route, for every kind of caller', () => {
   it('covers every role, right, scope and rule', () => {
     assert.equal(SIGNED_IN.length, people.size + tokens.size);
   });
-});
+}
