@@ -49,7 +49,7 @@ function adminHost(env: Record<string, string>) {
   };
 }
 
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`administration commands on ${kind}`, () => {
     let service: Awaited<ReturnType<typeof startService>>;
     let host: ReturnType<typeof adminHost>;

@@ -13,8 +13,8 @@ const ENV = { SECRET_KEY: 'the-same-key-of-both-processes-0123456789', OUTBOUND_
 /** seldom enough that all rules may be checked at one address */
 const CHECK = { kind: 'tcp', interval_s: 10, timeout_s: 1, fall: 1, rise: 1 };
 
-for (const { kind, skip } of databases('sqlite', 'postgresql')) {
-  describeUnless(skip || noPowerdns)(`many rules of one domain whose values go down together, on ${kind}`, () => {
+for (const [i, { kind, skip }] of databases('sqlite', 'postgresql').entries()) {
+  describeUnless(skip || noPowerdns)(`many rules of one domain that go down together, on ${kind}`, () => {
     let world: World;
     let server: ServerProcess;
     let targets: Targets;
@@ -45,7 +45,7 @@ for (const { kind, skip } of databases('sqlite', 'postgresql')) {
         ]),
       );
     };
-    /** Writes a set past the service. */
+    /** Somebody else writes a set, past the service. */
     const elsewhere = async (host: string, ...values: string[]) => {
       const records = values.map((content) => ({ content, disabled: false }));
       const set = { name: `${host}.${world.zone}.`, type: 'A', ttl: 600, changetype: 'REPLACE', records };
@@ -93,59 +93,62 @@ for (const { kind, skip } of databases('sqlite', 'postgresql')) {
         (await rules()).every(({ host, hold, state }) => (but.includes(host) ? hold : state.active === 'backup')),
       );
 
-    it('60 rules are switched in few lists, and one whose set was changed by others goes on hold', async () => {
-      const hosts = await begin('few', 60);
-      const before = (await history()).total;
-      await elsewhere('few50', P, '192.0.2.99');
-      await goDown();
-      await settled(['few50']);
-      const all = await rules();
-      const values = await held();
-      for (const { host, hold, state } of all) {
-        const foreign = host === 'few50';
-        assert.deepEqual(values.get(host), foreign ? [P, '192.0.2.99'] : [B], host);
-        assert.deepEqual([hold, state.switches], foreign ? [true, 0] : [false, 1], host);
-      }
-      assert.match(all.find(({ host }) => host === 'few50')?.state.hold_reason ?? '', /192\.0\.2\.99/);
-      const { total, list } = await history();
-      assert.ok(total - before <= 10, `${total - before} change sets`);
-      const most = list.toSorted((a, b) => b.counts.applied - a.counts.applied)[0];
-      assert.match(
-        most?.comment ?? '',
-        /^\d+ rules at once: rule \d+: 127\.0\.6\.1 is down \(connection refused\); rule/,
-      );
-      assert.deepEqual([most?.door, most?.actor.type], ['failover', 'system']);
-      // each rule has its own audit entry
-      const logs = done(await client().get('/api/audit/logs?action=failover.switch&limit=100')).list;
-      assert.equal(new Set(logs.map(({ target }) => target?.id)).size, hosts.length - 1);
-      assert.equal(logs.length, hosts.length - 1);
-    });
-
-    it('a set that is changed between the reading and the write stays as it is, and the others are switched', async () => {
-      await begin('meanwhile', 60);
-      const before = (await history()).total;
-      let changed = false;
-      await goDown(async (request, forward) => {
-        const sql = `SELECT intended FROM failover_rules WHERE name = 'meanwhile50.${world.zone}'`;
-        // it is judged, and about to be written
-        if (!changed && request.method === 'GET' && (await rowsOf(world, sql))[0]?.intended) {
-          changed = true;
-          await elsewhere('meanwhile50', P, '192.0.2.98');
+    // how they are judged and written does not depend on the database
+    if (i === 0) {
+      it('60 rules are switched in few lists, and one whose set is of somebody else is held', async () => {
+        const hosts = await begin('few', 60);
+        const before = (await history()).total;
+        await elsewhere('few50', P, '192.0.2.99');
+        await goDown();
+        await settled(['few50']);
+        const all = await rules();
+        const values = await held();
+        for (const { host, hold, state } of all) {
+          const foreign = host === 'few50';
+          assert.deepEqual(values.get(host), foreign ? [P, '192.0.2.99'] : [B], host);
+          assert.deepEqual([hold, state.switches], foreign ? [true, 0] : [false, 1], host);
         }
-        return forward();
+        assert.match(all.find(({ host }) => host === 'few50')?.state.hold_reason ?? '', /192\.0\.2\.99/);
+        const { total, list } = await history();
+        assert.ok(total - before <= 10, `${total - before} change sets`);
+        const most = list.toSorted((a, b) => b.counts.applied - a.counts.applied)[0];
+        assert.match(
+          most?.comment ?? '',
+          /^\d+ rules at once: rule \d+: 127\.0\.6\.1 is down \(connection refused\); rule/,
+        );
+        assert.deepEqual([most?.door, most?.actor.type], ['failover', 'system']);
+        // each is told for itself
+        const logs = done(await client().get('/api/audit/logs?action=failover.switch&limit=100')).list;
+        assert.equal(new Set(logs.map(({ target }) => target?.id)).size, hosts.length - 1);
+        assert.equal(logs.length, hosts.length - 1);
       });
-      await settled(['meanwhile50']);
-      assert.ok(changed);
-      const values = await held();
-      for (const { host, hold, state } of await rules()) {
-        const foreign = host === 'meanwhile50';
-        assert.deepEqual(values.get(host), foreign ? [P, '192.0.2.98'] : [B], host);
-        assert.deepEqual([hold, state.switches], foreign ? [true, 0] : [false, 1], host);
-      }
-      assert.ok((await history()).total - before <= 10);
-    });
 
-    it('kill -9 in the middle of a long list: the next process does the rest', async () => {
+      it('one that is changed between the reading and the write keeps what it holds, and the others are switched', async () => {
+        await begin('meanwhile', 60);
+        const before = (await history()).total;
+        let changed = false;
+        await goDown(async (request, forward) => {
+          const sql = `SELECT intended FROM failover_rules WHERE name = 'meanwhile50.${world.zone}'`;
+          // it is judged, and about to be written
+          if (!changed && request.method === 'GET' && (await rowsOf(world, sql))[0]?.intended) {
+            changed = true;
+            await elsewhere('meanwhile50', P, '192.0.2.98');
+          }
+          return forward();
+        });
+        await settled(['meanwhile50']);
+        assert.ok(changed);
+        const values = await held();
+        for (const { host, hold, state } of await rules()) {
+          const foreign = host === 'meanwhile50';
+          assert.deepEqual(values.get(host), foreign ? [P, '192.0.2.98'] : [B], host);
+          assert.deepEqual([hold, state.switches], foreign ? [true, 0] : [false, 1], host);
+        }
+        assert.ok((await history()).total - before <= 10);
+      });
+    }
+
+    it('kill -9 in the middle of a list of many: what is left of it is done by whoever goes on', async () => {
       const hosts = await begin('cut', 130);
       let lists = 0;
       let dead: Promise<unknown> | undefined;

@@ -15,8 +15,9 @@ import { done, made, refused, startWorld, until, type World } from '../support/w
 
 const SECRET_KEY = 'the-same-key-of-both-replicas-0123456789';
 
-for (const { kind, skip } of databases('postgresql', 'mysql')) {
-  for (const redis of ['', REDIS_URL]) {
+for (const [i, { kind, skip }] of databases('postgresql', 'mysql').entries()) {
+  // what Redis hands out does not depend on the database
+  for (const redis of i === 0 ? ['', REDIS_URL] : ['']) {
     const env = { SECRET_KEY, REDIS_URL: redis };
     const unless = skip || noPowerdns || (redis && noRedis) || undefined;
     describeUnless(unless)(`jobs of two replicas on one ${kind}, ${redis ? 'with' : 'without'} Redis`, () => {

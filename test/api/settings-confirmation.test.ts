@@ -11,7 +11,7 @@ import { done, refused, until } from '../support/world.js';
 
 const SECURITY = '/api/settings/security';
 
-for (const { kind, skip } of databases('all')) {
+for (const { kind, skip } of databases('one')) {
   describeUnless(skip)(`confirmation of settings on ${kind}`, () => {
     let world: MailWorld;
     let admin: Client;

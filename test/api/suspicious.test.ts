@@ -20,7 +20,7 @@ import {
   type World,
 } from '../support/world.js';
 
-for (const { kind, skip } of databases('all'))
+for (const { kind, skip } of databases('one'))
   describeUnless(skip || noPowerdns)(`lists of a provider that lack too much, on ${kind}`, () => suite(kind));
 
 function suite(kind: Kind): void {
