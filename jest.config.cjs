@@ -15,9 +15,10 @@ module.exports = {
   testEnvironment: '<rootDir>/test/support/one-realm.cjs',
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
+  testSequencer: '<rootDir>/test/support/slowest-first.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 300_000,
-  // most of them wait for a server or a time limit; with more at once two cores are late for limits of seconds
-  maxWorkers: 4,
+  // most of them wait for a server or a time limit; with many at once two cores are late for limits of seconds
+  maxWorkers: 6,
   workerIdleMemoryLimit: '600MB',
 };

@@ -1,0 +1,58 @@
+const { basename } = require('node:path');
+const { default: Sequencer } = require('@jest/test-sequencer');
+
+/** What takes longest or waits most, the longest first: begun late it would be what the whole run waits for. */
+const SLOWEST = [
+  'rights-ended',
+  'clocks',
+  'failover-mass',
+  'rounds',
+  'crash',
+  'long-lists',
+  'jobs',
+  'failover',
+  'failover-replicas',
+  'copies',
+  'outage',
+  'jobs-replicas',
+  'backup',
+  'account-pauses',
+  'powerdns',
+  'audit-links',
+  'full-disk',
+  'late-attacked',
+  'lists-attacked',
+  'records-dns',
+  'greedy-user',
+  'records-sent-back',
+  'replicas',
+  'late-answers',
+  'access-matrix',
+  'traces',
+  'record-filters',
+  'records-validation',
+  'lease-scopes',
+  'events',
+  'expiry',
+  'notifications',
+  'mail',
+  'setup',
+  'metrics',
+  'linode',
+  'hetzner',
+  'audit-export',
+  'propagation',
+  'explain-agrees',
+];
+
+const rank = ({ path }) => {
+  const at = SLOWEST.indexOf(basename(path, '.test.ts'));
+  return at < 0 ? SLOWEST.length : at;
+};
+
+/** The slowest files first, the others as Jest orders them: by what they took last time, or by size. */
+module.exports = class SlowestFirst extends Sequencer {
+  sort(tests) {
+    return super.sort(tests).toSorted((a, b) => rank(a) - rank(b));
+  }
+};
