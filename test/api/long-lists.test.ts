@@ -207,8 +207,8 @@ describeUnless(noPowerdns)('long lists that were accepted', () => {
         const readings = vendor.requests.slice(before).filter(({ method }) => method === 'GET');
         return readings.filter(({ path }) => path.endsWith('/records')).length;
       };
-      assert.equal(await readingsOf(many(500, 'created')), 0);
-      assert.equal(await readingsOf(wished(500, 'wished')), 1);
+      assert.equal(await readingsOf(many(300, 'created')), 0);
+      assert.equal(await readingsOf(wished(300, 'wished')), 1);
     } finally {
       await vendor.stop();
     }

@@ -75,7 +75,8 @@ const newDataDir = () => mkdtempSync(join(tmpdir(), 'zoneward-test-'));
 
 /** A running service, reached over real HTTP. */
 export abstract class Server {
-  private failures?: Promise<DeclaredFailures[]>;
+  /** the same for all services of a file */
+  private static failures?: Promise<DeclaredFailures[]>;
   protected constructor(
     readonly url: string,
     readonly dataDir: string,
@@ -114,11 +115,16 @@ export abstract class Server {
 
   /** Failures are part of the API: the OpenAPI description has to declare each that any test meets. */
   private async assertDescribed(method: string, path: string, status: number, code: number): Promise<void> {
-    this.failures ??= fetch(`${this.url}/api/openapi.json`)
+    Server.failures ??= fetch(`${this.url}/api/openapi.json`)
       .then((answer) => answer.json())
-      .then(declaredFailures, () => []); // gone already, or below another path
+      .then(declaredFailures)
+      .catch(() => {
+        // gone already, or below another path
+        Server.failures = undefined;
+        return [];
+      });
     const url = path.split('?')[0] as string;
-    const route = (await this.failures).find((r) => r.method === method && r.pattern.test(url));
+    const route = (await Server.failures).find((r) => r.method === method && r.pattern.test(url));
     if (!route || route.responses[status]?.includes(String(code))) return;
     const words = `${method} ${path} answered ${code}, which its description does not declare`;
     throw new Error(`${words}: its handler needs @Fails with the kind of ${code}`);
