@@ -16,11 +16,7 @@ vm.compileFunction = (code, parameters, { parsingContext, ...options }) => {
   };
 };
 
-// Passwords of tests deserve no work: a hash that a service in this process makes, and each sign-in with it, takes 1 ms
-// instead of 250.
-const bcrypt = require('bcrypt');
-const { hash } = bcrypt;
-bcrypt.hash = (text) => hash(text, 4);
+require('./quick-hashes.cjs');
 
 const { console } = globalThis;
 const { exit } = process;

@@ -14,6 +14,7 @@ import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 import type { Document } from './openapi.js';
 
 const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
+const QUICK_HASHES = `--require=${join(import.meta.dirname, 'quick-hashes.cjs')}`;
 
 /** a process that does not listen after so long is ended */
 const START_MS = 60_000;
@@ -229,10 +230,11 @@ export class ServerProcess extends Server {
   ): Promise<ServerProcess> {
     const { PATH, NODE_COMPILE_CACHE = '' } = process.env;
     const own = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...AT_ONCE };
+    const NODE_OPTIONS = `${QUICK_HASHES} ${env.NODE_OPTIONS ?? ''}`;
     const [program = '', ...more] = [...through, process.execPath, ENTRY];
     const child = spawn(program, more, {
       cwd: dataDir,
-      env: { PATH, NODE_COMPILE_CACHE, ...own, ...env },
+      env: { PATH, NODE_COMPILE_CACHE, ...own, ...env, NODE_OPTIONS },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const output: string[] = [];
