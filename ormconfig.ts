@@ -1,6 +1,6 @@
-import { readChoice } from './src/config/choice-file.js';
-import { parseConfig, readEnvironment } from './src/config/config.js';
-import { AppDataSource } from './src/database/app-data-source.js';
+import { readChoice } from './src/platform/config/choice-file.js';
+import { parseConfig, readEnvironment } from './src/platform/config/config.js';
+import { AppDataSource } from './src/platform/database/app-data-source.js';
 import { ENTITIES } from './src/entities.js';
 
 /**

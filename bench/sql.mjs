@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { sqlite } from '../dist/src/database/sqlite-module.js';
+import { sqlite } from '../dist/src/platform/database/sqlite-module.js';
 
 /** as many connections as the service has */
 const POOL = 20;

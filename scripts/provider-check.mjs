@@ -20,7 +20,7 @@ const build = spawnSync(process.execPath, ['scripts/build-when-needed.mjs'], { c
 if (build.status !== 0) fail('the build failed');
 const { providerOf } = await import(join(root, 'dist/src/providers/registry.js'));
 const { connectProvider } = await import(join(root, 'dist/src/providers/connect.js'));
-const { outboundAgent } = await import(join(root, 'dist/src/outbound/agent.js'));
+const { outboundAgent } = await import(join(root, 'dist/src/platform/outbound/agent.js'));
 
 const definition = providerOf(kind);
 if (!definition) fail(`there is no provider ${kind}`);

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { FastExpressAdapter } from './common/express-adapter.js';
-import { configureLogger, log } from './common/logger.js';
-import { StartRefused } from './common/start-refused.js';
-import { VERSION } from './common/version.js';
-import { ConfigError, parseConfig, readEnvironment } from './config/config.js';
-import { shownConfig } from './config/shown.js';
 import { createApp } from './create-app.js';
-import { DatabaseService } from './database/database.service.js';
 import { InitService } from './init/init.service.js';
+import { configureLogger, log } from './platform/common/logger.js';
+import { StartRefused } from './platform/common/start-refused.js';
+import { VERSION } from './platform/common/version.js';
+import { ConfigError, parseConfig, readEnvironment } from './platform/config/config.js';
+import { shownConfig } from './platform/config/shown.js';
+import { DatabaseService } from './platform/database/database.service.js';
+import type { FastExpressAdapter } from './platform/http/express-adapter.js';
 import { UsersService } from './users/users.service.js';
 
 /** files and connections that the service may have open at once: its pools together, and room for clients */

@@ -1,7 +1,7 @@
 import { IsBoolean, IsInt, IsNotEmpty, IsObject, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { ToBoolean, ToNumber } from '../common/paging.dto.js';
-import { TakesBack } from '../common/read-only.js';
-import { MAX_ID } from '../common/validation.js';
+import { ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
+import { TakesBack } from '../platform/common/read-only.js';
+import { MAX_ID } from '../platform/common/validation.js';
 
 /** a week */
 const MAX_SYNC_MINUTES = 10_080;

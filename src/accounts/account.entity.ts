@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { Id, Int, Str, Text, Utc } from '../database/columns.js';
+import { Id, Int, Str, Text, Utc } from '../platform/schema/columns.js';
 import { Team } from '../teams/team.entity.js';
 import { User } from '../users/user.entity.js';
 

@@ -1,4 +1,4 @@
-import { errors, type FieldError, fieldError } from '../common/errors.js';
+import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
 import type { CredentialField, Credentials, ProviderDefinition } from '../providers/provider.js';
 
 const PATH = 'credentials';

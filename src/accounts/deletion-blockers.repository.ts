@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db, marks } from '../database/db.js';
+import { Db, marks } from '../platform/database/db.js';
 
 /** A write that the provider may still carry out: its domain, and until when; null: it is being sent. */
 interface WriteInFlight {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
+import { now } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
 import { DeletionBlockersRepository } from './deletion-blockers.repository.js';
 
 const conflict = (name: string, ends: string | null) => {

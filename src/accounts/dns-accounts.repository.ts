@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Maker } from '../common/maker.js';
-import type { PageQuery } from '../common/paging.dto.js';
-import { Db, marks } from '../database/db.js';
-import { listRows } from '../database/lists.js';
-import { SEALED_HEAD } from '../database/sealed-values.js';
+import type { Maker } from '../access/maker.js';
+import type { PageQuery } from '../platform/common/paging.dto.js';
+import { Db, marks } from '../platform/database/db.js';
+import { listRows } from '../platform/database/lists.js';
+import { SEALED_HEAD } from '../platform/database/sealed-values.js';
 import { DnsAccount } from './account.entity.js';
 
 /** An account with the number of its domains. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../database/db.js';
-import type { Readers } from '../events/events.js';
+import { Db } from '../platform/database/db.js';
+import type { Readers } from '../platform/events/events.js';
 
 /**
  * Who may read domains that are about to be removed: afterwards nobody can find out any more. It stands here, although

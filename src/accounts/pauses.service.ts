@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { now } from '../common/clock.js';
-import { Db } from '../database/db.js';
-import { provide } from '../metrics/metrics.js';
 import { Notices } from '../notifications/notices.service.js';
+import { now } from '../platform/common/clock.js';
+import { Db } from '../platform/database/db.js';
+import { provide } from '../platform/metrics/metrics.js';
 import { DnsAccountsRepository, type StoredPause } from './dns-accounts.repository.js';
 
 /** ms: the channels are notified of longer pauses */

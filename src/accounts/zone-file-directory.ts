@@ -1,8 +1,8 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { log } from '../common/logger.js';
-import type { Config } from '../config/config.js';
-import { CONFIG } from '../config/config.module.js';
+import { log } from '../platform/common/logger.js';
+import type { Config } from '../platform/config/config.js';
+import { CONFIG } from '../platform/config/config.module.js';
 
 /** The start makes `ZONEFILE_DIR`, or says why it cannot be used: each of the processes that share it needs it. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Db } from '../database/db.js';
+import { Db } from '../platform/database/db.js';
 import { AuditService } from './audit.service.js';
 import { ChainEnds } from './chain-ends.service.js';
 import { CheckpointFile } from './checkpoint-file.service.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { orderBy, pageSql } from '../common/paging.dto.js';
-import { Db, marks, type SqlValue } from '../database/db.js';
-import { unknownSort } from '../database/lists.js';
+import { orderBy, pageSql } from '../platform/common/paging.dto.js';
+import { Db, marks, type SqlValue } from '../platform/database/db.js';
+import { unknownSort } from '../platform/database/lists.js';
 import type { AuditLog } from './audit.entity.js';
 import { ENTRY_COLUMNS } from './audit-pending.repository.js';
 import { HASHED, type Linked } from './chain.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db, marks } from '../database/db.js';
+import { Db, marks } from '../platform/database/db.js';
 import type { AuditPending } from './audit.entity.js';
 import { HASHED } from './chain.js';
 import type { Raw } from './states.js';

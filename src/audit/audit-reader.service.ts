@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { errors } from '../common/errors.js';
+import { errors } from '../platform/common/errors.js';
 import type { AuditFilter, AuditList, AuditQuery, AuditView } from './audit.dto.js';
 import {
   AuditLogsRepository,

@@ -1,7 +1,7 @@
 import { IntersectionType, PickType } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { PageQuery, ToNumber } from '../common/paging.dto.js';
-import { IsTime, MAX_ID } from '../common/validation.js';
+import { PageQuery, ToNumber } from '../platform/common/paging.dto.js';
+import { IsTime, MAX_ID } from '../platform/common/validation.js';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 

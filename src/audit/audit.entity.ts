@@ -1,5 +1,5 @@
 import { Entity, Index, PrimaryColumn } from 'typeorm';
-import { Id, Int, Json, Str, Text, Utc } from '../database/columns.js';
+import { Id, Int, Json, Str, Text, Utc } from '../platform/schema/columns.js';
 
 /**
  * One row: where the chain begins and ends, signed. Locked while entries are linked or the oldest are removed, never

@@ -1,6 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { mergeMap, type Observable } from 'rxjs';
-import type { Caller, ZoneRequest } from '../common/access.js';
+import type { Caller, ZoneRequest } from '../access/access.js';
 import { AuditService } from './audit.service.js';
 import { outcomeOf } from './outcome.js';
 import { StrangersLog } from './strangers-log.service.js';

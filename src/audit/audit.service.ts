@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Caller } from '../common/access.js';
-import { now } from '../common/clock.js';
-import { Db } from '../database/db.js';
+import type { Caller } from '../access/access.js';
+import { now } from '../platform/common/clock.js';
+import { Db } from '../platform/database/db.js';
 import { AuditPendingRepository, type NewEntry } from './audit-pending.repository.js';
 import { AuditLinker } from './linker.service.js';
 import { noteOutcome } from './outcome.js';

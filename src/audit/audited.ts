@@ -1,5 +1,5 @@
 import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
-import { AUDITED } from '../common/access.js';
+import { AUDITED } from '../access/access.js';
 import { AuditInterceptor } from './audit.interceptor.js';
 
 /** Names the audit action of a changing route, `<noun>.<verb>`; the entry is written on success and on failure. */

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { randomHex } from '../common/hash.js';
-import { SECRET_BOX } from '../config/config.module.js';
-import type { SecretBox } from '../config/secret-box.js';
-import { type Renewal, SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
+import { randomHex } from '../platform/common/hash.js';
+import { SECRET_BOX } from '../platform/config/config.module.js';
+import type { SecretBox } from '../platform/config/secret-box.js';
+import { type Renewal, SEALED_HEAD, SealedValues } from '../platform/database/sealed-values.js';
 import type { AuditCheckpoint } from './audit.dto.js';
 import { AuditChainRepository, type StoredEnds } from './audit-chain.repository.js';
 import { ChainKeys, type Ends } from './chain.js';

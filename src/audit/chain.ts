@@ -1,5 +1,5 @@
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign, verify } from 'node:crypto';
-import { sha256 } from '../common/hash.js';
+import { sha256 } from '../platform/common/hash.js';
 import type { AuditCheckpoint } from './audit.dto.js';
 import type { AuditChain, AuditLog } from './audit.entity.js';
 import type { StateColumn } from './states.js';

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { linesOf } from '../common/lines.js';
+import { linesOf } from '../platform/common/lines.js';
 import type { AuditCheckpoint, AuditView } from './audit.dto.js';
 import { type Break, ChainWalk, isSigned, type Linked } from './chain.js';
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { ZoneRequest } from '../common/access.js';
-import { log } from '../common/logger.js';
-import { DatabaseService } from '../database/database.service.js';
-import { whyUnwritable } from '../database/db.js';
+import type { ZoneRequest } from '../access/access.js';
+import { log } from '../platform/common/logger.js';
+import { DatabaseService } from '../platform/database/database.service.js';
+import { whyUnwritable } from '../platform/database/db.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
 import { outcomeOf } from './outcome.js';
 

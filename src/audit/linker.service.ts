@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { log } from '../common/logger.js';
-import { Db } from '../database/db.js';
+import { log } from '../platform/common/logger.js';
+import { Db } from '../platform/database/db.js';
 import { AuditLogsRepository, type LinkedEntry } from './audit-logs.repository.js';
 import { AuditPendingRepository } from './audit-pending.repository.js';
 import { entryHash } from './chain.js';

@@ -1,4 +1,4 @@
-import type { Caller } from '../common/access.js';
+import type { Caller } from '../access/access.js';
 
 /** The audit entry of a request so far: that of a success or of a failure, or none because none is needed. */
 type Outcome = 'ok' | 'failed' | 'unneeded';

@@ -1,8 +1,8 @@
-import { errors } from '../common/errors.js';
-import { contains } from '../common/paging.dto.js';
-import { parseTime } from '../common/validation.js';
-import { dayStart } from '../common/zone.js';
-import type { SqlValue } from '../database/db.js';
+import { errors } from '../platform/common/errors.js';
+import { contains } from '../platform/common/paging.dto.js';
+import { dayStart } from '../platform/common/time-zone.js';
+import { parseTime } from '../platform/common/validation.js';
+import type { SqlValue } from '../platform/database/db.js';
 import type { AuditFilter } from './audit.dto.js';
 
 const SEARCH = ['LOWER(username)', 'LOWER(target)'];

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Caller } from '../common/access.js';
-import { networkOf } from '../common/cidr.js';
-import { now } from '../common/clock.js';
-import { log } from '../common/logger.js';
+import type { Caller } from '../access/access.js';
+import { networkOf } from '../platform/common/cidr.js';
+import { now } from '../platform/common/clock.js';
+import { log } from '../platform/common/logger.js';
 import { type AuditEntry, AuditService } from './audit.service.js';
 import { noteOutcome } from './outcome.js';
 

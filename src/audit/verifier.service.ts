@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { isDatabaseDown, isDatabaseSlow, mayGoWell, whyUnwritable } from '../database/db.js';
-import { provide } from '../metrics/metrics.js';
+import { isDatabaseDown, isDatabaseSlow, mayGoWell, whyUnwritable } from '../platform/database/db.js';
+import { provide } from '../platform/metrics/metrics.js';
 import type { AuditCheckpoint, AuditVerdict } from './audit.dto.js';
 import type { StoredEnds } from './audit-chain.repository.js';
 import { AuditLogsRepository } from './audit-logs.repository.js';

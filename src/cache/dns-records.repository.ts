@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
-import { recordSearch } from '../common/search.js';
-import { turn } from '../common/turns.js';
-import { Db, marks, type SqlValue } from '../database/db.js';
+import { now } from '../platform/common/clock.js';
+import { turn } from '../platform/common/turns.js';
+import { Db, marks, type SqlValue } from '../platform/database/db.js';
 import type { CacheRow, RowValues } from './reconcile.js';
+import { recordSearch } from './record-search.js';
 
 /** What follows the provider. */
 const FOLLOWING = [

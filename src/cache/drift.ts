@@ -1,5 +1,5 @@
-import { due, turn } from '../common/turns.js';
-import type { Notice } from '../events/events.js';
+import { due, turn } from '../platform/common/turns.js';
+import type { Notice } from '../platform/events/events.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 
 /** records that a notice names */

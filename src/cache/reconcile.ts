@@ -1,5 +1,5 @@
-import { due, turn } from '../common/turns.js';
 import { type RemoteRecord, recordKey } from '../dns/record.js';
+import { due, turn } from '../platform/common/turns.js';
 
 /** A cached record as plain data. */
 export interface CacheRow {

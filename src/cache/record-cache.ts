@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
-import { Db, type SqlValue } from '../database/db.js';
 import { domainState } from '../domains/domain-state.js';
+import { now } from '../platform/common/clock.js';
+import { Db, type SqlValue } from '../platform/database/db.js';
 import { type Counted, DnsRecordsRepository, type StoredRecord } from './dns-records.repository.js';
 import type { CacheRow, Difference, RowValues } from './reconcile.js';
 import { RecordCountsRepository } from './record-counts.repository.js';

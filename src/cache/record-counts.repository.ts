@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../database/db.js';
+import { Db } from '../platform/database/db.js';
 
 /** How many records of each type a domain has, and in all: exact, kept in the transaction that changes the rows. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { SEARCH_LENGTH } from '../common/search.js';
-import { Bool, Id, Int, Str, Text, Utc } from '../database/columns.js';
 import { Domain } from '../domains/domain.entity.js';
+import { Bool, Id, Int, Str, Text, Utc } from '../platform/schema/columns.js';
+import { SEARCH_LENGTH } from './record-search.js';
 
 /**
  * The cache of a provider's record, and the only home of records that are disabled where the provider cannot hold such.

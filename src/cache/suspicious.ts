@@ -1,5 +1,5 @@
-import { AppError, CODES, errors } from '../common/errors.js';
 import type { DomainRow } from '../domains/domain-policy.js';
+import { AppError, CODES, errors } from '../platform/common/errors.js';
 import type { CacheRow } from './reconcile.js';
 
 /** records that are named; their number is always given */

@@ -1,23 +1,23 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type Caller, Role, signedIn } from '../access/access.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { AuditService } from '../audit/audit.service.js';
-import { type Caller, Role, signedIn } from '../common/access.js';
-import { now, within } from '../common/clock.js';
-import { requestDeadline } from '../common/deadline.js';
-import { errors } from '../common/errors.js';
-import { log } from '../common/logger.js';
-import { Db } from '../database/db.js';
-import { Leases } from '../database/leases.js';
 import { WRITE } from '../domains/access-rights.js';
 import { DomainDeletion } from '../domains/domain-deletion.service.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { SharedZones } from '../domains/shared-zones.service.js';
+import { now, within } from '../platform/common/clock.js';
+import { requestDeadline } from '../platform/common/deadline.js';
+import { errors } from '../platform/common/errors.js';
+import { log } from '../platform/common/logger.js';
+import { Db } from '../platform/database/db.js';
+import { Leases } from '../platform/database/leases.js';
 import { ChangeSets } from './change-sets.js';
-import { ChangeSetsRepository, type Leaving } from './change-sets.repository.js';
-import { lockOf } from './locks.js';
-import { RecordSyncService } from './record-sync.service.js';
+import { ChangeSetsRepository, type Leaving } from './in-doubt/change-sets.repository.js';
+import { lockOf } from './in-doubt/locks.js';
+import { RecordSyncService } from './in-doubt/record-sync.service.js';
 import { cancelled } from './results.js';
 
 /** ms that a deletion waits at most for what was sent for its domains, of all together */

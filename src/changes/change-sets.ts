@@ -2,17 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit.service.js';
 import { rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
-import { now } from '../common/clock.js';
-import type { AppError } from '../common/errors.js';
-import { due, turn } from '../common/turns.js';
-import { Db, type SqlValue } from '../database/db.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { domainState } from '../domains/domain-state.js';
-import { clipped, OutboundError } from '../outbound/outbound-error.js';
-import type { ChangeState, Door } from './change-set.entity.js';
-import { ChangeSetsRepository, NOBODY } from './change-sets.repository.js';
-import { type ChangeEnd, RecordChangesRepository } from './record-changes.repository.js';
-import type { Entry, Net, Planned } from './working-copy.js';
+import { now } from '../platform/common/clock.js';
+import type { AppError } from '../platform/common/errors.js';
+import { due, turn } from '../platform/common/turns.js';
+import { Db, type SqlValue } from '../platform/database/db.js';
+import { clipped, OutboundError } from '../platform/outbound/outbound-error.js';
+import type { Entry, Net, Planned } from './edits/working-copy.js';
+import type { ChangeState, Door } from './in-doubt/change-set.entity.js';
+import { ChangeSetsRepository, NOBODY } from './in-doubt/change-sets.repository.js';
+import { type ChangeEnd, RecordChangesRepository } from './in-doubt/record-changes.repository.js';
 
 /** What is said of a list beside its changes. */
 export interface ListOptions {

@@ -1,7 +1,7 @@
 import { groupByHost } from '../dns/group-by-host.js';
-import type { RecordChange } from './change-set.entity.js';
-import { hostsOf } from './evidence.js';
-import type { Net } from './working-copy.js';
+import type { Net } from './edits/working-copy.js';
+import type { RecordChange } from './in-doubt/change-set.entity.js';
+import { hostsOf } from './in-doubt/evidence.js';
 
 /** Deletions first, so that what replaces a record does not meet it. */
 const ORDER = { delete: 0, update: 1, create: 2 };

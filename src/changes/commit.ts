@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { type RecordCache, rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
-import { now } from '../common/clock.js';
 import type { DnsRecord } from '../dns/record.js';
-import type { Net } from './working-copy.js';
+import { now } from '../platform/common/clock.js';
+import type { Net } from './edits/working-copy.js';
 
 /** A record of a list whose change the provider has carried out, or that needed none. */
 export interface Applied {

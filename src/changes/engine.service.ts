@@ -3,14 +3,14 @@ import type { Connection } from '../accounts/provider-connections.js';
 import type { Actor } from '../audit/audit.service.js';
 import type { StoredRecord } from '../cache/record-cache.js';
 import { SuspiciousList } from '../cache/suspicious.js';
-import { sleep, timeMs } from '../common/clock.js';
-import { requestDeadline } from '../common/deadline.js';
-import { errors } from '../common/errors.js';
-import { log } from '../common/logger.js';
-import { Installation } from '../database/installation.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
+import { sleep, timeMs } from '../platform/common/clock.js';
+import { requestDeadline } from '../platform/common/deadline.js';
+import { errors } from '../platform/common/errors.js';
+import { log } from '../platform/common/logger.js';
+import { Installation } from '../platform/database/installation.js';
 import {
   type Attempt,
   ChangeAttempts,
@@ -20,13 +20,13 @@ import {
   LOCK_WAIT_MS,
 } from './attempts.service.js';
 import { ChangeSets, type ListOptions } from './change-sets.js';
-import type { Edit } from './edit.js';
-import { InDoubtChanges } from './in-doubt-changes.js';
+import type { Edit } from './edits/edit.js';
+import { InDoubtChanges } from './in-doubt/in-doubt-changes.js';
+import { RecordSyncService } from './in-doubt/record-sync.service.js';
+import { mayRead } from './in-doubt/who.js';
 import type { Edits } from './planner.js';
-import { RecordSyncService } from './record-sync.service.js';
 import { type Result, storedResult } from './results.js';
 import { setsOf, Truth } from './truth.js';
-import { mayRead } from './who.js';
 
 const TICK_MS = 500;
 /** ms that a writer gives the provider to show an earlier change which it may carry out for longer than one waits */

@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/access.js';
+import { makerOf } from '../access/maker.js';
 import { AuditService } from '../audit/audit.service.js';
-import type { Caller } from '../common/access.js';
-import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import { makerOf } from '../common/maker.js';
-import type { RecordState } from '../common/token-rules.js';
-import { due, turn } from '../common/turns.js';
-import { Db } from '../database/db.js';
 import { judgeRecord, refusal, rightOf } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { DomainsService } from '../domains/domains.service.js';
+import { now } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import { due, turn } from '../platform/common/turns.js';
+import { Db } from '../platform/database/db.js';
 import { Makers } from '../tokens/makers.service.js';
-import { ChangeSetsRepository } from './change-sets.repository.js';
-import { RecordChangesRepository } from './record-changes.repository.js';
-import { readsRecords } from './who.js';
-import type { Net } from './working-copy.js';
+import type { RecordState } from '../tokens/rules/token-rules.js';
+import type { Net } from './edits/working-copy.js';
+import { ChangeSetsRepository } from './in-doubt/change-sets.repository.js';
+import { RecordChangesRepository } from './in-doubt/record-changes.repository.js';
+import { readsRecords } from './in-doubt/who.js';
 
 /** changes that are read at once */
 const SOME = 200;

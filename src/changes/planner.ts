@@ -3,18 +3,18 @@ import { Injectable } from '@nestjs/common';
 import type { Connection } from '../accounts/provider-connections.js';
 import type { Actor } from '../audit/audit.service.js';
 import { RecordCache, type StoredRecord } from '../cache/record-cache.js';
-import { AppError } from '../common/errors.js';
-import { log } from '../common/logger.js';
-import { due, turn } from '../common/turns.js';
 import { assertMay, judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
 import { ZoneFacts } from '../domains/zone-facts.service.js';
+import { AppError } from '../platform/common/errors.js';
+import { log } from '../platform/common/logger.js';
+import { due, turn } from '../platform/common/turns.js';
 import type { SetKey } from '../providers/kit/rrsets/record-set.js';
-import type { Edit } from './edit.js';
-import { mergedRecord } from './record-rules.js';
+import type { Edit } from './edits/edit.js';
+import { mergedRecord } from './edits/record-rules.js';
+import { isIdle, type Net, type Planned, WorkingCopy } from './edits/working-copy.js';
+import { mayRead } from './in-doubt/who.js';
 import { assertStorable } from './results.js';
-import { mayRead } from './who.js';
-import { isIdle, type Net, type Planned, WorkingCopy } from './working-copy.js';
 
 /** edits that are judged before everybody else has a turn */
 const TURN = 100;

@@ -1,12 +1,12 @@
 import type { AuditEntry } from '../audit/audit.service.js';
 import type { StoredRecord } from '../cache/record-cache.js';
-import { AppError, errors, type FieldError } from '../common/errors.js';
 import { shownValue } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import type { ChangeState, RecordChange } from './change-set.entity.js';
+import { AppError, errors, type FieldError } from '../platform/common/errors.js';
 import type { Ended } from './change-sets.js';
-import { recordView } from './record-view.js';
-import type { Net, Planned } from './working-copy.js';
+import { recordView } from './edits/record-view.js';
+import type { Net, Planned } from './edits/working-copy.js';
+import type { ChangeState, RecordChange } from './in-doubt/change-set.entity.js';
 
 /**
  * What became of one edit: the row's id and the row as it is now (null after a deletion; of a list that went on by

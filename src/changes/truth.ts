@@ -1,11 +1,11 @@
 import type { Connection } from '../accounts/provider-connections.js';
 import { difference } from '../cache/reconcile.js';
 import type { StoredRecord } from '../cache/record-cache.js';
-import { now } from '../common/clock.js';
 import { recordKey } from '../dns/record.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
+import { now } from '../platform/common/clock.js';
 import { keyText, type SetKey } from '../providers/kit/rrsets/record-set.js';
-import type { Edit } from './edit.js';
+import type { Edit } from './edits/edit.js';
 
 /** readings of the zone for one list, where sets keep changing at the provider, or its answers about one differ */
 const READINGS = 2;

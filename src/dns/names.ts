@@ -1,5 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { InvalidRecord } from '../common/errors.js';
+import { InvalidRecord } from '../platform/common/errors.js';
 
 /**
  * What labels may hold. DNS itself allows every octet, also a hyphen at either end: providers may be stricter, and say

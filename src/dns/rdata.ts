@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { InvalidRecord } from '../common/errors.js';
+import { InvalidRecord } from '../platform/common/errors.js';
 import { absolute, targetName } from './names.js';
 import { quoteBytes, txtFromInput, txtPresentation } from './text.js';
 import { type Token, tokens, wordsOf } from './tokens.js';

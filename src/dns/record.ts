@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, InvalidRecord } from '../common/errors.js';
+import { type FieldError, fieldError, InvalidRecord } from '../platform/common/errors.js';
 import { hostName, relativeName } from './names.js';
 import { EXTRA_TYPES, isKnownType, RECORD_TYPES, RULES } from './rdata.js';
 import { txtFromPresentation, txtShown } from './text.js';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { timeMs } from '../common/clock.js';
+import { timeMs } from '../platform/common/clock.js';
 import { CLASS, encodeRecord, type Message, TYPE } from './wire.js';
 import { nameToWire, readName, slice } from './wire-rdata.js';
 

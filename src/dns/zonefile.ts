@@ -1,4 +1,4 @@
-import { InvalidRecord } from '../common/errors.js';
+import { InvalidRecord } from '../platform/common/errors.js';
 import { fullName, hostName } from './names.js';
 import { type DnsRecord, MANAGED_TYPES, type RemoteRecord, rdataOf, readRdata } from './record.js';
 import { wordsOf } from './tokens.js';

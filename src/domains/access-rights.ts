@@ -1,7 +1,7 @@
-import { judgeByRules } from '../common/compiled-rules.js';
-import { type AppError, errors } from '../common/errors.js';
-import { globAdmits } from '../common/patterns.js';
-import { type Action, DELEGATING, type RecordState, type TokenRule } from '../common/token-rules.js';
+import { type AppError, errors } from '../platform/common/errors.js';
+import { globAdmits } from '../platform/common/patterns.js';
+import { judgeByRules } from '../tokens/rules/compiled-rules.js';
+import { type Action, DELEGATING, type RecordState, type TokenRule } from '../tokens/rules/token-rules.js';
 
 export const READ = 1;
 /** The level of access to a whole domain: 1 read, 2 write. */

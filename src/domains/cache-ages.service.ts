@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { now } from '../common/clock.js';
-import { provide } from '../metrics/metrics.js';
+import { now } from '../platform/common/clock.js';
+import { provide } from '../platform/metrics/metrics.js';
 import { DomainsRepository } from './domains.repository.js';
 
 const HOUR_MS = 3_600_000;

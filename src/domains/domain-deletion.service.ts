@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/access.js';
 import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
 import { DomainReadersRepository } from '../accounts/domain-readers.repository.js';
 import { AuditService } from '../audit/audit.service.js';
-import type { Caller } from '../common/access.js';
-import { Db } from '../database/db.js';
-import { Leases } from '../database/leases.js';
-import { Events } from '../events/events.js';
+import { Db } from '../platform/database/db.js';
+import { Leases } from '../platform/database/leases.js';
+import { Events } from '../platform/events/events.js';
 import type { DomainRow } from './domain-policy.js';
 import { DomainsRepository } from './domains.repository.js';
 import { SharedZones } from './shared-zones.service.js';

@@ -1,10 +1,10 @@
 import { Controller, Delete, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Access, type Caller, Me, OnDomain } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Me, OnDomain } from '../common/access.js';
-import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
-import { IdPipe } from '../common/validation.js';
+import { PageQuery, pageHeaders, pageOf } from '../platform/common/paging.dto.js';
+import { IdPipe } from '../platform/common/validation.js';
 import type { OpenDomain } from './domain-policy.js';
 import { DomainPermissionView } from './permission.dto.js';
 import { PermissionsService } from './permissions.service.js';

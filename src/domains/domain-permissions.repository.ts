@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { PageQuery } from '../common/paging.dto.js';
-import { Db } from '../database/db.js';
-import { listRows } from '../database/lists.js';
+import type { PageQuery } from '../platform/common/paging.dto.js';
+import { Db } from '../platform/database/db.js';
+import { listRows } from '../platform/database/lists.js';
 import { COUNTED, DomainPermission } from './domain.entity.js';
 import type { DomainPermissionView, PermissionView } from './permission.dto.js';
 

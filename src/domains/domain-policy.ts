@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Principal, type Right, Role } from '../common/access.js';
-import { errors } from '../common/errors.js';
-import { rulesReach } from '../common/token-rules.js';
+import { type Principal, type Right, Role } from '../access/access.js';
+import { errors } from '../platform/common/errors.js';
+import { rulesReach } from '../tokens/rules/token-rules.js';
 import { type DomainAccess, READ, type Verdict, WRITE } from './access-rights.js';
 import { type DomainRow, ReadableDomainsRepository, type Reader } from './readable-domains.repository.js';
 

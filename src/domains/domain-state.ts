@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
-import type { Db } from '../database/db.js';
+import { now } from '../platform/common/clock.js';
+import type { Db } from '../platform/database/db.js';
 
 /**
  * What a domain's row holds about its cached records. Written in the transaction that changes those; each of these

@@ -1,7 +1,7 @@
 import { IsBoolean, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { PageQuery, ToBoolean, ToNumber } from '../common/paging.dto.js';
-import { TakesBack } from '../common/read-only.js';
-import { IsOmittable, IsTime, MAX_ID } from '../common/validation.js';
+import { PageQuery, ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
+import { TakesBack } from '../platform/common/read-only.js';
+import { IsOmittable, IsTime, MAX_ID } from '../platform/common/validation.js';
 import { CapabilitiesView } from '../providers/provider.dto.js';
 
 export class DomainQuery extends PageQuery {

@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { DnsAccount } from '../accounts/account.entity.js';
-import { Bool, Id, Int, Str, Utc } from '../database/columns.js';
+import { Bool, Id, Int, Str, Utc } from '../platform/schema/columns.js';
 import { Team } from '../teams/team.entity.js';
 import { User } from '../users/user.entity.js';
 

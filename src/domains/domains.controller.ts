@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Access, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Fails, Makes, Me, OnDomain, signedIn } from '../common/access.js';
-import { pageHeaders, pageOf } from '../common/paging.dto.js';
+import { pageHeaders, pageOf } from '../platform/common/paging.dto.js';
 import {
   DomainCreateQuery,
   DomainDeleteQuery,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db, marks } from '../database/db.js';
+import { Db, marks } from '../platform/database/db.js';
 import { Domain } from './domain.entity.js';
 import { DOMAIN_COLUMNS, type DomainRow } from './readable-domains.repository.js';
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { hasScope, type Principal } from '../access/access.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
-import { hasScope, type Principal } from '../common/access.js';
-import { errors } from '../common/errors.js';
 import { toUnicode } from '../dns/names.js';
+import { errors } from '../platform/common/errors.js';
 import { capabilitiesView } from '../providers/capabilities-view.js';
 import { type DomainAccess, READ, WRITE } from './access-rights.js';
 import type { DomainDetail, DomainQuery, DomainView } from './domain.dto.js';

@@ -1,8 +1,8 @@
 import { Transform } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
-import { isHostGlob } from '../common/patterns.js';
-import { Check, MAX_ID } from '../common/validation.js';
 import { toAscii } from '../dns/names.js';
+import { isHostGlob } from '../platform/common/patterns.js';
+import { Check, MAX_ID } from '../platform/common/validation.js';
 
 export class PermissionInput {
   @IsInt()

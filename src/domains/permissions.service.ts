@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { type Caller, type Principal, signedIn } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
-import { type Caller, type Principal, signedIn } from '../common/access.js';
-import { errors } from '../common/errors.js';
-import type { PageQuery } from '../common/paging.dto.js';
-import { Db } from '../database/db.js';
+import { errors } from '../platform/common/errors.js';
+import type { PageQuery } from '../platform/common/paging.dto.js';
+import { Db } from '../platform/database/db.js';
 import { TeamsService } from '../teams/teams.service.js';
 import { COUNTED, REPEATED } from './domain.entity.js';
 import { DomainPermissionsRepository } from './domain-permissions.repository.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { contains, orderBy, pageOf, pageSql } from '../common/paging.dto.js';
-import { Db, marks, type SqlValue } from '../database/db.js';
-import { unknownSort } from '../database/lists.js';
 import { toAscii } from '../dns/names.js';
+import { contains, orderBy, pageOf, pageSql } from '../platform/common/paging.dto.js';
+import { Db, marks, type SqlValue } from '../platform/database/db.js';
+import { unknownSort } from '../platform/database/lists.js';
 import { READ, WRITE } from './access-rights.js';
 import type { DomainQuery } from './domain.dto.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../database/db.js';
+import { Db } from '../platform/database/db.js';
 import type { Domain } from './domain.entity.js';
 
 /** Domains of one zone: the same server's, with the provider's one id of it, each in an account of its own. */

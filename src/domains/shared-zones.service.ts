@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { errors } from '../common/errors.js';
+import { errors } from '../platform/common/errors.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';
 
 /** A zone, as one of its domains knows it. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Connection, ProviderConnections } from '../accounts/provider-connections.js';
-import { log } from '../common/logger.js';
-import { countRemembered } from '../metrics/metrics.js';
+import { log } from '../platform/common/logger.js';
+import { countRemembered } from '../platform/metrics/metrics.js';
 import type { ZoneInfo } from '../providers/provider.js';
 import type { LineView } from './domain.dto.js';
 import type { DomainRow } from './domain-policy.js';

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { DeletionBlockers } from '../accounts/deletion-blockers.service.js';
-import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import { log } from '../common/logger.js';
-import { Db } from '../database/db.js';
 import { zoneName } from '../dns/names.js';
 import { isPublicSuffix } from '../dns/public-suffix.js';
+import { now } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import { log } from '../platform/common/logger.js';
+import { Db } from '../platform/database/db.js';
 import type { RemoteZone } from '../providers/provider.js';
 import { DomainsRepository } from './domains.repository.js';
 import { SharedZonesRepository } from './shared-zones.repository.js';

@@ -1,11 +1,11 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { catchError, Observable, race } from 'rxjs';
-import { FAILS } from '../common/access.js';
-import { timeMs } from '../common/clock.js';
-import { Deadline, LEAST_MS, requestDeadline, underDeadline } from '../common/deadline.js';
-import { type ErrorKind, SOON_S } from '../common/errors.js';
-import { OutboundError } from '../outbound/outbound-error.js';
+import { FAILS } from '../access/access.js';
+import { timeMs } from '../platform/common/clock.js';
+import { Deadline, LEAST_MS, requestDeadline, underDeadline } from '../platform/common/deadline.js';
+import { type ErrorKind, SOON_S } from '../platform/common/errors.js';
+import { OutboundError } from '../platform/outbound/outbound-error.js';
 
 /** Starts the deadline of a request when it arrives; work that continues after the answer is not bound by it. */
 export function deadlines(ms: number) {

@@ -1,12 +1,12 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, NotFoundException } from '@nestjs/common';
 import type { Response } from 'express';
+import type { ZoneRequest } from '../access/access.js';
 import { FailedChanges } from '../audit/failed-changes.service.js';
-import type { ZoneRequest } from '../common/access.js';
-import { AppError, errors } from '../common/errors.js';
-import { log } from '../common/logger.js';
-import { DatabaseService } from '../database/database.service.js';
-import { isDatabaseDown, isDatabaseSlow, isFromDriver, pointsNowhere, whyUnwritable } from '../database/db.js';
-import { methodsOf } from './methods.js';
+import { AppError, errors } from '../platform/common/errors.js';
+import { log } from '../platform/common/logger.js';
+import { DatabaseService } from '../platform/database/database.service.js';
+import { isDatabaseDown, isDatabaseSlow, isFromDriver, pointsNowhere, whyUnwritable } from '../platform/database/db.js';
+import { methodsOf } from '../platform/http/methods.js';
 
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
 const INTERNAL = new AppError(500, 500001, 'Internal error');

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Access, Fails } from '../common/access.js';
+import { Access, Fails } from '../access/access.js';
 import { Health } from './health.dto.js';
 import { HealthService } from './health.service.js';
 

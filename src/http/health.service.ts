@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { SigningKey } from '../auth/sessions/signing-key.js';
-import { clockOffsetMs, isClockOff, within } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import type { FastExpressAdapter } from '../common/express-adapter.js';
-import { log } from '../common/logger.js';
-import { DatabaseService } from '../database/database.service.js';
-import { Db, isDatabaseDown } from '../database/db.js';
-import { Installation } from '../database/installation.js';
-import { RedisLink } from '../redis/redis-link.js';
+import { clockOffsetMs, isClockOff, within } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import { log } from '../platform/common/logger.js';
+import { DatabaseService } from '../platform/database/database.service.js';
+import { Db, isDatabaseDown } from '../platform/database/db.js';
+import { Installation } from '../platform/database/installation.js';
+import type { FastExpressAdapter } from '../platform/http/express-adapter.js';
+import { RedisLink } from '../platform/redis/redis-link.js';
 import { UsersService } from '../users/users.service.js';
 import type { Health } from './health.dto.js';
 

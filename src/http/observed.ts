@@ -1,9 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { ZoneRequest } from '../common/access.js';
-import { log } from '../common/logger.js';
-import type { Config } from '../config/config.js';
-import { requestSeconds } from '../metrics/metrics.js';
-import { requestSpan } from '../traces/traces.js';
+import type { ZoneRequest } from '../access/access.js';
+import { log } from '../platform/common/logger.js';
+import type { Config } from '../platform/config/config.js';
+import { requestSeconds } from '../platform/metrics/metrics.js';
+import { requestSpan } from '../platform/traces/traces.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

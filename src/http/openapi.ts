@@ -1,8 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { ACCESS, AUDITED, FAILS, LOCATION } from '../common/access.js';
-import type { Config } from '../config/config.js';
+import { ACCESS, AUDITED, FAILS, LOCATION } from '../access/access.js';
+import type { Config } from '../platform/config/config.js';
 import { FAILURE_SCHEMAS, Failures } from './openapi/failures.js';
 import { HEADERS } from './openapi/headers.js';
 import { complete, type Declared, type Operation } from './openapi/operation.js';

@@ -1,5 +1,5 @@
 import type { Express, Response } from 'express';
-import { sha256Base64 } from '../common/hash.js';
+import { sha256Base64 } from '../platform/common/hash.js';
 
 /** The script of both pages, which find the API relative to their own address. */
 const SCRIPT = `

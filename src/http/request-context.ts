@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import type { ZoneRequest } from '../common/access.js';
-import { inCidrs } from '../common/cidr.js';
-import { type AppError, errors } from '../common/errors.js';
-import { log } from '../common/logger.js';
-import type { Config } from '../config/config.js';
+import type { ZoneRequest } from '../access/access.js';
+import { inCidrs } from '../platform/common/cidr.js';
+import { type AppError, errors } from '../platform/common/errors.js';
+import { log } from '../platform/common/logger.js';
+import type { Config } from '../platform/config/config.js';
 
 /** The client's address: the socket's, or the last one in `X-Forwarded-For` that is no trusted proxy. */
 function clientAddress(request: Request, trusted: Config['trustedProxies']): string {

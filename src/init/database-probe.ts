@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import type { Cidr } from '../common/cidr.js';
-import type { DatabaseChoice } from '../config/config.js';
-import { toOptions } from '../database/app-data-source.js';
-import { failureWords } from '../database/failure-words.js';
-import { resolveAllAllowed } from '../outbound/guard.js';
+import type { Cidr } from '../platform/common/cidr.js';
+import type { DatabaseChoice } from '../platform/config/config.js';
+import { toOptions } from '../platform/database/app-data-source.js';
+import { failureWords } from '../platform/database/failure-words.js';
+import { resolveAllAllowed } from '../platform/outbound/guard.js';
 import type { DatabaseInput, TestResult } from './init.dto.js';
 
 /** The embedded default. */

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Role } from '../access/access.js';
 import type { Actor } from '../audit/audit.service.js';
 import { SigningKey } from '../auth/sessions/signing-key.js';
-import { Role } from '../common/access.js';
-import { errors } from '../common/errors.js';
-import { Db, isDuplicate } from '../database/db.js';
+import { errors } from '../platform/common/errors.js';
+import { Db, isDuplicate } from '../platform/database/db.js';
 import { type NewUser, UsersService } from '../users/users.service.js';
 
 /** Creates the first super administrator, and with it the secret that signs logins. */

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Fails, Me } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Fails, Me } from '../common/access.js';
 import { AdminInput, DatabaseInput, Done, InitStatus, TestResult } from './init.dto.js';
 import { InitService } from './init.service.js';
 

@@ -11,7 +11,7 @@ import {
   Min,
   ValidateIf,
 } from 'class-validator';
-import { Nested } from '../common/validation.js';
+import { Nested } from '../platform/common/validation.js';
 
 class SqliteInput {
   /** a file name inside the data directory */

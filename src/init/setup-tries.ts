@@ -1,5 +1,5 @@
-import { networkOf } from '../common/cidr.js';
-import { errors } from '../common/errors.js';
+import { networkOf } from '../platform/common/cidr.js';
+import { errors } from '../platform/common/errors.js';
 
 const MAX_OF_NETWORK = 10;
 const MAX_IN_ALL = 100;

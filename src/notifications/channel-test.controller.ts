@@ -1,8 +1,8 @@
 import { Controller, HttpCode, Param, type PipeTransform, Post } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Me, Role } from '../common/access.js';
-import { errors } from '../common/errors.js';
+import { errors } from '../platform/common/errors.js';
 import { CHANNEL_ID } from '../settings/channels.dto.js';
 import { ChannelTest } from './channel-test.service.js';
 import { ChannelTestResult } from './deliveries.dto.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Caller } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
-import type { Caller } from '../common/access.js';
-import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import type { Config } from '../config/config.js';
-import { CONFIG } from '../config/config.module.js';
+import { now } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import type { Config } from '../platform/config/config.js';
+import { CONFIG } from '../platform/config/config.module.js';
 import type { StoredChannel } from '../settings/channels.js';
 import { SettingsService } from '../settings/settings.service.js';
 import type { ChannelTestResult } from './deliveries.dto.js';

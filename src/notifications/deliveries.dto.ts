@@ -1,6 +1,6 @@
 import { IsIn, IsOptional, Matches } from 'class-validator';
-import { PageQuery } from '../common/paging.dto.js';
-import { NOTICE_EVENTS, type NoticeEvent } from '../events/events.js';
+import { PageQuery } from '../platform/common/paging.dto.js';
+import { NOTICE_EVENTS, type NoticeEvent } from '../platform/events/events.js';
 import { CHANNEL_ID } from '../settings/channels.dto.js';
 
 const DELIVERY_STATES = ['waiting', 'sent', 'dead'] as const;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../database/db.js';
-import { listRows } from '../database/lists.js';
+import { Db } from '../platform/database/db.js';
+import { listRows } from '../platform/database/lists.js';
 import type { DeliveryQuery, DeliveryView } from './deliveries.dto.js';
 import type { Delivery } from './delivery.entity.js';
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
-import type { Caller } from '../common/access.js';
-import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import { Db } from '../database/db.js';
-import { Events } from '../events/events.js';
+import { now } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import { Db } from '../platform/database/db.js';
+import { Events } from '../platform/events/events.js';
 import type { DeliveryList, DeliveryQuery, DeliveryView } from './deliveries.dto.js';
 import { DeliveriesRepository, type ShownDelivery } from './deliveries.repository.js';
 import { LIFE_MS } from './notices.service.js';

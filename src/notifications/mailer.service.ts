@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
-import { SECRET_BOX } from '../config/config.module.js';
-import type { SecretBox } from '../config/secret-box.js';
-import { Db } from '../database/db.js';
-import { SealedValues } from '../database/sealed-values.js';
-import { Events } from '../events/events.js';
+import { now } from '../platform/common/clock.js';
+import { SECRET_BOX } from '../platform/config/config.module.js';
+import type { SecretBox } from '../platform/config/secret-box.js';
+import { Db } from '../platform/database/db.js';
+import { SealedValues } from '../platform/database/sealed-values.js';
+import { Events } from '../platform/events/events.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { MailsRepository } from './mails.repository.js';
 import { SECRET, type TemplateName, type Templates } from './templates.js';

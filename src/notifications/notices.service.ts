@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../common/clock.js';
-import { log } from '../common/logger.js';
-import { Db } from '../database/db.js';
-import { Events, type Notice, type NoticeEvent } from '../events/events.js';
-import { clipped, storable } from '../outbound/outbound-error.js';
+import { now } from '../platform/common/clock.js';
+import { log } from '../platform/common/logger.js';
+import { Db } from '../platform/database/db.js';
+import { Events, type Notice, type NoticeEvent } from '../platform/events/events.js';
+import { clipped, storable } from '../platform/outbound/outbound-error.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { oneLine } from './templates.js';

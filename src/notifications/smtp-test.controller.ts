@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Me, Role } from '../common/access.js';
 import { SmtpTestInput, SmtpTestResult } from './smtp-test.dto.js';
 import { SmtpTest } from './smtp-test.service.js';
 

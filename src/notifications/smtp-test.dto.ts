@@ -1,4 +1,4 @@
-import { Check } from '../common/validation.js';
+import { Check } from '../platform/common/validation.js';
 import { isEmail } from '../settings/checks.js';
 
 export class SmtpTestInput {

@@ -1,4 +1,4 @@
-import { zoned } from '../common/zone.js';
+import { zoned } from '../platform/common/time-zone.js';
 
 /** The mails of the outbox, with the values that their texts need. */
 export interface Templates {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import type { Cidr } from '../common/cidr.js';
-import { resolveAllowed } from '../outbound/guard.js';
-import { OutboundError } from '../outbound/outbound-error.js';
+import type { Cidr } from '../platform/common/cidr.js';
+import { resolveAllowed } from '../platform/outbound/guard.js';
+import { OutboundError } from '../platform/outbound/outbound-error.js';
 import { isEmail } from '../settings/checks.js';
 import type { Documents } from '../settings/documents.js';
 import { MailError, mailError } from './mail-error.js';

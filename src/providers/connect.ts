@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
-import type { Cidr } from '../common/cidr.js';
-import { log } from '../common/logger.js';
-import { providerSeconds, queueSeconds } from '../metrics/metrics.js';
-import { assertUrlAllowed, resolveAllowed } from '../outbound/guard.js';
-import { type Told, traced } from '../traces/traces.js';
+import type { Cidr } from '../platform/common/cidr.js';
+import { log } from '../platform/common/logger.js';
+import { providerSeconds, queueSeconds } from '../platform/metrics/metrics.js';
+import { assertUrlAllowed, resolveAllowed } from '../platform/outbound/guard.js';
+import { type Told, traced } from '../platform/traces/traces.js';
 import { asProviderError, ProviderError, storable } from './kit/http/errors.js';
 import { Http } from './kit/http/http-client.js';
 import { RateLimiter } from './kit/http/rate-limiter.js';

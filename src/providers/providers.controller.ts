@@ -1,8 +1,8 @@
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiHeader, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access } from '../common/access.js';
-import { sha256 } from '../common/hash.js';
+import { Access } from '../access/access.js';
+import { sha256 } from '../platform/common/hash.js';
 import { capabilitiesView } from './capabilities-view.js';
 import type { ProviderView } from './provider.dto.js';
 import { PROVIDERS } from './registry.js';

@@ -1,4 +1,4 @@
-import { sha256 } from '../common/hash.js';
+import { sha256 } from '../platform/common/hash.js';
 import type { Credentials, Installation, ProviderDefinition } from './provider.js';
 
 /**

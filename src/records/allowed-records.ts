@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { DnsRecordsRepository, type Listed, type StoredRecord } from '../cache/dns-records.repository.js';
-import { errors } from '../common/errors.js';
-import type { TokenRule } from '../common/token-rules.js';
 import { judgeRecord } from '../domains/access-rights.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
+import { errors } from '../platform/common/errors.js';
+import type { TokenRule } from '../tokens/rules/token-rules.js';
 import { readableSql } from './rules-sql.js';
 
 /** Records that are read at once. */

@@ -1,9 +1,9 @@
-import { proxyRule, storedForms } from '../changes/record-rules.js';
-import { errors } from '../common/errors.js';
-import { searchPattern } from '../common/search.js';
-import { marks, type SqlValue } from '../database/db.js';
+import { searchPattern } from '../cache/record-search.js';
+import { proxyRule, storedForms } from '../changes/edits/record-rules.js';
 import { relativeName, toAscii } from '../dns/names.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
+import { errors } from '../platform/common/errors.js';
+import { marks, type SqlValue } from '../platform/database/db.js';
 import { providerOf } from '../providers/registry.js';
 import type { RecordQuery } from './records.dto.js';
 

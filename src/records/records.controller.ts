@@ -14,13 +14,13 @@ import {
 } from '@nestjs/common';
 import { ApiHeader, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { RecordInput, RecordPatch, RecordView } from '../changes/record.dto.js';
-import { recordTag } from '../changes/record-view.js';
-import { Access, type Caller, Fails, Makes, Me, OnDomain } from '../common/access.js';
-import { pageHeaders } from '../common/paging.dto.js';
-import { IdPipe } from '../common/validation.js';
+import { RecordInput, RecordPatch, RecordView } from '../changes/edits/record.dto.js';
+import { recordTag } from '../changes/edits/record-view.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
+import { pageHeaders } from '../platform/common/paging.dto.js';
+import { IdPipe } from '../platform/common/validation.js';
 import { RecordId, RecordList, RecordQuery, StatusInput } from './records.dto.js';
 import { RecordsService } from './records.service.js';
 

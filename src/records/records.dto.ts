@@ -1,6 +1,6 @@
 import { IsBoolean, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { RecordView } from '../changes/record.dto.js';
-import { PageQuery, ToBoolean, ToNumber } from '../common/paging.dto.js';
+import { RecordView } from '../changes/edits/record.dto.js';
+import { PageQuery, ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
 
 export class StatusInput {
   @IsBoolean()

@@ -1,7 +1,7 @@
-import { compiledOf } from '../common/compiled-rules.js';
-import { isLiteral, literalHost } from '../common/patterns.js';
-import { DELEGATING, TARGETS, type TokenRule } from '../common/token-rules.js';
-import { marks, type SqlValue } from '../database/db.js';
+import { isLiteral, literalHost } from '../platform/common/patterns.js';
+import { marks, type SqlValue } from '../platform/database/db.js';
+import { compiledOf } from '../tokens/rules/compiled-rules.js';
+import { DELEGATING, TARGETS, type TokenRule } from '../tokens/rules/token-rules.js';
 
 /** Comparisons that a statement makes for each record: on SQLite nothing else runs meanwhile. */
 const MOST = 8;

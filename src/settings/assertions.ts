@@ -1,6 +1,6 @@
-import { errors, type FieldError, fieldError } from '../common/errors.js';
-import { randomHex } from '../common/hash.js';
-import { same } from '../common/read-only.js';
+import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { randomHex } from '../platform/common/hash.js';
+import { same } from '../platform/common/read-only.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { DEFAULTS, type DocumentName, nulls } from './documents.js';
 import type { OauthProvider } from './oauth-settings.dto.js';

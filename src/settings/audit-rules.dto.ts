@@ -13,7 +13,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { IsOmittable, Nested, NestedList } from '../common/validation.js';
+import { IsOmittable, Nested, NestedList } from '../platform/common/validation.js';
 import { ONE_LINE } from './checks.js';
 
 /** Which entries a rule counts: what is left out or null matches all. */

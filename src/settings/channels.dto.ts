@@ -11,8 +11,8 @@ import {
   Matches,
   MaxLength,
 } from 'class-validator';
-import { Check, IsOmittable, Nested, NestedList } from '../common/validation.js';
-import { NOTICE_EVENTS, type NoticeEvent } from '../events/events.js';
+import { Check, IsOmittable, Nested, NestedList } from '../platform/common/validation.js';
+import { NOTICE_EVENTS, type NoticeEvent } from '../platform/events/events.js';
 import { isEmail, isHookUrl, ONE_LINE } from './checks.js';
 
 const CHANNEL_TYPES = ['email', 'webhook', 'telegram', 'slack', 'discord', 'dingtalk', 'feishu', 'wecom'] as const;

@@ -1,9 +1,9 @@
-import type { Cidr } from '../common/cidr.js';
-import { errors, type FieldError, fieldError } from '../common/errors.js';
-import { randomHex } from '../common/hash.js';
-import type { SecretBox } from '../config/secret-box.js';
-import type { NoticeEvent } from '../events/events.js';
-import { assertUrlAllowed } from '../outbound/guard.js';
+import type { Cidr } from '../platform/common/cidr.js';
+import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { randomHex } from '../platform/common/hash.js';
+import type { SecretBox } from '../platform/config/secret-box.js';
+import type { NoticeEvent } from '../platform/events/events.js';
+import { assertUrlAllowed } from '../platform/outbound/guard.js';
 import type { ChannelConfigInput, ChannelInput, ChannelType, ChannelView } from './channels.dto.js';
 
 interface Field {

@@ -1,4 +1,4 @@
-import { parseCidr } from '../common/cidr.js';
+import { parseCidr } from '../platform/common/cidr.js';
 
 /** characters of a picture that is written into the settings */
 const MAX_PICTURE = 16_384;

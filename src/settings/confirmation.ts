@@ -1,4 +1,4 @@
-import { Role } from '../common/access.js';
+import { Role } from '../access/access.js';
 import type { DocumentName, Documents, Row } from './documents.js';
 
 /** Sections with fields that decide where secrets are sent or who can sign in. */

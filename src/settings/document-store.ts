@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { errors } from '../common/errors.js';
-import { Db } from '../database/db.js';
-import { Events } from '../events/events.js';
+import { errors } from '../platform/common/errors.js';
+import { Db } from '../platform/database/db.js';
+import { Events } from '../platform/events/events.js';
 import type { DocumentName, Row } from './documents.js';
 import { SettingsRepository, SIGNING_SECRET } from './settings.repository.js';
 

@@ -1,4 +1,4 @@
-import { Role } from '../common/access.js';
+import { Role } from '../access/access.js';
 import type { AuditRules } from './audit-rules.dto.js';
 import type { StoredChannel } from './channels.js';
 import type { OauthProvider } from './oauth-settings.dto.js';

@@ -9,7 +9,7 @@ import {
   Matches,
   MaxLength,
 } from 'class-validator';
-import { Check, NestedList } from '../common/validation.js';
+import { Check, NestedList } from '../platform/common/validation.js';
 import { isHttpUrl } from './checks.js';
 import { Told } from './settings.dto.js';
 

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { SECRET_BOX } from '../config/config.module.js';
-import { isSealed, type SecretBox } from '../config/secret-box.js';
-import { type Renewal, SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
+import { SECRET_BOX } from '../platform/config/config.module.js';
+import { isSealed, type SecretBox } from '../platform/config/secret-box.js';
+import { type Renewal, SEALED_HEAD, SealedValues } from '../platform/database/sealed-values.js';
 import { CHANNEL_SECRETS, type StoredChannel, sealedIn } from './channels.js';
 import { DocumentStore } from './document-store.js';
 import { DEFAULTS, type DocumentName, type Documents, merged, type Row } from './documents.js';

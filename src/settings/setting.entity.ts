@@ -1,5 +1,5 @@
 import { Entity, PrimaryColumn } from 'typeorm';
-import { Text } from '../database/columns.js';
+import { Text } from '../platform/schema/columns.js';
 
 /** A named document; secrets in it are encrypted. */
 @Entity('settings')

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Param, type PipeTransform, Post, Put } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Me, Role } from '../common/access.js';
-import { errors } from '../common/errors.js';
+import { errors } from '../platform/common/errors.js';
 import { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { CONFIRMED_SECTIONS, type ConfirmedSection } from './confirmation.js';

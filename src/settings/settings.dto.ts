@@ -13,8 +13,8 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { Check, Nested } from '../common/validation.js';
-import { upstreamOf } from '../dns-client/upstream.js';
+import { Check, Nested } from '../platform/common/validation.js';
+import { upstreamOf } from '../platform/dns-client/upstream.js';
 import { isCidr, isHttpUrl, isMailbox, isPicture, isTimezone, ONE_LINE } from './checks.js';
 
 /** Languages of mails and of the console. */

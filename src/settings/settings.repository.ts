@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../database/db.js';
+import { Db } from '../platform/database/db.js';
 import type { DocumentName } from './documents.js';
 
 /** rows of their own, no sections: the secret that signs logins, and those before it */

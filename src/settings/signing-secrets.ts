@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AuditService } from '../audit/audit.service.js';
-import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import { randomHex } from '../common/hash.js';
-import { SECRET_BOX } from '../config/config.module.js';
-import type { SecretBox } from '../config/secret-box.js';
-import { type Renewal, SEALED_HEAD, SealedValues } from '../database/sealed-values.js';
+import { now } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import { randomHex } from '../platform/common/hash.js';
+import { SECRET_BOX } from '../platform/config/config.module.js';
+import type { SecretBox } from '../platform/config/secret-box.js';
+import { type Renewal, SEALED_HEAD, SealedValues } from '../platform/database/sealed-values.js';
 import { DocumentStore } from './document-store.js';
 import { SettingsRepository, SIGNED_WITH, SIGNING_SECRET } from './settings.repository.js';
 

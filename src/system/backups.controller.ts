@@ -1,8 +1,8 @@
 import { Controller, Delete, Get, Param, Post, Res, StreamableFile } from '@nestjs/common';
 import { ApiOkResponse, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Access, type Caller, Fails, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
 import { BackupFile, BackupMade } from './backups.dto.js';
 import { BACKUP_NAME, BackupsService } from './backups.service.js';
 

@@ -1,8 +1,8 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, Role } from '../access/access.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { Audited } from '../audit/audited.js';
-import { Access, Role } from '../common/access.js';
 import { FullResync } from '../records/sync/full-resync.service.js';
 import { CacheCleared } from './system.dto.js';
 

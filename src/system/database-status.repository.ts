@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Db } from '../database/db.js';
-import { kindOfSource } from '../database/dump/dump.js';
+import { Db } from '../platform/database/db.js';
+import { kindOfSource } from '../platform/dump/dump.js';
 
 const SQL = {
   sqlite: {

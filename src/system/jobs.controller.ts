@@ -1,10 +1,10 @@
 import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Access, type Caller, Fails, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
-import { pageHeaders } from '../common/paging.dto.js';
-import { IdPipe } from '../common/validation.js';
+import { pageHeaders } from '../platform/common/paging.dto.js';
+import { IdPipe } from '../platform/common/validation.js';
 import { JobList, JobQuery, JobView } from './jobs.dto.js';
 import { JobsService } from './jobs.service.js';
 

@@ -1,5 +1,5 @@
 import { IsBoolean, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
-import { PageQuery, ToBoolean } from '../common/paging.dto.js';
+import { PageQuery, ToBoolean } from '../platform/common/paging.dto.js';
 
 export class JobQuery extends PageQuery {
   /** only those in this state: `failed` are those that nobody tries again */

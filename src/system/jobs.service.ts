@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
-import type { Caller } from '../common/access.js';
-import { JobReader } from '../jobs/job-reader.service.js';
-import { Jobs } from '../jobs/jobs.js';
+import { JobReader } from '../platform/jobs/job-reader.service.js';
+import { Jobs } from '../platform/jobs/jobs.js';
 import type { JobList, JobQuery, JobView } from './jobs.dto.js';
 
 /** Jobs as administrators see and restart them. */

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
-import { sleep } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import type { Config } from '../config/config.js';
-import { CONFIG, SECRET_BOX } from '../config/config.module.js';
-import { addKey, keyFile, keyIdOf, type SecretBox } from '../config/secret-box.js';
-import { Db } from '../database/db.js';
-import { Leases } from '../database/leases.js';
-import { SealedValues } from '../database/sealed-values.js';
-import { JobReader } from '../jobs/job-reader.service.js';
+import { sleep } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import type { Config } from '../platform/config/config.js';
+import { CONFIG, SECRET_BOX } from '../platform/config/config.module.js';
+import { addKey, keyFile, keyIdOf, type SecretBox } from '../platform/config/secret-box.js';
+import { Db } from '../platform/database/db.js';
+import { Leases } from '../platform/database/leases.js';
+import { SealedValues } from '../platform/database/sealed-values.js';
+import { JobReader } from '../platform/jobs/job-reader.service.js';
 
 const LOCK = 'system.rotate-key';
 /** ms between two passes: values that were sealed with the old key just before are stored by then */

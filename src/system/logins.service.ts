@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
 import { AuditReader } from '../audit/audit-reader.service.js';
-import type { Caller } from '../common/access.js';
-import { networkOf } from '../common/cidr.js';
-import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import { Db } from '../database/db.js';
-import { LimitsService } from '../limits/limits.service.js';
+import { networkOf } from '../platform/common/cidr.js';
+import { now } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import { Db } from '../platform/database/db.js';
+import { LimitsService } from '../platform/limits/limits.service.js';
 import { SettingsService } from '../settings/settings.service.js';
 import type { LoginCounts, LoginStats } from './system.dto.js';
 

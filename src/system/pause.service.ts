@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, AuditService } from '../audit/audit.service.js';
-import { errors } from '../common/errors.js';
-import { Installation } from '../database/installation.js';
+import { errors } from '../platform/common/errors.js';
+import { Installation } from '../platform/database/installation.js';
 import type { Resumed } from './system.dto.js';
 
 /** Ends the pause in which a copy of a database starts. */

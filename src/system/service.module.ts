@@ -1,8 +1,8 @@
 import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import type { Config } from '../config/config.js';
-import { CONFIG } from '../config/config.module.js';
-import { Jobs } from '../jobs/jobs.js';
+import type { Config } from '../platform/config/config.js';
+import { CONFIG } from '../platform/config/config.module.js';
+import { Jobs } from '../platform/jobs/jobs.js';
 import { RecordsModule } from '../records/records.module.js';
 import { BackupsService } from './backups.service.js';
 import { CacheController } from './cache.controller.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Fails, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Fails, Me, Role } from '../common/access.js';
 import { LoginsService } from './logins.service.js';
 import { PauseService } from './pause.service.js';
 import { StatusService } from './status.service.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { LimitsModule } from '../limits/limits.module.js';
-import { RedisModule } from '../redis/redis.module.js';
+import { LimitsModule } from '../platform/limits/limits.module.js';
+import { RedisModule } from '../platform/redis/redis.module.js';
 import { BackupsController } from './backups.controller.js';
 import { BackupsService } from './backups.service.js';
 import { DatabaseStatusRepository } from './database-status.repository.js';

@@ -1,10 +1,10 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Access, type Caller, Fails, Makes, Me, signedIn } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Fails, Makes, Me, signedIn } from '../common/access.js';
-import { PageQuery, pageHeaders, pageOf } from '../common/paging.dto.js';
-import { IdPipe } from '../common/validation.js';
+import { PageQuery, pageHeaders, pageOf } from '../platform/common/paging.dto.js';
+import { IdPipe } from '../platform/common/validation.js';
 import { MembersService } from './members.service.js';
 import { MemberInput, MemberRole, MemberView } from './team.dto.js';
 

@@ -1,6 +1,6 @@
 import { IsIn, IsInt, IsNotEmpty, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
-import { TakesBack } from '../common/read-only.js';
-import { IsOmittable, MAX_ID } from '../common/validation.js';
+import { TakesBack } from '../platform/common/read-only.js';
+import { IsOmittable, MAX_ID } from '../platform/common/validation.js';
 import { ONE_LINE } from '../settings/checks.js';
 
 const TEAM_ROLES = ['owner', 'manager', 'member'] as const;

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { type Caller, type Principal, Role, signedIn } from '../access/access.js';
 import { AuditService } from '../audit/audit.service.js';
-import { type Caller, type Principal, Role, signedIn } from '../common/access.js';
-import { now } from '../common/clock.js';
-import { errors } from '../common/errors.js';
-import type { PageQuery } from '../common/paging.dto.js';
-import { assertUnchanged, same } from '../common/read-only.js';
-import { Db } from '../database/db.js';
+import { now } from '../platform/common/clock.js';
+import { errors } from '../platform/common/errors.js';
+import type { PageQuery } from '../platform/common/paging.dto.js';
+import { assertUnchanged, same } from '../platform/common/read-only.js';
+import { Db } from '../platform/database/db.js';
 import type { TeamDetail, TeamInput, TeamPatch, TeamView } from './team.dto.js';
 import { TeamMembersRepository } from './team-members.repository.js';
 import { type TeamRow, TeamsRepository } from './teams.repository.js';

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, hasScope, type Principal, type Role, signedIn } from '../common/access.js';
-import { errors } from '../common/errors.js';
-import type { RecordState } from '../common/token-rules.js';
+import { type Caller, hasScope, type Principal, type Role, signedIn } from '../access/access.js';
 import { hostName } from '../dns/names.js';
 import { dnsRecord } from '../dns/record.js';
 import { judgeRecord, type Verdict } from '../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
+import { errors } from '../platform/common/errors.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { ApiTokensRepository } from './api-tokens.repository.js';
 import { GrantsRepository } from './grants.repository.js';
+import type { RecordState } from './rules/token-rules.js';
 import type { ExplainInput, Explanation } from './token.dto.js';
 import { judgeToken, lacksFactor, tokenPrincipal } from './token-access.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Db } from '../database/db.js';
+import { Db } from '../platform/database/db.js';
 
 /** What a team may do in a domain. */
 interface TeamGrant {

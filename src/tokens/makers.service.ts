@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { hasScope, type Principal, Role, type Scope } from '../common/access.js';
-import { now } from '../common/clock.js';
-import type { Maker } from '../common/maker.js';
+import { hasScope, type Principal, Role, type Scope } from '../access/access.js';
+import type { Maker } from '../access/maker.js';
 import { type DomainAccess, WRITE } from '../domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../domains/domain-policy.js';
 import { Mailer } from '../notifications/mailer.service.js';
 import { Notices } from '../notifications/notices.service.js';
+import { now } from '../platform/common/clock.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { userPrincipal } from '../users/user-principal.js';
 import { UsersRepository } from '../users/users.repository.js';

@@ -1,7 +1,7 @@
-import { errors } from '../common/errors.js';
-import { isHostGlob } from '../common/patterns.js';
-import type { TokenRule } from '../common/token-rules.js';
 import { toAscii } from '../dns/names.js';
+import { errors } from '../platform/common/errors.js';
+import { isHostGlob } from '../platform/common/patterns.js';
+import type { TokenRule } from './rules/token-rules.js';
 import type { PresetInput } from './token.dto.js';
 
 const EVERYTHING = ['read', 'create', 'update', 'delete'] as const;

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
-import { RULE_LIMITS } from '../common/compiled-rules.js';
-import { errors, type FieldError, fieldError } from '../common/errors.js';
-import { compilePattern, costOf, MAX_PROGRAM, type Pattern, unicodeClasses } from '../common/patterns.js';
-import { TARGETS, type TokenRule } from '../common/token-rules.js';
+import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { compilePattern, costOf, MAX_PROGRAM, type Pattern, unicodeClasses } from '../platform/common/patterns.js';
+import { RULE_LIMITS } from './rules/compiled-rules.js';
+import { TARGETS, type TokenRule } from './rules/token-rules.js';
 
 type Add = (path: string, message: string, code: FieldError['code'], params?: FieldError['params']) => void;
 

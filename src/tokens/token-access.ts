@@ -1,11 +1,11 @@
-import type { Principal } from '../common/access.js';
-import { inCidrs, parseCidr } from '../common/cidr.js';
-import { now } from '../common/clock.js';
-import { rulesFrom } from '../common/compiled-rules.js';
+import type { Principal } from '../access/access.js';
 import type { Verdict } from '../domains/access-rights.js';
+import { inCidrs, parseCidr } from '../platform/common/cidr.js';
+import { now } from '../platform/common/clock.js';
 import { securityFrom } from '../settings/documents.js';
 import type { SecuritySettings } from '../settings/settings.dto.js';
 import type { TokenRow } from './api-tokens.repository.js';
+import { rulesFrom } from './rules/compiled-rules.js';
 
 /** The reason for a token whose creator lacks the second factor that `require_2fa_role` demands. */
 export const NO_FACTOR = 'The creator of the token must have a second factor and has none';

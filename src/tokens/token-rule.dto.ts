@@ -11,12 +11,12 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { isHostGlob, MAX_PATTERN } from '../common/patterns.js';
-import { ACTIONS, type Action, DELEGATING } from '../common/token-rules.js';
-import { Check, MAX_ID, Nested } from '../common/validation.js';
 import { toAscii } from '../dns/names.js';
 import { isKnownType } from '../dns/record.js';
+import { isHostGlob, MAX_PATTERN } from '../platform/common/patterns.js';
+import { Check, MAX_ID, Nested } from '../platform/common/validation.js';
 import { isCidr } from '../settings/checks.js';
+import { ACTIONS, type Action, DELEGATING } from './rules/token-rules.js';
 
 const MOST = 100;
 

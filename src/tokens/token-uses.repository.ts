@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Db } from '../database/db.js';
+import { Db } from '../platform/database/db.js';
 import type { TokenUse } from './token.entity.js';
 
 /** How often a token was used on a day (UTC) from a network. */

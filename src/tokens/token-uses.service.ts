@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { networkOf } from '../common/cidr.js';
-import { now } from '../common/clock.js';
-import { log } from '../common/logger.js';
-import { isDuplicate } from '../database/db.js';
-import { Jobs } from '../jobs/jobs.js';
+import { networkOf } from '../platform/common/cidr.js';
+import { now } from '../platform/common/clock.js';
+import { log } from '../platform/common/logger.js';
+import { isDuplicate } from '../platform/database/db.js';
+import { Jobs } from '../platform/jobs/jobs.js';
 import type { TokenUseView } from './token.dto.js';
 import { type Counted, TokenUsesRepository } from './token-uses.repository.js';
 

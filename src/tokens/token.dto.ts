@@ -17,11 +17,11 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { Role, SCOPES, type Scope } from '../common/access.js';
-import { RULE_LIMITS } from '../common/compiled-rules.js';
-import { ACTIONS, type Action } from '../common/token-rules.js';
-import { Check, IsTime, MAX_ID, Nested, NestedList } from '../common/validation.js';
+import { Role, SCOPES, type Scope } from '../access/access.js';
+import { Check, IsTime, MAX_ID, Nested, NestedList } from '../platform/common/validation.js';
 import { isCidr } from '../settings/checks.js';
+import { RULE_LIMITS } from './rules/compiled-rules.js';
+import { ACTIONS, type Action } from './rules/token-rules.js';
 import { RuleInput } from './token-rule.dto.js';
 
 const PRESETS = ['acme', 'ddns', 'read-only'] as const;

@@ -1,8 +1,8 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import type { Scope } from '../common/access.js';
-import type { TokenRule } from '../common/token-rules.js';
-import { Bool, Id, Int, Json, Str, Utc } from '../database/columns.js';
+import type { Scope } from '../access/access.js';
+import { Bool, Id, Int, Json, Str, Utc } from '../platform/schema/columns.js';
 import { User } from '../users/user.entity.js';
+import type { TokenRule } from './rules/token-rules.js';
 import type { PresetName } from './token.dto.js';
 
 @Entity('api_tokens')

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { now } from '../common/clock.js';
-import { Db } from '../database/db.js';
-import { Jobs } from '../jobs/jobs.js';
 import { Notices } from '../notifications/notices.service.js';
+import { now } from '../platform/common/clock.js';
+import { Db } from '../platform/database/db.js';
+import { Jobs } from '../platform/jobs/jobs.js';
 import { ApiTokensRepository } from './api-tokens.repository.js';
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,8 +1,8 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, Role } from '../common/access.js';
-import { IdPipe } from '../common/validation.js';
+import { IdPipe } from '../platform/common/validation.js';
 import { ExplainService } from './explain.service.js';
 import { ExplainInput, Explanation } from './token.dto.js';
 

@@ -1,8 +1,8 @@
 import { RE2JS } from 're2js';
-import { errors, type FieldError, fieldError, InvalidRecord } from '../common/errors.js';
-import { costOf } from '../common/patterns.js';
-import { same } from '../common/read-only.js';
 import { toAscii, zoneName } from '../dns/names.js';
+import { errors, type FieldError, fieldError, InvalidRecord } from '../platform/common/errors.js';
+import { costOf } from '../platform/common/patterns.js';
+import { same } from '../platform/common/read-only.js';
 import type { RemoteRule } from '../providers/tunnels.js';
 
 /** A rule as a client gives it. */

@@ -1,11 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
-import { within } from '../common/clock.js';
-import { FairPool } from '../common/fair-pool.js';
-import { log } from '../common/logger.js';
-import { same } from '../common/read-only.js';
-import { Jobs } from '../jobs/jobs.js';
+import { within } from '../platform/common/clock.js';
+import { FairPool } from '../platform/common/fair-pool.js';
+import { log } from '../platform/common/logger.js';
+import { same } from '../platform/common/read-only.js';
+import { Jobs } from '../platform/jobs/jobs.js';
 import { rulesOf } from './known-rules.js';
 import { wordsOf } from './tunnel-view.js';
 import { type TunnelChange, type TunnelRow, TunnelsRepository } from './tunnels.repository.js';

@@ -1,4 +1,4 @@
-import { errors } from '../common/errors.js';
+import { errors } from '../platform/common/errors.js';
 import { shownRule } from './ingress.js';
 import type { TunnelView } from './tunnel.dto.js';
 import type { TunnelRow } from './tunnels.repository.js';

@@ -13,10 +13,10 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { PageQuery, ToBoolean, ToNumber } from '../common/paging.dto.js';
-import { MAX_PATTERN } from '../common/patterns.js';
-import { TakesBack } from '../common/read-only.js';
-import { Check, IsOmittable, MAX_ID, NestedList } from '../common/validation.js';
+import { PageQuery, ToBoolean, ToNumber } from '../platform/common/paging.dto.js';
+import { MAX_PATTERN } from '../platform/common/patterns.js';
+import { TakesBack } from '../platform/common/read-only.js';
+import { Check, IsOmittable, MAX_ID, NestedList } from '../platform/common/validation.js';
 import { ONE_LINE } from '../settings/checks.js';
 
 const MAX_RULES = 1000;

@@ -1,10 +1,10 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Access, type Caller, Fails, Makes, Me, Role } from '../access/access.js';
 import { Audited } from '../audit/audited.js';
-import { Access, type Caller, Fails, Makes, Me, Role } from '../common/access.js';
-import { pageHeaders, pageOf } from '../common/paging.dto.js';
-import { IdPipe } from '../common/validation.js';
+import { pageHeaders, pageOf } from '../platform/common/paging.dto.js';
+import { IdPipe } from '../platform/common/validation.js';
 import { Creation } from './creation.service.js';
 import {
   TunnelCreated,

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Maker } from '../common/maker.js';
-import { Db, type SqlValue } from '../database/db.js';
-import { listRows } from '../database/lists.js';
+import type { Maker } from '../access/maker.js';
+import { Db, type SqlValue } from '../platform/database/db.js';
+import { listRows } from '../platform/database/lists.js';
 import type { TunnelQuery } from './tunnel.dto.js';
 import type { Tunnel } from './tunnel.entity.js';
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../access/access.js';
+import { makerOf } from '../access/maker.js';
 import { ProviderConnections } from '../accounts/provider-connections.js';
 import { AuditService } from '../audit/audit.service.js';
-import type { Caller } from '../common/access.js';
-import { allOf, errors } from '../common/errors.js';
-import { makerOf } from '../common/maker.js';
-import { assertUnchanged, same } from '../common/read-only.js';
-import { Db } from '../database/db.js';
-import { type Held, Leases } from '../database/leases.js';
+import { allOf, errors } from '../platform/common/errors.js';
+import { assertUnchanged, same } from '../platform/common/read-only.js';
+import { Db } from '../platform/database/db.js';
+import { type Held, Leases } from '../platform/database/leases.js';
 import { underLocks } from '../providers/kit/http/deadline-context.js';
 import type { RemoteRule, TunnelApi } from '../providers/tunnels.js';
 import { Cnames, namesIn, taken } from './cnames.service.js';

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import bcrypt from 'bcrypt';
-import type { Caller } from '../common/access.js';
-import { networkOf } from '../common/cidr.js';
-import { FairPool, type Owner } from '../common/fair-pool.js';
+import type { Caller } from '../access/access.js';
+import { networkOf } from '../platform/common/cidr.js';
+import { FairPool, type Owner } from '../platform/common/fair-pool.js';
 
 const COST = 12;
 const PASSWORD_MAX = 128;

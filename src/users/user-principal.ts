@@ -1,4 +1,4 @@
-import type { Principal } from '../common/access.js';
+import type { Principal } from '../access/access.js';
 import type { User } from './user.entity.js';
 
 /**

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Role } from '../common/access.js';
+import { Role } from '../access/access.js';
 import type { Language } from '../settings/settings.dto.js';
 
 export class UserView {

@@ -1,5 +1,5 @@
 import { Entity, Index } from 'typeorm';
-import { Bool, Id, Int, Str, Utc } from '../database/columns.js';
+import { Bool, Id, Int, Str, Utc } from '../platform/schema/columns.js';
 import type { Language } from '../settings/settings.dto.js';
 
 /** 1 ordinary user, 2 administrator (all resources, no users), 3 super administrator */

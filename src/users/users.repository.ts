@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager, FindOptionsWhere } from 'typeorm';
-import { Role } from '../common/access.js';
-import type { PageQuery } from '../common/paging.dto.js';
-import { Db } from '../database/db.js';
-import { type ListSql, listRows } from '../database/lists.js';
+import { Role } from '../access/access.js';
 import type { Reader } from '../notifications/mailer.service.js';
+import type { PageQuery } from '../platform/common/paging.dto.js';
+import { Db } from '../platform/database/db.js';
+import { type ListSql, listRows } from '../platform/database/lists.js';
 import { User } from './user.entity.js';
 
 /** What `userView` needs. */

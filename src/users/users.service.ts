@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager, FindOptionsWhere } from 'typeorm';
+import { type Caller, Role } from '../access/access.js';
 import { type Actor, AuditService } from '../audit/audit.service.js';
-import { type Caller, Role } from '../common/access.js';
-import { now } from '../common/clock.js';
-import { errors, type FieldError, fieldError } from '../common/errors.js';
-import { randomHex } from '../common/hash.js';
-import { Db, isDuplicate } from '../database/db.js';
+import { now } from '../platform/common/clock.js';
+import { errors, type FieldError, fieldError } from '../platform/common/errors.js';
+import { randomHex } from '../platform/common/hash.js';
+import { Db, isDuplicate } from '../platform/database/db.js';
 import { isEmail } from '../settings/checks.js';
 import { SettingsService } from '../settings/settings.service.js';
 import { type Hashing, hashingFor, hashPassword, passwordProblem } from './passwords.js';

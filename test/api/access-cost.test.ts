@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import type { Db } from '../../src/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
 import { startService } from '../support/server.js';
 import { tellStatements } from '../support/statements.js';

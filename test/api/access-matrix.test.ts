@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
-import type { Db } from '../../src/database/db.js';
+import { now } from '../../src/platform/common/clock.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { addTeam, addUser, openDatabase, withoutRates } from '../support/database.js';
 import { databases, type Kind } from '../support/databases.js';
 import { startService } from '../support/server.js';

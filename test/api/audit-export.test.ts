@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { AuditCheckpoint } from '../../src/audit/audit.dto.js';
 import { checkExport, parseCheckpoints } from '../../src/audit/export-check.js';
-import type { Db } from '../../src/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { startService } from '../support/server.js';

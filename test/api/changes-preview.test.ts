@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { creation, type Edit, update } from '../../src/changes/edit.js';
+import { creation, type Edit, update } from '../../src/changes/edits/edit.js';
+import { Places } from '../../src/changes/edits/places.js';
 import { ChangeEngine } from '../../src/changes/engine.service.js';
-import { Places } from '../../src/changes/places.js';
 import { Planner } from '../../src/changes/planner.js';
-import { Db } from '../../src/database/db.js';
 import type { OpenDomain } from '../../src/domains/domain-policy.js';
 import { DomainsService } from '../../src/domains/domains.service.js';
+import { Db } from '../../src/platform/database/db.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { applicationOf } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
-import type { Db } from '../../src/database/db.js';
-import { DelegationWatch } from '../../src/delegation/watch.service.js';
+import { DelegationWatch } from '../../src/monitoring/delegation/watch.service.js';
+import { now } from '../../src/platform/common/clock.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Internet, internetMissing, startInternet } from '../support/delegations.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
-import { now } from '../../src/common/clock.js';
-import { sha256 } from '../../src/common/hash.js';
-import type { TokenRule } from '../../src/common/token-rules.js';
-import type { Db } from '../../src/database/db.js';
+import { now } from '../../src/platform/common/clock.js';
+import { sha256 } from '../../src/platform/common/hash.js';
+import type { Db } from '../../src/platform/database/db.js';
+import type { TokenRule } from '../../src/tokens/rules/token-rules.js';
 import { addTeam, addUser, openDatabase } from '../support/database.js';
 import { type Client, startService } from '../support/server.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';

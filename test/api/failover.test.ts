@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { Db } from '../../src/database/db.js';
-import { Switcher } from '../../src/failover/switcher.service.js';
-import { Watch } from '../../src/failover/watch.service.js';
+import { Switcher } from '../../src/monitoring/failover/switcher.service.js';
+import { Watch } from '../../src/monitoring/failover/watch.service.js';
+import { Db } from '../../src/platform/database/db.js';
 import { RrsetsService } from '../../src/records/rrsets/rrsets.service.js';
 import { bindMissing, missing, type NameServer, startBind } from '../support/bind.js';
 import { databases } from '../support/databases.js';

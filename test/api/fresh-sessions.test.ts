@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
+import { now } from '../../src/platform/common/clock.js';
 import { SoftAuthenticator } from '../support/authenticator.js';
 import { BASE_URL, enrolled, ORIGIN, type Passkeys, type Person, startPasskeys } from '../support/passkeys.js';
 import type { Client } from '../support/server.js';

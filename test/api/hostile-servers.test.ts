@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
-import type { Db } from '../../src/database/db.js';
-import { DelegationWatch } from '../../src/delegation/watch.service.js';
 import { nameToWire } from '../../src/dns/wire-rdata.js';
+import { DelegationWatch } from '../../src/monitoring/delegation/watch.service.js';
+import { now } from '../../src/platform/common/clock.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { openDatabase } from '../support/database.js';
 import {
   AA,

@@ -172,7 +172,7 @@ describe('adapters', () => {
     return providerOf('cloudflare') as import('../../src/providers/provider.js').ProviderDefinition;
   };
   const options = async () => ({
-    agent: (await import('../../src/outbound/agent.js')).outboundAgent([], 1000),
+    agent: (await import('../../src/platform/outbound/agent.js')).outboundAgent([], 1000),
     deny: [],
     timeoutMs: 1000,
     installation: {},

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
+import { now } from '../../src/platform/common/clock.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { ADMIN, LocalServer, type Service, startService } from '../support/server.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it, jest } from '@jest/globals';
-import type { Db } from '../../src/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { freePort } from '../support/bind.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { startProcess, startService } from '../support/server.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
+import { now } from '../../src/platform/common/clock.js';
 import { addUser } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { linkToken, MAIL_ENV, MAIL_PASSWORD, type MailRow, type MailWorld, startMailWorld } from '../support/mail.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
+import { now } from '../../src/platform/common/clock.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Client, ServerProcess, type Service, startProcess, startService } from '../support/server.js';

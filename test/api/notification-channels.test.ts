@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { checkExport, parseCheckpoints } from '../../src/audit/export-check.js';
-import type { Db } from '../../src/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { openDatabase } from '../support/database.js';
 import { LocalServer, ServerProcess, type Service, startService } from '../support/server.js';
 import { startSmtp } from '../support/smtp.js';

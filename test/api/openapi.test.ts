@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { STREAM_EVENTS } from '../../src/site/stream.dto.js';
+import { STREAM_EVENTS } from '../../src/overview/stream.dto.js';
 import { type Description, type Document, type Operation, type Part, readDescription } from '../support/openapi.js';
 import { type Answer, startService } from '../support/server.js';
 import { codeOf, enrol } from '../support/totp.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { isDatabaseDown } from '../../src/database/db.js';
+import { isDatabaseDown } from '../../src/platform/database/db.js';
 import { freePort } from '../support/bind.js';
 import { openDatabase } from '../support/database.js';
 import { databases, freshDatabase } from '../support/databases.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, it } from '@jest/globals';
 import type { LoginResult } from '../../src/auth/sessions/sessions.dto.js';
-import { now } from '../../src/common/clock.js';
+import { now } from '../../src/platform/common/clock.js';
 import { listen } from '../support/bind.js';
 import { type Browser, type Kept, noChromium, startChromium } from '../support/chromium.js';
 import { databases } from '../support/databases.js';

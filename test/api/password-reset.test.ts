@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
+import { now } from '../../src/platform/common/clock.js';
 import { databases } from '../support/databases.js';
 import { linkToken, type MailWorld, startMailWorld } from '../support/mail.js';
 import { ADMIN } from '../support/server.js';

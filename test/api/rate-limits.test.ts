@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { Buckets, sizeOf } from '../../src/auth/guard/buckets.js';
-import { RedisLink } from '../../src/redis/redis-link.js';
+import { RedisLink } from '../../src/platform/redis/redis-link.js';
 import { noRedis, REDIS_URL } from '../support/redis.js';
 import { ADMIN, type Answer, type Client, LocalServer } from '../support/server.js';
 import { describeUnless } from '../support/suites.js';

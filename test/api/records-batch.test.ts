@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { Events } from '../../src/events/events.js';
+import { Events } from '../../src/platform/events/events.js';
 import { databases } from '../support/databases.js';
 import { noPowerdns } from '../support/powerdns.js';
 import { applicationOf, type Client } from '../support/server.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import type { RecordView } from '../../src/changes/record.dto.js';
+import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import type { Failure } from '../support/answers.js';
 import { bindMissing, type NameServer, startBind } from '../support/bind.js';
 import { noPowerdns } from '../support/powerdns.js';

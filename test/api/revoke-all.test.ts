@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
+import { now } from '../../src/platform/common/clock.js';
 import { databases } from '../support/databases.js';
 import { BASE_URL, enrolled, type Passkeys, refusedLogin, startPasskeys } from '../support/passkeys.js';
 import { ADMIN, type Client } from '../support/server.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import type { Db } from '../../src/database/db.js';
-import { FailoverRulesRepository } from '../../src/failover/failover-rules.repository.js';
-import type { FollowedRule } from '../../src/failover/rule.js';
-import { RuleRights } from '../../src/failover/rule-rights.service.js';
-import { Jobs } from '../../src/jobs/jobs.js';
+import { FailoverRulesRepository } from '../../src/monitoring/failover/failover-rules.repository.js';
+import type { FollowedRule } from '../../src/monitoring/failover/rule.js';
+import { RuleRights } from '../../src/monitoring/failover/rule-rights.service.js';
+import type { Db } from '../../src/platform/database/db.js';
+import { Jobs } from '../../src/platform/jobs/jobs.js';
 import { type Cloudflare, startCloudflare } from '../support/cloudflare.js';
 import { addUser, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
-import { secretBox } from '../../src/config/secret-box.js';
+import { now } from '../../src/platform/common/clock.js';
+import { secretBox } from '../../src/platform/config/secret-box.js';
 import { openDatabase } from '../support/database.js';
 import { databases, migratedDatabase } from '../support/databases.js';
 import { ADMIN, LocalServer, ServerProcess } from '../support/server.js';

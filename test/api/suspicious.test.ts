@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
+import { now } from '../../src/platform/common/clock.js';
 import type { Query } from '../support/answers.js';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
 import { databases, type Kind } from '../support/databases.js';

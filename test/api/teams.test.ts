@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import type { Db } from '../../src/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import type { TeamView } from '../../src/teams/team.dto.js';
 import { atOnce } from '../support/at-once.js';
 import { addUser, openDatabase } from '../support/database.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import type { RecordView } from '../../src/changes/record.dto.js';
-import { now } from '../../src/common/clock.js';
-import { sha256 } from '../../src/common/hash.js';
-import type { TokenRule } from '../../src/common/token-rules.js';
-import type { Db } from '../../src/database/db.js';
+import type { RecordView } from '../../src/changes/edits/record.dto.js';
+import { now } from '../../src/platform/common/clock.js';
+import { sha256 } from '../../src/platform/common/hash.js';
+import type { Db } from '../../src/platform/database/db.js';
+import type { TokenRule } from '../../src/tokens/rules/token-rules.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Answer, type Client, startService } from '../support/server.js';

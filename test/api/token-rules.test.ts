@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
-import type { Db } from '../../src/database/db.js';
+import { now } from '../../src/platform/common/clock.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Answer, type Client, startService } from '../support/server.js';

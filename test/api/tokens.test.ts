@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
-import type { Db } from '../../src/database/db.js';
+import { now } from '../../src/platform/common/clock.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { addTeam, addUser, grant, openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { type Client, startService } from '../support/server.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, afterEach, beforeAll, describe, it } from '@jest/globals';
 import { ChangeSets } from '../../src/changes/change-sets.js';
-import { InDoubtChanges } from '../../src/changes/in-doubt-changes.js';
-import type { Db } from '../../src/database/db.js';
-import { PROCESS } from '../../src/database/leases.js';
+import { InDoubtChanges } from '../../src/changes/in-doubt/in-doubt-changes.js';
+import type { Db } from '../../src/platform/database/db.js';
+import { PROCESS } from '../../src/platform/database/leases.js';
 import { type Cloudflare, type Kept, startCloudflare } from '../support/cloudflare.js';
 import { openDatabase } from '../support/database.js';
 import { applicationOf, type Client, type Service, startService } from '../support/server.js';

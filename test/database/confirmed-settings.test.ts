@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from '@jest/globals';
-import { parseDatabaseUrl } from '../../src/config/config.js';
-import { AppDataSource } from '../../src/database/app-data-source.js';
-import { Db } from '../../src/database/db.js';
-import { ConfirmedSettings1763940000000 } from '../../src/database/migrations/1763940000000-confirmed-settings.js';
 import { ENTITIES } from '../../src/entities.js';
+import { parseDatabaseUrl } from '../../src/platform/config/config.js';
+import { AppDataSource } from '../../src/platform/database/app-data-source.js';
+import { Db } from '../../src/platform/database/db.js';
+import { ConfirmedSettings1763940000000 } from '../../src/platform/schema/migrations/1763940000000-confirmed-settings.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
 

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { now } from '../../src/common/clock.js';
-import { parseDatabaseUrl } from '../../src/config/config.js';
-import { AppDataSource } from '../../src/database/app-data-source.js';
-import { Db } from '../../src/database/db.js';
-import { Expiry1764060000000 } from '../../src/database/migrations/1764060000000-expiry.js';
 import { ENTITIES } from '../../src/entities.js';
+import { now } from '../../src/platform/common/clock.js';
+import { parseDatabaseUrl } from '../../src/platform/config/config.js';
+import { AppDataSource } from '../../src/platform/database/app-data-source.js';
+import { Db } from '../../src/platform/database/db.js';
+import { Expiry1764060000000 } from '../../src/platform/schema/migrations/1764060000000-expiry.js';
 import { databases, freshDatabase } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
 

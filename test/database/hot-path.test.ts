@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import type { Db } from '../../src/database/db.js';
-import { LeaseLost, Leases } from '../../src/database/leases.js';
+import type { Db } from '../../src/platform/database/db.js';
+import { LeaseLost, Leases } from '../../src/platform/database/leases.js';
 import { databases } from '../support/databases.js';
 import { emptyDatabase } from '../support/leases.js';
 import { tellStatements } from '../support/statements.js';

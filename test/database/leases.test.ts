@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, it, jest } from '@jest/globals';
-import { hasJumped, keepTime, now } from '../../src/common/clock.js';
-import type { Db } from '../../src/database/db.js';
-import { type Held, LeaseLost, Leases, PROCESS } from '../../src/database/leases.js';
+import { hasJumped, keepTime, now } from '../../src/platform/common/clock.js';
+import type { Db } from '../../src/platform/database/db.js';
+import { type Held, LeaseLost, Leases, PROCESS } from '../../src/platform/database/leases.js';
 import { databases } from '../support/databases.js';
 import { ELSEWHERE, emptyDatabase, gate, plant } from '../support/leases.js';
 import { tellStatements } from '../support/statements.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { parseDatabaseUrl } from '../../src/config/config.js';
-import { AppDataSource } from '../../src/database/app-data-source.js';
-import { Db, marks } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/entities.js';
+import { parseDatabaseUrl } from '../../src/platform/config/config.js';
+import { AppDataSource } from '../../src/platform/database/app-data-source.js';
+import { Db, marks } from '../../src/platform/database/db.js';
 import { databases, freshDatabase, type Kind } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
 

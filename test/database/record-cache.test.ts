@@ -4,9 +4,9 @@ import { DnsRecordsRepository } from '../../src/cache/dns-records.repository.js'
 import type { RowValues } from '../../src/cache/reconcile.js';
 import { RecordCache } from '../../src/cache/record-cache.js';
 import { RecordCountsRepository } from '../../src/cache/record-counts.repository.js';
-import { now } from '../../src/common/clock.js';
-import type { Db } from '../../src/database/db.js';
 import { domainState } from '../../src/domains/domain-state.js';
+import { now } from '../../src/platform/common/clock.js';
+import type { Db } from '../../src/platform/database/db.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { rowValues } from '../support/rows.js';

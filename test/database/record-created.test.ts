@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
-import { RecordCreated1763910000000 } from '../../src/database/migrations/1763910000000-record-created.js';
+import { RecordCreated1763910000000 } from '../../src/platform/schema/migrations/1763910000000-record-created.js';
 import { openDatabase } from '../support/database.js';
 import { databases } from '../support/databases.js';
 import { startService } from '../support/server.js';

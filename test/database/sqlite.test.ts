@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { type AppDataSource, toOptions } from '../../src/database/app-data-source.js';
-import { Db, isDatabaseDown, isDuplicate } from '../../src/database/db.js';
-import { failureWords } from '../../src/database/failure-words.js';
-import { gate, sqliteDriver } from '../../src/database/sqlite.js';
-import { backport, nodeSqlite, type Sqlite, sqlite } from '../../src/database/sqlite-module.js';
 import { ENTITIES } from '../../src/entities.js';
+import { type AppDataSource, toOptions } from '../../src/platform/database/app-data-source.js';
+import { Db, isDatabaseDown, isDuplicate } from '../../src/platform/database/db.js';
+import { failureWords } from '../../src/platform/database/failure-words.js';
+import { gate, sqliteDriver } from '../../src/platform/database/sqlite.js';
+import { backport, nodeSqlite, type Sqlite, sqlite } from '../../src/platform/database/sqlite-module.js';
 
-const MODULE = pathToFileURL(join(import.meta.dirname, '../../dist/src/database/sqlite-module.js')).href;
+const MODULE = pathToFileURL(join(import.meta.dirname, '../../dist/src/platform/database/sqlite-module.js')).href;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const hasOwn = major > 22 || (major === 22 && minor >= 13);
 

@@ -1,4 +1,4 @@
-import type { RecordView } from '../../src/changes/record.dto.js';
+import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import type { Dice } from './dice.js';
 
 /** A change of a list as a client sends it. */

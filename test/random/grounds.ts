@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { fromRdata, type RemoteRecord, shownValue } from '../../src/dns/record.js';
-import { outboundAgent } from '../../src/outbound/agent.js';
+import { outboundAgent } from '../../src/platform/outbound/agent.js';
 import { cloudflare } from '../../src/providers/cloudflare/declaration.js';
 import { connectProvider } from '../../src/providers/connect.js';
 import { powerdns } from '../../src/providers/powerdns/declaration.js';

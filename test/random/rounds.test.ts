@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import type { RecordView } from '../../src/changes/record.dto.js';
+import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import { databases, type Kind } from '../support/databases.js';
 import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';

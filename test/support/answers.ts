@@ -1,4 +1,5 @@
 import type { AccountView, SyncResult } from '../../src/accounts/account.dto.js';
+import type { Revoked, UserUpdated } from '../../src/administration/users/users.dto.js';
 import type { AuditList, AuditVerdict, AuditView } from '../../src/audit/audit.dto.js';
 import type { TokenResult } from '../../src/auth/login/login.dto.js';
 import type { AuthorizationUrl, BoundIdentity, OauthStatus } from '../../src/auth/oauth/oauth.dto.js';
@@ -7,18 +8,19 @@ import type { PasskeyCreated, PasskeyStart, PasskeyView } from '../../src/auth/p
 import type { ProfileView } from '../../src/auth/profile/profile.dto.js';
 import type { RecoveryCodes, TotpSetup } from '../../src/auth/second-factor/second-factor.dto.js';
 import type { EndedSessions, LoginResult, SessionView } from '../../src/auth/sessions/sessions.dto.js';
-import type { RecordView } from '../../src/changes/record.dto.js';
-import type { FieldError } from '../../src/common/errors.js';
-import type { ZoneHealthView } from '../../src/delegation/health.dto.js';
+import type { RecordView } from '../../src/changes/edits/record.dto.js';
 import type { DomainDetail, DomainView, LineView } from '../../src/domains/domain.dto.js';
 import type { DomainPermissionView, PermissionView } from '../../src/domains/permission.dto.js';
-import type { CertificateView, RegistrationView } from '../../src/expiry/expiry.dto.js';
-import type { FailoverView, SwitchResult } from '../../src/failover/failover.dto.js';
 import type { Health } from '../../src/http/health.dto.js';
 import type { Done, InitStatus, TestResult } from '../../src/init/init.dto.js';
+import type { ZoneHealthView } from '../../src/monitoring/delegation/health.dto.js';
+import type { CertificateView, RegistrationView } from '../../src/monitoring/expiry/expiry.dto.js';
+import type { FailoverView, SwitchResult } from '../../src/monitoring/failover/failover.dto.js';
+import type { PropagationView } from '../../src/monitoring/propagation/propagation.dto.js';
 import type { ChannelTestResult, DeliveryList, DeliveryView } from '../../src/notifications/deliveries.dto.js';
 import type { SmtpTestResult } from '../../src/notifications/smtp-test.dto.js';
-import type { PropagationView } from '../../src/propagation/propagation.dto.js';
+import type { BootstrapView, SiteView } from '../../src/overview/site.dto.js';
+import type { FieldError } from '../../src/platform/common/errors.js';
 import type { ProviderView } from '../../src/providers/provider.dto.js';
 import type { BatchResult } from '../../src/records/batch/batch.dto.js';
 import type { ChangeSetDetail, ChangeSetList } from '../../src/records/history/change.dto.js';
@@ -28,7 +30,6 @@ import type { AuditRules } from '../../src/settings/audit-rules.dto.js';
 import type { NotificationsView } from '../../src/settings/channels.dto.js';
 import type { OauthView } from '../../src/settings/oauth-settings.dto.js';
 import type { Confirmed, GeneralView, SecurityView, SmtpView } from '../../src/settings/settings.dto.js';
-import type { BootstrapView, SiteView } from '../../src/site/site.dto.js';
 import type { BackupFile, BackupMade } from '../../src/system/backups.dto.js';
 import type { JobList, JobView } from '../../src/system/jobs.dto.js';
 import type {
@@ -48,7 +49,6 @@ import type {
   TokenView,
 } from '../../src/tokens/token.dto.js';
 import type { TunnelCreated, TunnelToken, TunnelView } from '../../src/tunnels/tunnel.dto.js';
-import type { Revoked, UserUpdated } from '../../src/users/administration/users.dto.js';
 import type { UserView } from '../../src/users/user.dto.js';
 
 /** What the data of a success is, by route: the classes that the handlers answer with. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../../src/database/db.js';
+import type { Db } from '../../src/platform/database/db.js';
 import type { Kind } from './databases.js';
 import type { Answer } from './server.js';
 

@@ -1,8 +1,8 @@
-import { now } from '../../src/common/clock.js';
-import { parseDatabaseUrl } from '../../src/config/config.js';
-import { AppDataSource } from '../../src/database/app-data-source.js';
-import { Db } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/entities.js';
+import { now } from '../../src/platform/common/clock.js';
+import { parseDatabaseUrl } from '../../src/platform/config/config.js';
+import { AppDataSource } from '../../src/platform/database/app-data-source.js';
+import { Db } from '../../src/platform/database/db.js';
 import { hashingFor, hashPassword } from '../../src/users/passwords.js';
 import { applicationOf } from './server.js';
 

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { expect } from '@jest/globals';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
-import { parseDatabaseUrl } from '../../src/config/config.js';
-import { AppDataSource } from '../../src/database/app-data-source.js';
+import { parseDatabaseUrl } from '../../src/platform/config/config.js';
+import { AppDataSource } from '../../src/platform/database/app-data-source.js';
 
 export type Kind = 'sqlite' | 'postgresql' | 'mysql';
 

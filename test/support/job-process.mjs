@@ -1,14 +1,14 @@
 // A process with one scheduled job of the given name: each run is a line on stdout, and lasts `ms`.
 // node job-process.mjs <database url> <redis url or ''> <name> <every ms> <ms>
-import { parseDatabaseUrl } from '../../dist/src/config/config.js';
-import { AppDataSource } from '../../dist/src/database/app-data-source.js';
-import { Db } from '../../dist/src/database/db.js';
-import { Events } from '../../dist/src/events/events.js';
-import { JobQueue } from '../../dist/src/jobs/job-queue.service.js';
-import { Jobs } from '../../dist/src/jobs/jobs.js';
-import { JobsRepository } from '../../dist/src/jobs/jobs.repository.js';
-import { JobRunner } from '../../dist/src/jobs/runner.service.js';
-import { RedisLink } from '../../dist/src/redis/redis-link.js';
+import { parseDatabaseUrl } from '../../dist/src/platform/config/config.js';
+import { AppDataSource } from '../../dist/src/platform/database/app-data-source.js';
+import { Db } from '../../dist/src/platform/database/db.js';
+import { Events } from '../../dist/src/platform/events/events.js';
+import { JobQueue } from '../../dist/src/platform/jobs/job-queue.service.js';
+import { Jobs } from '../../dist/src/platform/jobs/jobs.js';
+import { JobsRepository } from '../../dist/src/platform/jobs/jobs.repository.js';
+import { JobRunner } from '../../dist/src/platform/jobs/runner.service.js';
+import { RedisLink } from '../../dist/src/platform/redis/redis-link.js';
 
 const [url, redis, name, every, ms] = process.argv.slice(2);
 const source = new AppDataSource([]);

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { now } from '../../src/common/clock.js';
-import { sha256 } from '../../src/common/hash.js';
-import { parseDatabaseUrl } from '../../src/config/config.js';
-import { AppDataSource } from '../../src/database/app-data-source.js';
-import { Db } from '../../src/database/db.js';
 import { ENTITIES } from '../../src/entities.js';
+import { now } from '../../src/platform/common/clock.js';
+import { sha256 } from '../../src/platform/common/hash.js';
+import { parseDatabaseUrl } from '../../src/platform/config/config.js';
+import { AppDataSource } from '../../src/platform/database/app-data-source.js';
+import { Db } from '../../src/platform/database/db.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 
 /** A migrated database of a kind, without a service. */

@@ -1,6 +1,6 @@
-import { now } from '../../src/common/clock.js';
-import type { Db } from '../../src/database/db.js';
-import { Events } from '../../src/events/events.js';
+import { now } from '../../src/platform/common/clock.js';
+import type { Db } from '../../src/platform/database/db.js';
+import { Events } from '../../src/platform/events/events.js';
 import { freePort } from './bind.js';
 import { addUser, openDatabase } from './database.js';
 import type { Kind } from './databases.js';

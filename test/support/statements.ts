@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import mysql from 'mysql2';
 import pg from 'pg';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import type { SqlValue } from '../../src/database/db.js';
+import type { SqlValue } from '../../src/platform/database/db.js';
 
 interface Statement {
   sql: string;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { sqlite } from '../../src/database/sqlite-module.js';
+import { sqlite } from '../../src/platform/database/sqlite-module.js';
 
 /** Where a service keeps its data. */
 interface Store {

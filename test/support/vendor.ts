@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
-import { outboundAgent } from '../../src/outbound/agent.js';
+import { outboundAgent } from '../../src/platform/outbound/agent.js';
 import { type Connected, connectProvider } from '../../src/providers/connect.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from '../../src/providers/provider.js';
 

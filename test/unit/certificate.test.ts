@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, it, jest } from '@jest/globals';
-import { certificateOf } from '../../src/expiry/certificate.js';
+import { certificateOf } from '../../src/monitoring/expiry/certificate.js';
 import { listen } from '../support/bind.js';
 
 describe('the certificate of a host that shows none', () => {

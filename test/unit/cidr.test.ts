@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { inCidrs, networkOf, parseCidr } from '../../src/common/cidr.js';
+import { inCidrs, networkOf, parseCidr } from '../../src/platform/common/cidr.js';
 
 const within = (address: string, ...nets: string[]) => inCidrs(address, nets.map(parseCidr));
 

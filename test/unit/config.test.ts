@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, it } from '@jest/globals';
-import { readChoice, writeChoice } from '../../src/config/choice-file.js';
-import { ConfigError, parseConfig, parseDatabaseUrl, readEnvironment } from '../../src/config/config.js';
+import { readChoice, writeChoice } from '../../src/platform/config/choice-file.js';
+import { ConfigError, parseConfig, parseDatabaseUrl, readEnvironment } from '../../src/platform/config/config.js';
 import { atEndOfTest } from '../support/suites.js';
 
 const KEY = 'k'.repeat(32);

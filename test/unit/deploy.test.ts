@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, it } from '@jest/globals';
 import { load } from 'js-yaml';
-import { inCidrs } from '../../src/common/cidr.js';
-import { parseConfig } from '../../src/config/config.js';
-import { measureProcess, registry } from '../../src/metrics/metrics.js';
+import { inCidrs } from '../../src/platform/common/cidr.js';
+import { parseConfig } from '../../src/platform/config/config.js';
+import { measureProcess, registry } from '../../src/platform/metrics/metrics.js';
 import { render, yamlOf } from '../support/chart.js';
 
 const ROOT = process.cwd();

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import packet, { type DecodedPacket } from 'dns-packet';
-import { parseConfig } from '../../src/config/config.js';
 import { ANSWER, RCODE, TYPE, textOf } from '../../src/dns/wire.js';
-import { DnsClient, NoAnswer } from '../../src/dns-client/dns-client.service.js';
-import { type Bound, Effort, ROUND, SURVEY } from '../../src/dns-client/effort.js';
-import { upstreamOf, upstreamText } from '../../src/dns-client/upstream.js';
+import { parseConfig } from '../../src/platform/config/config.js';
+import { DnsClient, NoAnswer } from '../../src/platform/dns-client/dns-client.service.js';
+import { type Bound, Effort, ROUND, SURVEY } from '../../src/platform/dns-client/effort.js';
+import { upstreamOf, upstreamText } from '../../src/platform/dns-client/upstream.js';
 
 const QUESTION = { name: 'www.Example.test', type: TYPE.A };
 const A = { type: 'A', name: 'www.example.test', ttl: 60, data: '192.0.2.1' } as const;

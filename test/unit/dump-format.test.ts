@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, it } from '@jest/globals';
-import { DumpError, verifyDump } from '../../src/database/dump/format.js';
+import { DumpError, verifyDump } from '../../src/platform/dump/format.js';
 
 const HEADER = {
   ...{ format: 'zoneward-dump', format_version: 1, version: '0.1.0', created_at: '2026-01-01T00:00:00.000Z' },

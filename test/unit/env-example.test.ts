@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { test } from '@jest/globals';
-import { parseConfig } from '../../src/config/config.js';
+import { parseConfig } from '../../src/platform/config/config.js';
 
 const root = join(import.meta.dirname, '../..');
 const example = readFileSync(join(root, '.env.example'), 'utf8');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { configureLogger } from '../../src/common/logger.js';
-import { Events } from '../../src/events/events.js';
+import { configureLogger } from '../../src/platform/common/logger.js';
+import { Events } from '../../src/platform/events/events.js';
 
 describe('events', () => {
   configureLogger('fatal');

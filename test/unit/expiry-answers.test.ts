@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { RegistrySilence } from '../../src/expiry/answers.js';
-import { readRdap } from '../../src/expiry/rdap-answer.js';
-import { BUILT_IN } from '../../src/expiry/rdap-bases.js';
-import { registrableOf } from '../../src/expiry/registrable.js';
-import { readWhois, referredServer } from '../../src/expiry/whois-answer.js';
-import { COMMON, FORMATS, TELL_NOTHING } from '../../src/expiry/whois-formats.js';
+import { RegistrySilence } from '../../src/monitoring/expiry/answers.js';
+import { readRdap } from '../../src/monitoring/expiry/rdap-answer.js';
+import { BUILT_IN } from '../../src/monitoring/expiry/rdap-bases.js';
+import { registrableOf } from '../../src/monitoring/expiry/registrable.js';
+import { readWhois, referredServer } from '../../src/monitoring/expiry/whois-answer.js';
+import { COMMON, FORMATS, TELL_NOTHING } from '../../src/monitoring/expiry/whois-formats.js';
 
 /** What comes of an answer: the date, null for "tells none", or why there is none. */
 function outcome(read: () => string | null): string | null {

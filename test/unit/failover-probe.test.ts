@@ -3,8 +3,8 @@ import { createServer as createHttp } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { it } from '@jest/globals';
-import { parseCidr } from '../../src/common/cidr.js';
-import { connected, probe } from '../../src/failover/probe.js';
+import { connected, probe } from '../../src/monitoring/failover/probe.js';
+import { parseCidr } from '../../src/platform/common/cidr.js';
 import { listen } from '../support/bind.js';
 
 it('a process that was too busy to see an answer in time does not count the target as down', async () => {

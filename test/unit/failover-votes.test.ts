@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { it } from '@jest/globals';
 import { Agent } from 'undici';
-import { parseCidr } from '../../src/common/cidr.js';
-import type { Config } from '../../src/config/config.js';
-import { Peer } from '../../src/failover/peer.js';
-import { Votes } from '../../src/failover/votes.service.js';
+import { Peer } from '../../src/monitoring/failover/peer.js';
+import { Votes } from '../../src/monitoring/failover/votes.service.js';
+import { parseCidr } from '../../src/platform/common/cidr.js';
+import type { Config } from '../../src/platform/config/config.js';
 import { startStandIn } from '../support/vendor.js';
 import { until } from '../support/world.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { allPools, FairPool } from '../../src/common/fair-pool.js';
-import { type Bounds, POOLS } from '../../src/common/pools.js';
+import { allPools, FairPool } from '../../src/platform/common/fair-pool.js';
+import { type Bounds, POOLS } from '../../src/platform/common/pools.js';
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 

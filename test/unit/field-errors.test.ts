@@ -13,9 +13,9 @@ import {
   Min,
   MinLength,
 } from 'class-validator';
-import { allOf, errors, type FieldError, fieldError, fieldErrorsOf } from '../../src/common/errors.js';
-import { assertUnchanged, same, TakesBack } from '../../src/common/read-only.js';
-import { alsoJudge, validationPipe } from '../../src/common/validation.js';
+import { allOf, errors, type FieldError, fieldError, fieldErrorsOf } from '../../src/platform/common/errors.js';
+import { assertUnchanged, same, TakesBack } from '../../src/platform/common/read-only.js';
+import { alsoJudge, validationPipe } from '../../src/platform/common/validation.js';
 
 class Body {
   @IsString()

@@ -75,7 +75,7 @@ describe('the house', () => {
   it('looks names up in one place, and connects by its outbound room only: the lint says so', () => {
     const folder = mkdtempSync(join(tmpdir(), 'zoneward-lint-'));
     const files: Record<string, string[]> = {
-      'src/failover/x.ts': [
+      'src/monitoring/failover/x.ts': [
         "import { lookup } from 'node:dns';",
         "import * as net from 'node:net';",
         "import { request } from 'node:http';",
@@ -84,8 +84,11 @@ describe('the house', () => {
         "const page = await fetch('http://x.example');",
         'export const all = [lookup, net, request, Agent, dns, page];',
       ],
-      'src/outbound/x.ts': ["import { lookup } from 'node:dns';", 'export const all = [lookup];'],
-      'src/outbound/lookup.ts': ["import { Resolver } from 'node:dns/promises';", 'export const all = [Resolver];'],
+      'src/platform/outbound/x.ts': ["import { lookup } from 'node:dns';", 'export const all = [lookup];'],
+      'src/platform/outbound/lookup.ts': [
+        "import { Resolver } from 'node:dns/promises';",
+        'export const all = [Resolver];',
+      ],
     };
     try {
       copyFileSync(join(ROOT, 'biome.json'), join(folder, 'biome.json'));
@@ -102,8 +105,8 @@ describe('the house', () => {
         .filter(({ category }) => category.startsWith('lint/style/noRestricted'))
         .map(({ location: { path, start } }) => `${path}:${start.line}`);
       assert.deepEqual(found.sort(), [
-        ...[1, 2, 3, 4, 5, 6].map((n) => `src/failover/x.ts:${n}`),
-        'src/outbound/x.ts:1',
+        ...[1, 2, 3, 4, 5, 6].map((n) => `src/monitoring/failover/x.ts:${n}`),
+        'src/platform/outbound/x.ts:1',
       ]);
     } finally {
       rmSync(folder, { recursive: true });

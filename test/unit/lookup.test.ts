@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from '@jest/globals';
-import { candidates, hostsNamed } from '../../src/outbound/lookup.js';
+import { candidates, hostsNamed } from '../../src/platform/outbound/lookup.js';
 
 it('a name is asked for as resolv.conf says', () => {
   const cluster = 'search ns.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.0.0.10\noptions ndots:5';

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from '@jest/globals';
-import { CODES } from '../../src/common/errors.js';
+import { CODES } from '../../src/platform/common/errors.js';
 
 const ROOT = process.cwd();
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -30,14 +30,14 @@ describe('docs/operations.md', () => {
     for (const [, file] of page.matchAll(/\b(deploy\/[\w./-]+\w|CHANGELOG\.md|package\.json)/g))
       assert.ok(file === 'deploy/.env' || existsSync(join(ROOT, file as string)), file);
     const told = {
-      'src/config/config.ts': ['Wrong configuration:'],
-      'src/database/database.service.ts': ['the database cannot be opened; trying again'],
-      'src/config/secret-box.ts': ['The key file ', ' is empty', 'A secret was encrypted with the key '],
-      'src/database/sealed-values.ts': ['The database holds secrets that are encrypted with '],
-      'src/database/schema-watch.ts': ['The schema of the database is newer than this program'],
-      'src/database/installation.ts': ['paused: '],
-      'src/database/app-data-source.ts': ['The schema of the database is newer than this program'],
-      'src/database/sqlite-module.ts': ['SQLite needs Node 22.13 or later, or '],
+      'src/platform/config/config.ts': ['Wrong configuration:'],
+      'src/platform/database/database.service.ts': ['the database cannot be opened; trying again'],
+      'src/platform/config/secret-box.ts': ['The key file ', ' is empty', 'A secret was encrypted with the key '],
+      'src/platform/database/sealed-values.ts': ['The database holds secrets that are encrypted with '],
+      'src/platform/database/schema-watch.ts': ['The schema of the database is newer than this program'],
+      'src/platform/database/installation.ts': ['paused: '],
+      'src/platform/database/app-data-source.ts': ['The schema of the database is newer than this program'],
+      'src/platform/database/sqlite-module.ts': ['SQLite needs Node 22.13 or later, or '],
       'src/http/error.filter.ts': ['internal error'],
       'src/audit/checkpoint-file.service.ts': ['audit checkpoint', 'the audit log is not what it was'],
     };
@@ -80,6 +80,6 @@ describe('docs/operations.md', () => {
 
   it('says how long an unused connection is kept, as it is', () => {
     const [, seconds] = /which is after (\d+) s\./.exec(page) ?? [];
-    assert.ok(read('src/common/express-adapter.ts').includes(`keepAliveTimeout = ${seconds}_000;`));
+    assert.ok(read('src/platform/http/express-adapter.ts').includes(`keepAliveTimeout = ${seconds}_000;`));
   });
 });

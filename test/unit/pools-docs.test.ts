@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from '@jest/globals';
-import { type Bounds, POOLS } from '../../src/common/pools.js';
+import { type Bounds, POOLS } from '../../src/platform/common/pools.js';
 
 const ROOT = process.cwd();
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');

@@ -8,7 +8,7 @@ import {
   newRecord,
   proxyRule,
   withoutAliases,
-} from '../../src/changes/record-rules.js';
+} from '../../src/changes/edits/record-rules.js';
 import { defineProvider, type ProviderDefinition } from '../../src/providers/provider.js';
 import { row as rowOf } from '../support/rows.js';
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hasScope, Role } from '../../src/common/access.js';
-import { now } from '../../src/common/clock.js';
-import type { Action, RecordState, TokenRule } from '../../src/common/token-rules.js';
+import { hasScope, Role } from '../../src/access/access.js';
 import { judgeRecord } from '../../src/domains/access-rights.js';
 import { DomainPolicy, type OpenDomain } from '../../src/domains/domain-policy.js';
 import type { ReadableDomainsRepository } from '../../src/domains/readable-domains.repository.js';
+import { now } from '../../src/platform/common/clock.js';
 import type { TokenRow } from '../../src/tokens/api-tokens.repository.js';
+import type { Action, RecordState, TokenRule } from '../../src/tokens/rules/token-rules.js';
 import { judgeToken, tokenPrincipal } from '../../src/tokens/token-access.js';
 
 const RUNS = 10_000;

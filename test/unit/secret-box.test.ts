@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, it } from '@jest/globals';
-import { loadKeys, secretBox } from '../../src/config/secret-box.js';
+import { loadKeys, secretBox } from '../../src/platform/config/secret-box.js';
 
 const OLD = 'o'.repeat(32);
 const NEW = 'n'.repeat(32);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, jest } from '@jest/globals';
-import { type Looked, SettleQueue, type ToSettle } from '../../src/changes/settle-queue.js';
-import { keepTime } from '../../src/common/clock.js';
+import { type Looked, SettleQueue, type ToSettle } from '../../src/changes/in-doubt/settle-queue.js';
+import { keepTime } from '../../src/platform/common/clock.js';
 
 const MINUTE = 60_000;
 const SICK = 1;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, jest } from '@jest/globals';
+import type { Caller } from '../../src/access/access.js';
 import type { AuditEntry, AuditService } from '../../src/audit/audit.service.js';
 import { StrangersLog } from '../../src/audit/strangers-log.service.js';
-import type { Caller } from '../../src/common/access.js';
 
 const MINUTE = 60_000;
 

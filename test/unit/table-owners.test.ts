@@ -126,7 +126,7 @@ function textOf(node: ts.Node): string | null {
   return node.head.text + node.templateSpans.map((span) => `?${span.literal.text}`).join('');
 }
 
-/** What the files outside of `database/` do with tables of other rooms: `<file> <table>`, and what cannot be told. */
+/** What the files outside of `platform/database/` do with tables of other rooms: `<file> <table>`, and what cannot be told. */
 function crossings(sources: Sources) {
   const { rooms, tables } = owners(sources);
   const writes = new Set<string>();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
-import { judgeByRules } from '../../src/common/compiled-rules.js';
-import { compileGlob, compilePattern, isHostGlob, MAX_PROGRAM } from '../../src/common/patterns.js';
-import type { Action, RecordState, TokenRule } from '../../src/common/token-rules.js';
+import { compileGlob, compilePattern, isHostGlob, MAX_PROGRAM } from '../../src/platform/common/patterns.js';
 import { assertRules } from '../../src/tokens/rule-checks.js';
+import { judgeByRules } from '../../src/tokens/rules/compiled-rules.js';
+import type { Action, RecordState, TokenRule } from '../../src/tokens/rules/token-rules.js';
 
 describe('host globs', () => {
   const TABLE: [glob: string, matches: string[], not: string[]][] = [

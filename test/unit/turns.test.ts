@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { difference } from '../../src/cache/reconcile.js';
-import { due, turn } from '../../src/common/turns.js';
 import { type Entry, type FileEntry, parseEntries } from '../../src/dns/zonefile-entries.js';
+import { due, turn } from '../../src/platform/common/turns.js';
 import { bytesOf, replaceSetsIn, setsIn } from '../../src/providers/zonefile/edit.js';
 import { parseMasterFile } from '../../src/providers/zonefile/masterfile.js';
 import { countLooks } from '../support/counting-clock.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { contains, orderBy } from '../../src/common/paging.dto.js';
-import { parseTime, positiveId } from '../../src/common/validation.js';
+import { contains, orderBy } from '../../src/platform/common/paging.dto.js';
+import { parseTime, positiveId } from '../../src/platform/common/validation.js';
 
 const TIMES: [string, string | null][] = [
   ['2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.678Z'],

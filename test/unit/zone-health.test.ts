@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { ZoneHealth } from '../../src/delegation/health.service.js';
-import type { KnownDelegations } from '../../src/delegation/known.service.js';
-import type { Looks } from '../../src/delegation/looks.service.js';
-import type { NameServers, Servers } from '../../src/delegation/name-servers.service.js';
-import { type Bound, Effort } from '../../src/dns-client/effort.js';
+import { ZoneHealth } from '../../src/monitoring/delegation/health.service.js';
+import type { KnownDelegations } from '../../src/monitoring/delegation/known.service.js';
+import type { Looks } from '../../src/monitoring/delegation/looks.service.js';
+import type { NameServers, Servers } from '../../src/monitoring/delegation/name-servers.service.js';
+import { type Bound, Effort } from '../../src/platform/dns-client/effort.js';
 
 const NOBODY: Servers = {
   delegation: { found: 'zone', certain: true, parent: null, names: [], servers: [], ds: null },

@@ -11,12 +11,12 @@ import {
   Role,
   type TokenLimits,
   type ZoneRequest,
-} from '../../common/access.js';
-import { errors } from '../../common/errors.js';
-import { positiveId } from '../../common/validation.js';
-import { DatabaseService } from '../../database/database.service.js';
-import { Installation } from '../../database/installation.js';
+} from '../../access/access.js';
 import { DomainPolicy } from '../../domains/domain-policy.js';
+import { errors } from '../../platform/common/errors.js';
+import { positiveId } from '../../platform/common/validation.js';
+import { DatabaseService } from '../../platform/database/database.service.js';
+import { Installation } from '../../platform/database/installation.js';
 import { UsersService } from '../../users/users.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import { bearer, isApiToken } from './strategies.js';

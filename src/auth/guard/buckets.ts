@@ -1,4 +1,4 @@
-import type { RedisLink } from '../../redis/redis-link.js';
+import type { RedisLink } from '../../platform/redis/redis-link.js';
 
 /** How fast a bucket empties, and what it holds. */
 interface Size {

@@ -7,11 +7,11 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerRequest, ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
-import { ACCESS, type AccessRule, AUDITED, type ZoneRequest } from '../../common/access.js';
-import { networkOf } from '../../common/cidr.js';
-import { errors } from '../../common/errors.js';
-import { sha256 } from '../../common/hash.js';
-import { RedisLink } from '../../redis/redis-link.js';
+import { ACCESS, type AccessRule, AUDITED, type ZoneRequest } from '../../access/access.js';
+import { networkOf } from '../../platform/common/cidr.js';
+import { errors } from '../../platform/common/errors.js';
+import { sha256 } from '../../platform/common/hash.js';
+import { RedisLink } from '../../platform/redis/redis-link.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { Buckets, secondsUntilFree, sizeOf } from './buckets.js';
 

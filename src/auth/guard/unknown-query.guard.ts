@@ -1,9 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import type { ZoneRequest } from '../../common/access.js';
-import { errors } from '../../common/errors.js';
-import { unknownField } from '../../common/validation.js';
+import type { ZoneRequest } from '../../access/access.js';
+import { errors } from '../../platform/common/errors.js';
+import { unknownField } from '../../platform/common/validation.js';
 
 const known = new WeakMap<object, boolean>();
 

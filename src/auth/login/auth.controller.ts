@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Fails, Me, Role } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me, Role } from '../../common/access.js';
-import { alsoJudge } from '../../common/validation.js';
+import { alsoJudge } from '../../platform/common/validation.js';
 import { UserView } from '../../users/user.dto.js';
 import { UsersService } from '../../users/users.service.js';
 import { SecondFactorInput } from '../oauth/oauth-login.dto.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { type Caller, signedIn } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { type Caller, signedIn } from '../../common/access.js';
-import { networkOf } from '../../common/cidr.js';
-import { errors } from '../../common/errors.js';
-import { log } from '../../common/logger.js';
-import { Db } from '../../database/db.js';
+import { networkOf } from '../../platform/common/cidr.js';
+import { errors } from '../../platform/common/errors.js';
+import { log } from '../../platform/common/logger.js';
+import { Db } from '../../platform/database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { assertRoom, hashPassword, isToBeRenewed, passwordMatches } from '../../users/passwords.js';
 import type { UserView } from '../../users/user.dto.js';

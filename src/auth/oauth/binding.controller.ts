@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, type PipeTransform, Post, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me } from '../../common/access.js';
-import { errors } from '../../common/errors.js';
+import { errors } from '../../platform/common/errors.js';
 import { BrowserFlows } from './browser-flows.service.js';
 import { IdentitiesService } from './identities.service.js';
 import { AuthorizationUrl, BoundIdentity, OauthBindStart, PROVIDER_KEY } from './oauth.dto.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { type Caller, signedIn } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { type Caller, signedIn } from '../../common/access.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { browserOf, markBrowser, unmarkBrowser } from './browser.js';

@@ -1,6 +1,6 @@
 import type { CookieOptions, Request, Response } from 'express';
-import { errors } from '../../common/errors.js';
-import { randomHex } from '../../common/hash.js';
+import { errors } from '../../platform/common/errors.js';
+import { randomHex } from '../../platform/common/hash.js';
 
 const LIFE_MS = 10 * 60_000;
 

@@ -1,4 +1,4 @@
-import { sha256 } from '../../common/hash.js';
+import { sha256 } from '../../platform/common/hash.js';
 import { isEmail } from '../../settings/checks.js';
 import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 

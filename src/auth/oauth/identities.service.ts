@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { type Caller, signedIn } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { type Caller, signedIn } from '../../common/access.js';
-import { now } from '../../common/clock.js';
-import { errors } from '../../common/errors.js';
-import { Db, isDuplicate } from '../../database/db.js';
+import { now } from '../../platform/common/clock.js';
+import { errors } from '../../platform/common/errors.js';
+import { Db, isDuplicate } from '../../platform/database/db.js';
 import { UsersService } from '../../users/users.service.js';
 import { SignInMethods } from '../sessions/sign-in-methods.js';
 import type { Person } from './claims.js';

@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { Id, Int, Str, Utc } from '../../database/columns.js';
+import { Id, Int, Str, Utc } from '../../platform/schema/columns.js';
 import { User } from '../../users/user.entity.js';
 
 /** A user's account at an OpenID or OAuth 2.0 provider. Matched by issuer and subject only, never by e-mail. */

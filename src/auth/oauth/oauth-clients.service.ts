@@ -16,10 +16,10 @@ import {
   None,
   ResponseBodyError,
 } from 'openid-client';
-import { sha256 } from '../../common/hash.js';
-import { log } from '../../common/logger.js';
-import { countRemembered } from '../../metrics/metrics.js';
-import { OutboundError } from '../../outbound/outbound-error.js';
+import { sha256 } from '../../platform/common/hash.js';
+import { log } from '../../platform/common/logger.js';
+import { countRemembered } from '../../platform/metrics/metrics.js';
+import { OutboundError } from '../../platform/outbound/outbound-error.js';
 import type { OauthProvider } from '../../settings/oauth-settings.dto.js';
 import { fieldOf, type Person, personOf, plainIssuer, subjectOf } from './claims.js';
 import { isPlainHttp, OauthHttp } from './oauth-http.js';

@@ -1,12 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { CustomFetch } from 'openid-client';
-import { type Cidr, inCidrs, parseCidr } from '../../common/cidr.js';
-import type { Config } from '../../config/config.js';
-import { CONFIG } from '../../config/config.module.js';
-import { outboundAgent, request } from '../../outbound/agent.js';
-import { readBody } from '../../outbound/body.js';
-import { assertUrlAllowed } from '../../outbound/guard.js';
-import { OutboundError } from '../../outbound/outbound-error.js';
+import { type Cidr, inCidrs, parseCidr } from '../../platform/common/cidr.js';
+import type { Config } from '../../platform/config/config.js';
+import { CONFIG } from '../../platform/config/config.module.js';
+import { outboundAgent, request } from '../../platform/outbound/agent.js';
+import { readBody } from '../../platform/outbound/body.js';
+import { assertUrlAllowed } from '../../platform/outbound/guard.js';
+import { OutboundError } from '../../platform/outbound/outbound-error.js';
 
 /** Far more than any discovery document, key set or userinfo answer needs. */
 const MAX_BODY_MIB = 1;

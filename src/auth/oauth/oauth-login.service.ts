@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
-import type { Caller } from '../../common/access.js';
-import { now } from '../../common/clock.js';
-import { errors } from '../../common/errors.js';
+import { now } from '../../platform/common/clock.js';
+import { errors } from '../../platform/common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { userPrincipal } from '../../users/user-principal.js';
 import { UsersRepository } from '../../users/users.repository.js';

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { BrowserFlows } from './browser-flows.service.js';
 import { AuthorizationUrl, OauthCallback, OauthStart, OauthStatus } from './oauth.dto.js';
 import { OauthService } from './oauth.service.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomNonce, randomPKCECodeVerifier } from 'openid-client';
-import { errors } from '../../common/errors.js';
-import { randomHex, sha256 } from '../../common/hash.js';
+import { errors } from '../../platform/common/errors.js';
+import { randomHex, sha256 } from '../../platform/common/hash.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { ChallengesService } from '../sessions/challenges.service.js';
 import { redirectUri } from './browser.js';

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../common/access.js';
-import { now } from '../../common/clock.js';
-import { log } from '../../common/logger.js';
+import type { Caller } from '../../access/access.js';
+import { now } from '../../platform/common/clock.js';
+import { log } from '../../platform/common/logger.js';
 import type { User } from '../../users/user.entity.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { ChallengesService } from '../sessions/challenges.service.js';

@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { Bool, Id, Int, Json, Str, Text, Utc } from '../../database/columns.js';
+import { Bool, Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
 import { User } from '../../users/user.entity.js';
 
 /** A WebAuthn credential. */

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me } from '../../common/access.js';
-import { IdPipe } from '../../common/validation.js';
+import { IdPipe } from '../../platform/common/validation.js';
 import { Proof } from '../second-factor/second-factor.dto.js';
 import { LoginResult } from '../sessions/sessions.dto.js';
 import { PasskeyLoginService } from './passkey-login.service.js';

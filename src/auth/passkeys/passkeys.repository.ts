@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager, FindOptionsWhere } from 'typeorm';
-import { Db } from '../../database/db.js';
+import { Db } from '../../platform/database/db.js';
 import { Passkey } from './passkey.entity.js';
 
 /** The statements of the table `passkeys`. */

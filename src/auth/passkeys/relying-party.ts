@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
-import { errors } from '../../common/errors.js';
+import { errors } from '../../platform/common/errors.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { isCredentialId } from './credential-json.js';
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { LimitsModule } from '../../limits/limits.module.js';
+import { LimitsModule } from '../../platform/limits/limits.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { Attempts } from './attempts.service.js';

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { type Caller, signedIn } from '../../access/access.js';
 import { type Actor, AuditService } from '../../audit/audit.service.js';
-import { type Caller, signedIn } from '../../common/access.js';
-import { errors } from '../../common/errors.js';
-import { log } from '../../common/logger.js';
-import { Db } from '../../database/db.js';
-import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
 import { Mailer } from '../../notifications/mailer.service.js';
+import { errors } from '../../platform/common/errors.js';
+import { log } from '../../platform/common/logger.js';
+import { Db } from '../../platform/database/db.js';
+import { type LimitRule, LimitsService } from '../../platform/limits/limits.service.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import { hashingFor, hashPassword, passwordMatches } from '../../users/passwords.js';
 import type { User } from '../../users/user.entity.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Put } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { EmailCodeInput, ProfileInput, ProfileView } from './profile.dto.js';
 import { ProfileService } from './profile.service.js';
 

@@ -1,6 +1,6 @@
 import { IsIn, IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
-import { TakesBack } from '../../common/read-only.js';
-import { Check, IsOmittable } from '../../common/validation.js';
+import { TakesBack } from '../../platform/common/read-only.js';
+import { Check, IsOmittable } from '../../platform/common/validation.js';
 import { isEmail, isTimezone, ONE_LINE } from '../../settings/checks.js';
 import { LANGUAGES, type Language } from '../../settings/settings.dto.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../common/access.js';
-import { errors } from '../../common/errors.js';
-import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
+import type { Caller } from '../../access/access.js';
+import { errors } from '../../platform/common/errors.js';
+import { type LimitRule, LimitsService } from '../../platform/limits/limits.service.js';
 import type { User } from '../../users/user.entity.js';
 import { type Attempt, Attempts } from '../password/attempts.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, signedIn } from '../../common/access.js';
-import { errors } from '../../common/errors.js';
+import { type Caller, signedIn } from '../../access/access.js';
+import { errors } from '../../platform/common/errors.js';
 import { UsersRepository } from '../../users/users.repository.js';
 import { PasswordService } from '../password/password.service.js';
 import { SessionsService, showedSecondFactor } from '../sessions/sessions.service.js';

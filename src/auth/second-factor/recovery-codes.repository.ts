@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../../database/db.js';
+import { Db } from '../../platform/database/db.js';
 
 /** The statements of the table `recovery_codes`. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Fails, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me } from '../../common/access.js';
 import { FreshnessService } from './freshness.service.js';
 import { CodeInput, DisableInput, Proof, RecoveryCodes, TotpSetup } from './second-factor.dto.js';
 import { SecondFactorService } from './second-factor.service.js';

@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { Id, Int, Str, Text, Utc } from '../../database/columns.js';
+import { Id, Int, Str, Text, Utc } from '../../platform/schema/columns.js';
 import { User } from '../../users/user.entity.js';
 
 const OF_USER = { onDelete: 'CASCADE', onUpdate: 'NO ACTION' } as const;

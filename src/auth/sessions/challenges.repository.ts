@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../../database/db.js';
-import { SEALED_HEAD } from '../../database/sealed-values.js';
+import { Db } from '../../platform/database/db.js';
+import { SEALED_HEAD } from '../../platform/database/sealed-values.js';
 import type { Challenge } from './challenge.entity.js';
 
 type Content = Pick<Challenge, 'content' | 'user_id'>;

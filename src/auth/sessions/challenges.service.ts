@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { now } from '../../common/clock.js';
-import { randomHex, sha256 } from '../../common/hash.js';
-import { SECRET_BOX } from '../../config/config.module.js';
-import type { SecretBox } from '../../config/secret-box.js';
-import { SealedValues } from '../../database/sealed-values.js';
+import { now } from '../../platform/common/clock.js';
+import { randomHex, sha256 } from '../../platform/common/hash.js';
+import { SECRET_BOX } from '../../platform/config/config.module.js';
+import type { SecretBox } from '../../platform/config/secret-box.js';
+import { SealedValues } from '../../platform/database/sealed-values.js';
 import { ChallengesRepository } from './challenges.repository.js';
 
 const CONTEXT = 'challenges.content';

@@ -1,8 +1,8 @@
 import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
-import { now } from '../../common/clock.js';
-import { Jobs } from '../../jobs/jobs.js';
-import { LimitsModule } from '../../limits/limits.module.js';
-import { LimitsService } from '../../limits/limits.service.js';
+import { now } from '../../platform/common/clock.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
+import { LimitsModule } from '../../platform/limits/limits.module.js';
+import { LimitsService } from '../../platform/limits/limits.service.js';
 import { ChallengesRepository } from './challenges.repository.js';
 import { SessionsModule } from './sessions.module.js';
 import { SessionsRepository } from './sessions.repository.js';

@@ -1,5 +1,5 @@
-import { inCidrs, parseCidr } from '../../common/cidr.js';
-import { errors } from '../../common/errors.js';
+import { inCidrs, parseCidr } from '../../platform/common/cidr.js';
+import { errors } from '../../platform/common/errors.js';
 import type { SecuritySettings } from '../../settings/settings.dto.js';
 
 /** @throws AppError 403001 for an address outside of the networks that may sign in */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { type Caller, signedIn } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { type Caller, signedIn } from '../../common/access.js';
-import { errors } from '../../common/errors.js';
-import { Db } from '../../database/db.js';
+import { errors } from '../../platform/common/errors.js';
+import { Db } from '../../platform/database/db.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { EndedSessions, SessionView } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/access.js';
 import { StrangersLog } from '../../audit/strangers-log.service.js';
-import type { Caller } from '../../common/access.js';
-import { networkOf } from '../../common/cidr.js';
-import { errors } from '../../common/errors.js';
-import { type LimitRule, LimitsService } from '../../limits/limits.service.js';
-import { logins } from '../../metrics/metrics.js';
+import { networkOf } from '../../platform/common/cidr.js';
+import { errors } from '../../platform/common/errors.js';
+import { type LimitRule, LimitsService } from '../../platform/limits/limits.service.js';
+import { logins } from '../../platform/metrics/metrics.js';
 import type { LoginLimit } from '../../settings/settings.dto.js';
 import { SettingsService } from '../../settings/settings.service.js';
 

@@ -1,8 +1,8 @@
 import { Controller, Delete, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Me } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Me } from '../../common/access.js';
-import { IdPipe } from '../../common/validation.js';
+import { IdPipe } from '../../platform/common/validation.js';
 import { OwnSessions } from './own-sessions.service.js';
 import { EndedSessions, SessionView } from './sessions.dto.js';
 

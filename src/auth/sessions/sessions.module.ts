@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
-import { LimitsModule } from '../../limits/limits.module.js';
+import { LimitsModule } from '../../platform/limits/limits.module.js';
 import { UsersModule } from '../../users/users.module.js';
 import { ChallengesRepository } from './challenges.repository.js';
 import { ChallengesService } from './challenges.service.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Db } from '../../database/db.js';
+import { Db } from '../../platform/database/db.js';
 import { Session } from './session.entity.js';
 
 /** What a request needs to know of its session, its user and the security settings. */

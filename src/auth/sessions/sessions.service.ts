@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type Caller, type Origin, signedIn } from '../../common/access.js';
-import { networkOf } from '../../common/cidr.js';
-import { now } from '../../common/clock.js';
-import { errors } from '../../common/errors.js';
-import { randomHex } from '../../common/hash.js';
+import { type Caller, type Origin, signedIn } from '../../access/access.js';
+import { networkOf } from '../../platform/common/cidr.js';
+import { now } from '../../platform/common/clock.js';
+import { errors } from '../../platform/common/errors.js';
+import { randomHex } from '../../platform/common/hash.js';
 import type { SecuritySettings } from '../../settings/settings.dto.js';
 import type { Session } from './session.entity.js';
 import { type SessionRow, SessionsRepository } from './sessions.repository.js';

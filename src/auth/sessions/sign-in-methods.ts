@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { errors } from '../../common/errors.js';
+import { errors } from '../../platform/common/errors.js';
 import { UsersRepository } from '../../users/users.repository.js';
 
 /** How users can sign in: with a password, passkeys, identities at providers. */

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import type { Caller } from '../../access/access.js';
 import { AuditService } from '../../audit/audit.service.js';
-import type { Caller } from '../../common/access.js';
-import { now } from '../../common/clock.js';
-import { errors } from '../../common/errors.js';
-import { Db } from '../../database/db.js';
-import { logins } from '../../metrics/metrics.js';
 import { Mailer } from '../../notifications/mailer.service.js';
+import { now } from '../../platform/common/clock.js';
+import { errors } from '../../platform/common/errors.js';
+import { Db } from '../../platform/database/db.js';
+import { logins } from '../../platform/metrics/metrics.js';
 import { SettingsService } from '../../settings/settings.service.js';
 import type { User } from '../../users/user.entity.js';
 import { userPrincipal } from '../../users/user-principal.js';

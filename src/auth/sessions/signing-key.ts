@@ -2,9 +2,9 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import type { EntityManager } from 'typeorm';
-import { now, timeMs } from '../../common/clock.js';
-import { SECRET_BOX } from '../../config/config.module.js';
-import type { SecretBox } from '../../config/secret-box.js';
+import { now, timeMs } from '../../platform/common/clock.js';
+import { SECRET_BOX } from '../../platform/config/config.module.js';
+import type { SecretBox } from '../../platform/config/secret-box.js';
 import { MAX_TOKEN_MINUTES } from '../../settings/settings.dto.js';
 import { SIGNING_CONTEXT, SigningSecrets } from '../../settings/signing-secrets.js';
 import type { Session } from './session.entity.js';

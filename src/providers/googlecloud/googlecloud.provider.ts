@@ -1,5 +1,5 @@
-import { timeMs } from '../../common/clock.js';
 import { fullName, toAscii } from '../../dns/names.js';
+import { timeMs } from '../../platform/common/clock.js';
 import { errorHooks, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { keyFile } from '../kit/http/key-file.js';
 import { oauth2 } from '../kit/http/oauth2.js';

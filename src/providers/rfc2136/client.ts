@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { timeMs } from '../../common/clock.js';
 import { sign, TsigError, type TsigKey, TsigVerifier } from '../../dns/tsig.js';
 import {
   CLASS,
@@ -18,8 +17,9 @@ import {
   TYPE,
   type WireRecord,
 } from '../../dns/wire.js';
-import { frame, framed, TooLate } from '../../dns-client/stream.js';
-import { tcpTo } from '../../outbound/sockets.js';
+import { timeMs } from '../../platform/common/clock.js';
+import { frame, framed, TooLate } from '../../platform/dns-client/stream.js';
+import { tcpTo } from '../../platform/outbound/sockets.js';
 import { assertHeld, currentContext, currentDeadline } from '../kit/http/deadline-context.js';
 import { asProviderError, NotBegun, ProviderError } from '../kit/http/errors.js';
 

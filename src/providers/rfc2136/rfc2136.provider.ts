@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { isIPv6 } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { InvalidRecord } from '../../common/errors.js';
 import { fullName, zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import { TSIG_ALGORITHMS, type TsigKey } from '../../dns/tsig.js';
 import { RCODE, type ReadRecord, TYPE, textOf } from '../../dns/wire.js';
 import { nameToWire, rdataToWire, typeName, typeNumber } from '../../dns/wire-rdata.js';
+import { InvalidRecord } from '../../platform/common/errors.js';
 import { fromRrsets, type RrsetVerbs } from '../kit/rrsets/from-rrsets.js';
 import { derivedId, type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';
 import {

@@ -1,5 +1,5 @@
-import { timeMs } from '../../common/clock.js';
 import type { DnsRecord, RemoteRecord } from '../../dns/record.js';
+import { timeMs } from '../../platform/common/clock.js';
 import { parameters } from '../kit/http/body.js';
 import { cutShort, errorHooks, needed } from '../kit/http/errors.js';
 import { allPages, counted } from '../kit/http/pages.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { timeMs } from '../../common/clock.js';
 import { fullName, toAscii } from '../../dns/names.js';
 import { txtPresentation } from '../../dns/text.js';
+import { timeMs } from '../../platform/common/clock.js';
 import { asProviderError, cutShort, errorHooks, orNull, ProviderError, type VendorError } from '../kit/http/errors.js';
 import { keyFile } from '../kit/http/key-file.js';
 import { allPages } from '../kit/http/pages.js';

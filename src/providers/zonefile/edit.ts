@@ -1,7 +1,7 @@
-import { due, turn } from '../../common/turns.js';
 import { fullName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
 import { DISABLED, type Entry, type EntryRecord, parseEntries } from '../../dns/zonefile-entries.js';
+import { due, turn } from '../../platform/common/turns.js';
 import { ProviderError } from '../kit/http/errors.js';
 import { derivedId, type RecordSet, type SetKey, type SetMember } from '../kit/rrsets/record-set.js';
 

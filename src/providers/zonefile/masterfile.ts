@@ -1,5 +1,5 @@
-import { due, turn } from '../../common/turns.js';
 import { type Entry, entriesOf } from '../../dns/zonefile-entries.js';
+import { due, turn } from '../../platform/common/turns.js';
 import { ProviderError } from '../kit/http/errors.js';
 
 export type { Entry } from '../../dns/zonefile-entries.js';

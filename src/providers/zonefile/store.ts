@@ -18,7 +18,7 @@ import {
 import { open } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { randomHex } from '../../common/hash.js';
+import { randomHex } from '../../platform/common/hash.js';
 import { assertHeld } from '../kit/http/deadline-context.js';
 import { ProviderError } from '../kit/http/errors.js';
 

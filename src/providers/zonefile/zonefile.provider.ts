@@ -1,8 +1,8 @@
-import { timeMs } from '../../common/clock.js';
-import { InvalidRecord } from '../../common/errors.js';
-import { due, turn } from '../../common/turns.js';
 import { zoneName } from '../../dns/names.js';
 import { DEFAULT_TTL, fromRdata } from '../../dns/record.js';
+import { timeMs } from '../../platform/common/clock.js';
+import { InvalidRecord } from '../../platform/common/errors.js';
+import { due, turn } from '../../platform/common/turns.js';
 import { atMost } from '../kit/http/deadline-context.js';
 import { fromRrsets, type RrsetVerbs } from '../kit/rrsets/from-rrsets.js';
 import { derivedId, type RecordSet, type SetKey } from '../kit/rrsets/record-set.js';

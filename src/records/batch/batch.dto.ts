@@ -12,10 +12,10 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { EDIT_OPS, type EditOp } from '../../changes/edit.js';
-import { RecordPatchFields } from '../../changes/record.dto.js';
-import { ToNumber } from '../../common/paging.dto.js';
-import { hasRoom } from '../../common/validation.js';
+import { EDIT_OPS, type EditOp } from '../../changes/edits/edit.js';
+import { RecordPatchFields } from '../../changes/edits/record.dto.js';
+import { ToNumber } from '../../platform/common/paging.dto.js';
+import { hasRoom } from '../../platform/common/validation.js';
 
 /** changes of one list */
 const MAX_CHANGES = 5000;

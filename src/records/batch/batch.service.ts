@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/access.js';
 import { doorOf } from '../../changes/change-sets.js';
-import { creation, type Edit, type Place, update, upsert } from '../../changes/edit.js';
+import { creation, type Edit, type Place, update, upsert } from '../../changes/edits/edit.js';
+import { Places } from '../../changes/edits/places.js';
+import { type RecordInput, RecordPatch } from '../../changes/edits/record.dto.js';
 import { ChangeEngine } from '../../changes/engine.service.js';
-import { Places } from '../../changes/places.js';
-import { type RecordInput, RecordPatch } from '../../changes/record.dto.js';
-import { readsRecords } from '../../changes/who.js';
-import type { Caller } from '../../common/access.js';
-import { AppError, errors, type FieldError, fieldError } from '../../common/errors.js';
-import { validList } from '../../common/validation.js';
+import { readsRecords } from '../../changes/in-doubt/who.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { AppError, errors, type FieldError, fieldError } from '../../platform/common/errors.js';
+import { validList } from '../../platform/common/validation.js';
 import { BatchChange, type BatchInput, type BatchResult } from './batch.dto.js';
 
 /** changes that are read before everybody else has a turn */

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { ChangedRecord, ChangeSet, Door } from '../../changes/change-set.entity.js';
-import { ChangeSetsRepository } from '../../changes/change-sets.repository.js';
-import { RecordChangesRepository, type StoredChange } from '../../changes/record-changes.repository.js';
-import { timeMs } from '../../common/clock.js';
-import { errors } from '../../common/errors.js';
-import { pageOf } from '../../common/paging.dto.js';
+import type { ChangedRecord, ChangeSet, Door } from '../../changes/in-doubt/change-set.entity.js';
+import { ChangeSetsRepository } from '../../changes/in-doubt/change-sets.repository.js';
+import { RecordChangesRepository, type StoredChange } from '../../changes/in-doubt/record-changes.repository.js';
 import { shownValue } from '../../dns/record.js';
 import { judgeRecord } from '../../domains/access-rights.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
-import { provide } from '../../metrics/metrics.js';
+import { timeMs } from '../../platform/common/clock.js';
+import { errors } from '../../platform/common/errors.js';
+import { pageOf } from '../../platform/common/paging.dto.js';
+import { provide } from '../../platform/metrics/metrics.js';
 import type { ChangeQuery, ChangeSetDetail, ChangeSetList, ChangeSetView, ChangeView } from './change.dto.js';
 
 /** characters of a value that are shown: a list may be of thousands */

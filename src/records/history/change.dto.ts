@@ -1,8 +1,8 @@
 import { PickType } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
-import type { ChangeState, Door } from '../../changes/change-set.entity.js';
-import type { EditOp } from '../../changes/edit.js';
-import { PageQuery, ToNumber } from '../../common/paging.dto.js';
+import type { EditOp } from '../../changes/edits/edit.js';
+import type { ChangeState, Door } from '../../changes/in-doubt/change-set.entity.js';
+import { PageQuery, ToNumber } from '../../platform/common/paging.dto.js';
 
 export class ChangeQuery extends PickType(PageQuery, ['page']) {
   /** lists a page, at most 50: each may be of thousands, which are counted */

@@ -1,14 +1,14 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
 import { CancelService } from '../../changes/cancel.service.js';
 import { HeldLists } from '../../changes/held.service.js';
 import { ResumeService } from '../../changes/resume.service.js';
-import { Access, type Caller, Fails, Me, OnDomain } from '../../common/access.js';
-import { pageHeaders } from '../../common/paging.dto.js';
-import { IdPipe } from '../../common/validation.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
+import { pageHeaders } from '../../platform/common/paging.dto.js';
+import { IdPipe } from '../../platform/common/validation.js';
 import { BatchInput, BatchResult, WaitQuery } from '../batch/batch.dto.js';
 import { BatchService } from '../batch/batch.service.js';
 import { ChangeQuery, ChangeSetDetail, ChangeSetList } from './change.dto.js';

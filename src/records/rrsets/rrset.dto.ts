@@ -11,7 +11,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { NestedList } from '../../common/validation.js';
+import { NestedList } from '../../platform/common/validation.js';
 
 /** values of one set */
 const MAX_VALUES = 1000;

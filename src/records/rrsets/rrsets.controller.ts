@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
+import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me, OnDomain } from '../../common/access.js';
 import type { OpenDomain } from '../../domains/domain-policy.js';
 import { RrsetInput, RrsetQuery, RrsetResult, RrsetView } from './rrset.dto.js';
 import { RrsetsService } from './rrsets.service.js';

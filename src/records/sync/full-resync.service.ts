@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { RecordSyncService } from '../../changes/record-sync.service.js';
-import { AppError } from '../../common/errors.js';
-import { log } from '../../common/logger.js';
-import { Db } from '../../database/db.js';
+import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
 import { DomainsService } from '../../domains/domains.service.js';
-import { type JobRun, Jobs } from '../../jobs/jobs.js';
+import { AppError } from '../../platform/common/errors.js';
+import { log } from '../../platform/common/logger.js';
+import { Db } from '../../platform/database/db.js';
+import { type JobRun, Jobs } from '../../platform/jobs/jobs.js';
 
 const JOB = 'records.read-anew';
 

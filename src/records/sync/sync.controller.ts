@@ -1,10 +1,10 @@
 import { Controller, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Access, type Caller, Fails, Me, Role } from '../../access/access.js';
 import { SyncAccepted, SyncQuery, SyncResult } from '../../accounts/account.dto.js';
 import { Audited } from '../../audit/audited.js';
-import { Access, type Caller, Fails, Me, Role } from '../../common/access.js';
-import { IdPipe } from '../../common/validation.js';
+import { IdPipe } from '../../platform/common/validation.js';
 import { AccountSyncService } from './account-sync.service.js';
 
 /** seconds that the answer waits */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from '@jest/globals';
-import { parseCidr } from '../../../src/common/cidr.js';
-import { outboundAgent } from '../../../src/outbound/agent.js';
-import { assertUrlAllowed, mayConnect, resolveAllowed } from '../../../src/outbound/guard.js';
+import { parseCidr } from '../../../src/platform/common/cidr.js';
+import { outboundAgent } from '../../../src/platform/outbound/agent.js';
+import { assertUrlAllowed, mayConnect, resolveAllowed } from '../../../src/platform/outbound/guard.js';
 import { connectProvider } from '../../../src/providers/connect.js';
 import { Http } from '../../../src/providers/kit/http/http-client.js';
 import { RateLimiter } from '../../../src/providers/kit/http/rate-limiter.js';

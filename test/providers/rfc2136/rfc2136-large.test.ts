@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, it } from '@jest/globals';
-import { outboundAgent } from '../../../src/outbound/agent.js';
+import { outboundAgent } from '../../../src/platform/outbound/agent.js';
 import { connectProvider } from '../../../src/providers/connect.js';
 import { rfc2136 } from '../../../src/providers/rfc2136/declaration.js';
 import { bindMissing, type NameServer, startBind, zoneText } from '../../support/bind.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { Deadline, underDeadline } from '../../../src/common/deadline.js';
 import { type DnsRecord, dnsRecord } from '../../../src/dns/record.js';
-import { outboundAgent } from '../../../src/outbound/agent.js';
+import { Deadline, underDeadline } from '../../../src/platform/common/deadline.js';
+import { outboundAgent } from '../../../src/platform/outbound/agent.js';
 import { connectAdapter, connectProvider } from '../../../src/providers/connect.js';
 import type { RrsetVerbs } from '../../../src/providers/kit/rrsets/from-rrsets.js';
 import type { RecordSet } from '../../../src/providers/kit/rrsets/record-set.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, it } from '@jest/globals';
 import { type DnsRecord, dnsRecord } from '../../../src/dns/record.js';
-import { outboundAgent } from '../../../src/outbound/agent.js';
+import { outboundAgent } from '../../../src/platform/outbound/agent.js';
 import { connectAdapter, connectProvider } from '../../../src/providers/connect.js';
 import type { RrsetVerbs } from '../../../src/providers/kit/rrsets/from-rrsets.js';
 import type { Change, DnsProvider } from '../../../src/providers/provider.js';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { requestDeadline } from '../../../common/deadline.js';
+import { requestDeadline } from '../../../platform/common/deadline.js';
 import { asProviderError, NotBegun } from './errors.js';
 
 /** Shared by all calls made for one piece of work, however deep in an adapter they are made. */

@@ -1,4 +1,4 @@
-import { OutboundError, type OutboundErrorKind } from '../../../outbound/outbound-error.js';
+import { OutboundError, type OutboundErrorKind } from '../../../platform/outbound/outbound-error.js';
 
 /** What adapters throw: providers are among those whom the service calls. */
 export {
@@ -8,7 +8,7 @@ export {
   OutboundError as ProviderError,
   type OutboundErrorKind as ProviderErrorKind,
   storable,
-} from '../../../outbound/outbound-error.js';
+} from '../../../platform/outbound/outbound-error.js';
 
 /** Any failure as a ProviderError; what is not one is a defect of an adapter and counts as "unavailable". */
 export const asProviderError = (error: unknown): OutboundError =>

@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
-import { sleep, timeMs } from '../../../common/clock.js';
-import { LEAST_MS, requestDeadline } from '../../../common/deadline.js';
-import { turn } from '../../../common/turns.js';
-import { request } from '../../../outbound/agent.js';
-import { readBody } from '../../../outbound/body.js';
-import { retryAfter } from '../../../outbound/retry-after.js';
+import { sleep, timeMs } from '../../../platform/common/clock.js';
+import { LEAST_MS, requestDeadline } from '../../../platform/common/deadline.js';
+import { turn } from '../../../platform/common/turns.js';
+import { request } from '../../../platform/outbound/agent.js';
+import { readBody } from '../../../platform/outbound/body.js';
+import { retryAfter } from '../../../platform/outbound/retry-after.js';
 import { decode, encode, FOREIGN_CHARACTERS, type Form, parameters, plainWords, type RequestBody } from './body.js';
 import { assertHeld, atMost, currentContext, currentDeadline } from './deadline-context.js';
 import { clipped, type Late, NotBegun, ProviderError } from './errors.js';

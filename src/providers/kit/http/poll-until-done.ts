@@ -1,4 +1,4 @@
-import { sleep } from '../../../common/clock.js';
+import { sleep } from '../../../platform/common/clock.js';
 import { timeIsOver } from './deadline-context.js';
 import { asProviderError, ProviderError } from './errors.js';
 

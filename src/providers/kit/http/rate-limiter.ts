@@ -1,4 +1,4 @@
-import { timeMs, within } from '../../../common/clock.js';
+import { timeMs, within } from '../../../platform/common/clock.js';
 import { NotBegun } from './errors.js';
 
 /** At most `requests` in any `perSeconds`. */

@@ -1,5 +1,5 @@
-import { withoutDeadline } from '../../../common/deadline.js';
 import { type DnsRecord, type RemoteRecord, sameRecord } from '../../../dns/record.js';
+import { withoutDeadline } from '../../../platform/common/deadline.js';
 import type { RemoteZone } from '../../provider.js';
 import { takenBack, withinDeadline } from '../http/deadline-context.js';
 import { asProviderError, ProviderError } from '../http/errors.js';

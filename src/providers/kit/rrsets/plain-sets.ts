@@ -1,6 +1,6 @@
-import { due, turn } from '../../../common/turns.js';
 import { relativeName } from '../../../dns/names.js';
 import { DEFAULT_TTL, fromRdata, type RemoteRecord } from '../../../dns/record.js';
+import { due, turn } from '../../../platform/common/turns.js';
 import type { RemoteZone } from '../../provider.js';
 import { cutShort } from '../http/errors.js';
 import type { RrsetVerbs } from './from-rrsets.js';

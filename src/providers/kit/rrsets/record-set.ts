@@ -1,5 +1,5 @@
-import { sha256 } from '../../../common/hash.js';
 import type { DnsRecord } from '../../../dns/record.js';
+import { sha256 } from '../../../platform/common/hash.js';
 
 /** Which set: a name, a type, and the routing line where the vendor has such. */
 export interface SetKey {

@@ -1,4 +1,4 @@
-import { withoutDeadline } from '../../../common/deadline.js';
+import { withoutDeadline } from '../../../platform/common/deadline.js';
 import type { Change, Outcome } from '../../provider.js';
 import { timeIsOver, withinDeadline } from '../http/deadline-context.js';
 import { asProviderError, ProviderError } from '../http/errors.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { timeMs } from '../../../common/clock.js';
+import { timeMs } from '../../../platform/common/clock.js';
 import type { OutgoingRequest } from '../http/http-client.js';
 import { canonicalHeaders, canonicalQuery, hash, hmac } from './canonical.js';
 

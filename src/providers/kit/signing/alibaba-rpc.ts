@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { timeMs } from '../../../common/clock.js';
+import { timeMs } from '../../../platform/common/clock.js';
 import type { OutgoingRequest } from '../http/http-client.js';
 import type { AlibabaKey } from './acs3.js';
 import { canonicalQuery, encoded } from './canonical.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { timeMs } from '../../../common/clock.js';
+import { timeMs } from '../../../platform/common/clock.js';
 import { cutShort } from '../http/errors.js';
 import type { OutgoingRequest } from '../http/http-client.js';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { timeMs } from '../../../common/clock.js';
+import { timeMs } from '../../../platform/common/clock.js';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 

@@ -1,4 +1,4 @@
-import { timeMs } from '../../../common/clock.js';
+import { timeMs } from '../../../platform/common/clock.js';
 import { errorHooks } from '../http/errors.js';
 import type { OutgoingRequest } from '../http/http-client.js';
 import { canonicalHeaders, canonicalPath, canonicalQuery, compactTime, hash, hmac } from './canonical.js';

@@ -1,6 +1,6 @@
-import { due, turn } from '../../../common/turns.js';
 import { relativeName } from '../../../dns/names.js';
 import type { DnsRecord } from '../../../dns/record.js';
+import { due, turn } from '../../../platform/common/turns.js';
 import type { DnsProvider, RemoteZone } from '../../provider.js';
 import { asProviderError } from '../http/errors.js';
 import { fromRrsets, type RrsetVerbs } from '../rrsets/from-rrsets.js';

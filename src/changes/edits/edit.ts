@@ -1,0 +1,67 @@
+import type { DnsRecord } from '../../dns/record.js';
+import type { AppError } from '../../platform/common/errors.js';
+import type { ProviderDefinition } from '../../providers/provider.js';
+import type { RecordInput, RecordPatch } from './record.dto.js';
+import { carriesPriority, defined, newRecord, withoutAliases } from './record-rules.js';
+
+/** A creation, canonical. */
+export interface NewRecord {
+  record: DnsRecord;
+  /** a TTL was named; one that was not gives way to that of the set which the record joins */
+  ttlGiven: boolean;
+  remark: string;
+}
+
+/**
+ * Makes the record with this host, type and value so, or creates it; `patch`: the fields that were named.
+ * `wasCreate`: a creation that is tried once more, which says nothing of the other records of its set.
+ */
+export type Upsert = { op: 'upsert'; patch: RecordPatch; wasCreate?: boolean } & NewRecord;
+
+/**
+ * One wish of a caller, in the language of the domain: what older tools call otherwise has its own name here, and what
+ * needs no stored row to be checked is checked. `ifMatch`: the tag of the state that the caller has seen.
+ */
+export type Edit =
+  | ({ op: 'create' } & NewRecord)
+  | Upsert
+  | { op: 'update'; id: number; patch: RecordPatch; ifMatch?: string }
+  | { op: 'delete'; id: number; ifMatch?: string }
+  | { op: 'status'; id: number; enabled: boolean; ifMatch?: string }
+  /** one of a list that could not even be read */
+  | { op: EditOp; misfit: AppError };
+
+export const EDIT_OPS = ['create', 'update', 'delete', 'status', 'upsert'] as const;
+export type EditOp = (typeof EDIT_OPS)[number];
+
+/** What conversions need to know of a domain. */
+export interface Place {
+  definition: ProviderDefinition;
+  /** name of the zone */
+  zone: string;
+  /** seconds, of the settings, for creations that name none */
+  defaultTtl: number;
+}
+
+/** @throws InvalidRecord naming all fields that are wrong */
+export function creation({ definition, zone, defaultTtl }: Place, input: RecordInput): NewRecord {
+  const record = newRecord(definition, zone, input, defaultTtl);
+  return { record, ttlGiven: (input.ttl ?? null) !== null, remark: input.remark ?? '' };
+}
+
+/** @throws InvalidRecord naming all fields that are wrong */
+export function upsert(place: Place, input: RecordInput): Edit {
+  const { ttl, priority, mx, weight, proxied, line, remark, enabled } = input;
+  const made = creation(place, input);
+  const given = priority ?? mx ?? (carriesPriority(made.record.type, input.value) ? made.record.priority : undefined);
+  const named = { ttl, priority: given ?? undefined, weight, proxied, line, remark, enabled: enabled ?? true };
+  return { op: 'upsert', ...made, patch: defined(named) };
+}
+
+/** @throws InvalidRecord where two words for one thing say different things */
+export const update = ({ zone }: Place, id: number, patch: RecordPatch, ifMatch?: string): Edit => ({
+  op: 'update',
+  id,
+  patch: withoutAliases(patch, zone),
+  ...(ifMatch !== undefined && { ifMatch }),
+});

@@ -1,0 +1,281 @@
+import type { StoredRecord } from '../../cache/record-cache.js';
+import { hostName } from '../../dns/names.js';
+import {
+  type DnsRecord,
+  dnsRecord,
+  EXTRA_TYPES,
+  isKnownType,
+  RECORD_TYPES,
+  readRecord,
+  sameRecord,
+  shownValue,
+} from '../../dns/record.js';
+import { errors, type FieldError, fieldError, InvalidRecord } from '../../platform/common/errors.js';
+import { clipped } from '../../platform/outbound/outbound-error.js';
+import type { Capabilities, ProviderDefinition } from '../../providers/provider.js';
+import { HOST_MISSING, mistakesOf, type RecordInput, type RecordPatch, type RecordView } from './record.dto.js';
+import { recordView } from './record-view.js';
+
+/**
+ * The specification's rule: a proxied flag that was given wins and `line` is ignored; absent, `line` is converted at a
+ * proxy-capable provider (`1` proxied, `0` DNS only). Elsewhere `0` is an older word for the default line.
+ */
+export function proxyRule(
+  capabilities: Pick<Capabilities, 'proxy'>,
+  given: { proxied?: boolean | null; line?: string | null },
+): { proxied?: boolean; line?: string } {
+  const { proxied, line } = given;
+  if (!capabilities.proxy)
+    return { proxied: proxied ?? undefined, line: line === '0' ? 'default' : (line ?? undefined) };
+  if (typeof proxied === 'boolean') return { proxied, line: 'default' };
+  if (line === '1' || line === '0') return { proxied: line === '1', line: 'default' };
+  return { line: line ?? undefined };
+}
+
+/**
+ * What the provider cannot hold, with what it can. `before`: a record that it holds already, whose TTL and line it has
+ * accepted.
+ */
+function unsupported(
+  { capabilities, label }: ProviderDefinition,
+  record: DnsRecord,
+  before?: Pick<DnsRecord, 'ttl' | 'line'>,
+): FieldError[] {
+  const { types, minTtl: min, maxTtl: max, automaticTtl, lines, proxy, proxiedTypes, weight, apexCname } = capabilities;
+  const wrong: FieldError[] = [];
+  const add = (...error: Parameters<typeof fieldError>) => wrong.push(fieldError(...error));
+  if (!types.some((type) => type === record.type)) {
+    add('type', `${label} supports ${types.join(', ')}`, 'unsupported', { values: types });
+  } else if (record.type === 'CNAME' && record.host === '@' && !apexCname) {
+    add('type', 'CNAME is not allowed at the apex of a zone, beside SOA and NS; use A/AAAA or ALIAS', 'conflict');
+  }
+  if (record.ttl !== automaticTtl && record.ttl !== before?.ttl && (record.ttl < min || record.ttl > max)) {
+    const automatic = automaticTtl === null ? '' : `, or ${automaticTtl} for automatic`;
+    add('ttl', `${label} supports ${min} to ${max} seconds${automatic}`, 'range', { min, max });
+  }
+  if (record.line !== before?.line && !lines.includes(record.line)) {
+    add('line', `${label} supports ${lines.join(', ')}`, 'unsupported', { values: lines });
+  }
+  if (record.proxied && !proxy) add('proxied', `${label} has no proxy mode`, 'unsupported');
+  else if (record.proxied && !proxiedTypes.some((type) => type === record.type)) {
+    add('proxied', `only ${proxiedTypes.join(', ')} can be proxied`, 'conflict');
+  }
+  if (record.weight !== null && !weight) add('weight', `${label} has no weighted records`, 'unsupported');
+  return wrong;
+}
+
+/** Two words for one thing that say different things. */
+function contradictions({ host, name, priority, mx }: RecordPatch, zone: string): FieldError[] {
+  const wrong: FieldError[] = [];
+  const both = (a: unknown, b: unknown) => (a ?? null) !== null && (b ?? null) !== null && a !== b;
+  if (both(host, name) && canonicalHost(host as string, zone) !== canonicalHost(name as string, zone)) {
+    wrong.push(fieldError('name', 'is another word for "host", which says something else: send one', 'conflict'));
+  }
+  if (both(priority, mx)) {
+    wrong.push(fieldError('mx', 'is another word for "priority", which says something else: send one', 'conflict'));
+  }
+  return wrong;
+}
+
+/**
+ * A patch without the words of older tools for a field.
+ * @throws InvalidRecord where they say something else than the field
+ */
+export function withoutAliases(patch: RecordPatch, zone: string): RecordPatch {
+  const wrong = contradictions(patch, zone);
+  if (wrong.length) throw new InvalidRecord([...mistakesOf(patch, zone), ...wrong]);
+  patch.host ??= patch.name;
+  patch.priority ??= patch.mx;
+  delete patch.name;
+  delete patch.mx;
+  return patch;
+}
+
+function canonicalHost(host: string, zone: string): string {
+  try {
+    return hostName(host, zone);
+  } catch (error) {
+    if (error instanceof InvalidRecord) return host;
+    throw error;
+  }
+}
+
+/**
+ * The record in the form that the provider will answer, when nothing is wrong with it.
+ * @throws InvalidRecord naming all fields that are wrong
+ */
+function settled(
+  definition: ProviderDefinition,
+  { record, mistakes }: ReturnType<typeof readRecord>,
+  more: FieldError[],
+  before?: StoredRecord,
+): DnsRecord {
+  // what the provider will answer anyway: storing another TTL would make every sync see a change
+  if (record.proxied && definition.capabilities.automaticTtl !== null)
+    record.ttl = definition.capabilities.automaticTtl;
+  const all = [...more, ...mistakes, ...unsupported(definition, record, before)];
+  // one entry a path: what is wrong in itself comes before what the provider says of it
+  const first = new Map(all.toReversed().map((e) => [e.path, e]));
+  if (all.length) throw new InvalidRecord(all.filter((e) => first.get(e.path) === e));
+  return record;
+}
+
+/**
+ * The record that a creation asks for; `defaultTtl` seconds, that of the settings, when it names none.
+ * @throws InvalidRecord
+ */
+export function newRecord(
+  definition: ProviderDefinition,
+  zone: string,
+  input: RecordInput,
+  defaultTtl?: number,
+): DnsRecord {
+  const host = input.host ?? input.name;
+  const more = host === undefined ? [HOST_MISSING] : contradictions(input, zone);
+  const loose = {
+    ...input,
+    ttl: input.ttl ?? defaultTtl,
+    host: host ?? 'any',
+    priority: input.priority ?? input.mx,
+    ...proxyRule(definition.capabilities, input),
+  };
+  return settled(definition, readRecord(loose, zone), more);
+}
+
+/** A stored row as a record. */
+export const plainRecord = (row: StoredRecord): DnsRecord => ({
+  host: row.host,
+  type: row.type,
+  value: row.value,
+  ttl: row.ttl,
+  priority: row.priority,
+  weight: row.weight,
+  line: row.line,
+  proxied: row.proxied,
+  enabled: row.enabled,
+});
+
+/** The fields of a record that a client may change, and which field of the answer shows each. */
+const SHOWN_AS: Record<string, keyof RecordView> = {
+  host: 'host',
+  type: 'type',
+  value: 'value',
+  ttl: 'ttl',
+  priority: 'priority',
+  weight: 'weight',
+  line: 'line',
+  proxied: 'proxied',
+  enabled: 'enabled',
+  remark: 'remark',
+};
+
+/** The fields of a patch that do not say what the row shows already. Null says nothing. */
+export function changesOf(patch: RecordPatch, row: StoredRecord): Set<string> {
+  const view = recordView(row, { synced_at: null });
+  const given = Object.entries(patch).filter(([key, value]) => (value ?? null) !== null && key in SHOWN_AS);
+  return new Set(given.filter(([key, value]) => value !== view[SHOWN_AS[key] as keyof RecordView]).map(([key]) => key));
+}
+
+/**
+ * A stored record with what a partial update gives; what is left out, or given as it is shown, stays as it is, also
+ * where a provider holds what nobody could enter. @throws InvalidRecord
+ */
+export function mergedRecord(
+  definition: ProviderDefinition,
+  zone: string,
+  row: StoredRecord,
+  patch: RecordPatch,
+): DnsRecord {
+  const changes = changesOf(patch, row);
+  const enabled = patch.enabled ?? row.enabled;
+  if (![...changes].some((key) => key !== 'enabled' && key !== 'remark')) return { ...plainRecord(row), enabled };
+  const type = patch.type ?? row.type;
+  const host = patch.host ?? row.host;
+  const value = patch.value ?? shownValue(row);
+  const sameValue = type === row.type && value === shownValue(row);
+  const ttl = patch.ttl ?? row.ttl;
+  const priority = patch.priority ?? null;
+  const inValue = carriesPriority(type, value);
+  const loose = {
+    host,
+    type,
+    value,
+    ttl,
+    priority: priority ?? (inValue || type !== row.type ? null : row.priority),
+    weight: patch.weight ?? row.weight,
+    line: row.line,
+    proxied: row.proxied,
+    enabled,
+    ...defined(proxyRule(definition.capabilities, patch)),
+  };
+  const kept = {
+    ...(host === row.host && { host }),
+    ...(sameValue && { value: row.value }),
+    ...(ttl === row.ttl && { ttl }),
+  };
+  return settled(definition, readRecord(loose, zone, kept), [], row);
+}
+
+/** Whether a value as people write it holds the priority, too: `10 mail`, `10 5 5060 sip`. */
+export function carriesPriority(type: string, value: string): boolean {
+  const words = value.trim().split(/\s+/).length;
+  return (type === 'MX' && words === 2) || (type === 'SRV' && words === 4);
+}
+
+/** How the types that would not store this value as it stands store it; `priority` where the value holds one. */
+export function storedForms(text: string, zone: string): { type: string; value: string; priority: number | null }[] {
+  return [...RECORD_TYPES, ...EXTRA_TYPES].flatMap((type) => {
+    try {
+      const { value, priority } = dnsRecord({ host: 'x', type, value: text }, zone);
+      return value === text ? [] : [{ type, value, priority: carriesPriority(type, text) ? priority : null }];
+    } catch (error) {
+      if (error instanceof InvalidRecord) return [];
+      throw error;
+    }
+  });
+}
+
+/** The fields that say something: null says nothing. */
+export const defined = <T extends object>(value: T): Partial<T> =>
+  Object.fromEntries(Object.entries(value).filter(([, v]) => (v ?? null) !== null)) as Partial<T>;
+
+/** What a CNAME at the apex cannot stand beside where the provider flattens it: what it is flattened to. */
+const FLATTENED = new Set(['A', 'AAAA', 'CNAME', 'ALIAS']);
+
+/**
+ * What DNS and we forbid beside the other records of the same name: the same record twice, and CNAME beside other data.
+ * @param others the cached records of the name, without the record itself
+ * @param mayRead whether the one who asks may see one of them: only then the answer says which it is
+ * @throws AppError 409001, 400001
+ */
+export function assertFits(
+  record: DnsRecord,
+  others: readonly StoredRecord[],
+  { apexCname }: Pick<Capabilities, 'apexCname'>,
+  mayRead: (row: StoredRecord) => boolean,
+): void {
+  const twin = others.find((o) => sameRecord(o, record));
+  if (twin) {
+    const seen = mayRead(twin) ? { id: twin.id } : undefined;
+    const more = seen ? ` (id ${twin.id}${twin.enabled ? '' : ', disabled: enable it instead'})` : '';
+    const words = `This record exists already${more}`;
+    throw errors.conflict(words, { ...seen, errors: [fieldError('value', words, 'duplicate', seen)] });
+  }
+  if (!record.enabled) return;
+  const live = others.filter((o) => o.enabled && o.line === record.line);
+  const clashes = (record.type === 'CNAME' ? live : live.filter((o) => o.type === 'CNAME')).filter(
+    (o) => !apexCname || record.host !== '@' || (FLATTENED.has(o.type) && FLATTENED.has(record.type)),
+  );
+  if (!clashes.length) return;
+  const clash = clashes.find(mayRead);
+  const has = clash ? `${clash.type} ${clipped(clash.value, 100)} (id ${clash.id})` : 'one that does not go with it';
+  const words = `a CNAME allows no other record at its name; "${record.host}" has ${has}`;
+  throw errors.field('type', words, 'conflict', clash && { id: clash.id });
+}
+
+/** @throws AppError 400001 for records that are only shown */
+export function assertEditable(row: StoredRecord): void {
+  if (row.read_only || !isKnownType(row.type)) {
+    throw errors.field('id', `this ${row.type} record is managed at the provider and shown read-only`, 'read_only');
+  }
+}

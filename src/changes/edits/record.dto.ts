@@ -1,0 +1,172 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { EXTRA_TYPES, MAX_TTL, RECORD_TYPES, readRecord } from '../../dns/record.js';
+import { type FieldError, fieldError } from '../../platform/common/errors.js';
+import { TakesBack } from '../../platform/common/read-only.js';
+import { alsoJudge } from '../../platform/common/validation.js';
+
+const TYPES = [...RECORD_TYPES, ...EXTRA_TYPES];
+const Upper = () => Transform(({ value }) => (typeof value === 'string' ? value.toUpperCase() : value));
+
+export const HOST_MISSING = fieldError('host', 'is required; use "@" for the root of the domain', 'required');
+
+/** The longest text of a TXT in presentation form, each octet as `\DDD`, cut into strings of 255. */
+const MAX_VALUE = 262_144;
+
+class RecordFields {
+  /**
+   * seconds; default: `default_ttl` of the settings (600), or the TTL of the set that the record joins where the TTL
+   * belongs to the set
+   */
+  @IsOptional()
+  @IsInt()
+  // what a range is, the provider says: the rules of records check it, together with the rest
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: MAX_TTL })
+  ttl?: number;
+
+  /**
+   * routing line of providers that have such; at a proxy-capable provider `1` means proxied and `0` DNS only, unless
+   * `proxied` is given
+   */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  line?: string;
+
+  /** proxy mode of a proxy-capable provider; wins over `line` */
+  @IsOptional()
+  @IsBoolean()
+  proxied?: boolean;
+
+  /** MX (default 10) and SRV (default 0); ignored for other types */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
+  priority?: number;
+
+  /** for providers with weighted records */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
+  weight?: number;
+
+  /** free text, kept here */
+  @IsOptional()
+  @IsString()
+  @MaxLength(255)
+  remark?: string;
+
+  /** `false`: not in DNS; as by `PATCH status`, in one step with the rest */
+  @IsOptional()
+  @IsBoolean()
+  enabled?: boolean;
+
+  /** another word for `host`, for older tools; given both, they must say the same @deprecated */
+  @IsOptional()
+  @IsString()
+  @MaxLength(300)
+  name?: string;
+
+  /** another word for `priority`, for older tools; given both, they must say the same @deprecated */
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(65535)
+  mx?: number;
+}
+
+export class RecordInput extends RecordFields {
+  /**
+   * `@` for the root, `www`, `*.a`, `_dmarc`; IDN accepted. A full name inside the zone ends with a dot
+   * (`www.example.com.`): without it, one that ends with the zone's name is refused
+   */
+  @ApiProperty({ required: true })
+  @IsOptional()
+  @IsString()
+  @MaxLength(300)
+  host?: string;
+
+  @IsString()
+  @Upper()
+  @IsIn(TYPES)
+  type!: string;
+
+  /**
+   * MX: the host; SRV: `weight port target`; CAA: `flags tag "value"`; TXT: the text itself, any length. A TXT that is
+   * well-formed quoted strings is taken for presentation form, and a text that is itself such is shown in it, so that
+   * what was read can be sent back
+   */
+  @IsString()
+  @MaxLength(MAX_VALUE)
+  value!: string;
+}
+
+export class RecordView {
+  id!: number;
+  /** relative to the zone, A-labels, `@` for the root */
+  host!: string;
+  type!: string;
+  value!: string;
+  /** seconds */
+  ttl!: number;
+  line!: string;
+  proxied!: boolean;
+  priority!: number | null;
+  weight!: number | null;
+  enabled!: boolean;
+  remark!: string;
+  /** shown, but not to be edited: a type or content that the service does not know */
+  read_only!: boolean;
+  /** a change of it was sent to the provider, and it is not known yet whether it was applied */
+  pending!: boolean;
+  /** the host as people write it */
+  unicode_host!: string;
+  synced_at!: string;
+  updated_at!: string;
+  /** when the service first held it: written here, or first seen at the provider */
+  created_at!: string;
+}
+
+/** Every field of a record, none of them required. */
+export class RecordPatchFields extends RecordFields {
+  @IsOptional()
+  @IsString()
+  @MaxLength(300)
+  host?: string;
+
+  @IsOptional()
+  @IsString()
+  @Upper()
+  // a record that is only shown has another one, which is no change: the rules of records check it
+  @MaxLength(16)
+  @ApiProperty({ enum: TYPES })
+  type?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_VALUE)
+  value?: string;
+}
+
+@TakesBack(RecordView)
+export class RecordPatch extends RecordPatchFields {}
+
+/** What is wrong with the well-shaped fields of a body, as far as it can be said without what is stored. */
+export function mistakesOf({ host, name, type, value, ttl, priority }: RecordPatch, zone = ''): FieldError[] {
+  const given = host ?? name;
+  const unknown = {
+    ...((typeof given !== 'string' || (!zone && given.trim().endsWith('.'))) && { host: 'any' }),
+    ...((typeof type !== 'string' || typeof value !== 'string') && { value: '' }),
+  };
+  const input = { host: String(given), type: String(type ?? 'A'), value: String(value), ttl, priority };
+  return readRecord(input, zone, unknown).mistakes;
+}
+
+alsoJudge(RecordInput, (body) => [
+  ...(body.host === undefined && body.name === undefined ? [HOST_MISSING] : []),
+  ...mistakesOf(body),
+]);
+alsoJudge(RecordPatch, (body) => mistakesOf(body));

@@ -1,0 +1,152 @@
+import { distinct, type Expectation, type RowValues } from '../../cache/reconcile.js';
+import { type RemoteRecord, sameRecord } from '../../dns/record.js';
+import type { Late } from '../../platform/outbound/outbound-error.js';
+import type { ChangedHosts } from './change-set.entity.js';
+
+/** A change that was sent to the provider, and of which nobody knows whether it was applied. */
+export interface InDoubtChange {
+  id: number;
+  change_set_id: number;
+  /** of a list that is done whole or not at all */
+  atomic: boolean;
+  /** of the cached record; null for a creation */
+  record_id: number | null;
+  host: string;
+  host_before: string | null;
+  /** null: there was none, or, of a change from before such were kept, nobody knows */
+  before: RowValues | null;
+  /** null after a deletion, and as `before` */
+  after: RowValues | null;
+  /** of the row before and after; null: as `after` */
+  remark: { from: string; to: string } | null;
+  /** see `RecordChange.expected` */
+  expected: string | null;
+  /** only a list that was begun after this proves that it was not applied */
+  settle_after: string | null;
+  /** whether the provider may still carry it out until then, though something of it be seen (`again`) */
+  late: Late;
+}
+
+/** The names that a change touches. */
+export const hostsOf = ({ host, host_before }: ChangedHosts): string[] =>
+  host_before === null || host_before === host ? [host] : [host, host_before];
+
+/** Whether a list that was begun at this time may still be of the moment before the change. */
+const isEarly = ({ settle_after }: InDoubtChange, begun: string): boolean => begun <= (settle_after ?? '');
+
+/** It takes the provider's record away: a deletion, or a record that stays here, disabled. */
+const takesAway = ({ before, after, expected }: InDoubtChange): boolean =>
+  expected === '' || (before !== null && after === null);
+
+/**
+ * It is of a record that exists only here, before and after: nothing was asked of the provider, and what has no end was
+ * not written here. Of a list that may be done in part it has failed; else see `localOnly`.
+ */
+const isOurs = ({ before, after, expected }: InDoubtChange): boolean =>
+  after === null ? before?.remote_id === null : expected === '' && (before?.remote_id ?? null) === null;
+
+/** Those of atomic lists which exist only here: they share the end of the rest (see `LocalOnlyRecords`). */
+export const localOnly = (changes: readonly InDoubtChange[]): InDoubtChange[] =>
+  asSent(changes).flatMap(({ change, parts }) => (change.atomic && isOurs(change) ? parts : []));
+
+/** What a change gives a row; what it leaves alone may be something else by now. */
+function changed(before: RowValues | null, after: RowValues | null): Partial<RowValues> {
+  const was: Record<string, unknown> = { ...before };
+  return Object.fromEntries(Object.entries(after ?? {}).filter(([key, value]) => was[key] !== value));
+}
+
+/**
+ * Changes as they were sent: of one list all those of one record went as one, from what it was before the first to what
+ * it was to be after the last.
+ */
+export function asSent(changes: readonly InDoubtChange[]): { change: InDoubtChange; parts: InDoubtChange[] }[] {
+  const groups = new Map<string, InDoubtChange[]>();
+  for (const change of changes) {
+    const { id, change_set_id, record_id } = change;
+    const key = record_id === null ? `new ${id}` : `${change_set_id} ${record_id}`;
+    groups.set(key, [...(groups.get(key) ?? []), change]);
+  }
+  return [...groups.values()].map((parts) => {
+    const [first, last] = [parts[0] as InDoubtChange, parts.at(-1) as InDoubtChange];
+    return { change: { ...last, before: first.before }, parts };
+  });
+}
+
+/**
+ * What changes in doubt may have made of which rows, for the comparison with a list that was begun at this time. While
+ * the list may be of the moment before a change, or between its steps, no row of it is removed because of it.
+ */
+export function expectations(changes: readonly InDoubtChange[], begun: string): Map<number, Expectation> {
+  const expected = new Map<number, Expectation>();
+  for (const { change } of asSent(changes)) {
+    const { record_id: id, before, after } = change;
+    if (id === null) continue;
+    const row = expected.get(id) ?? { ids: [], contents: [], here: null, keep: false };
+    if (change.expected === '') row.here = { ...row.here, ...changed(before, after) };
+    else if (!takesAway(change)) row.keep ||= isEarly(change, begun);
+    if (change.expected) row.ids.push(change.expected);
+    if (after && change.expected !== '') row.contents.push(after);
+    expected.set(id, row);
+  }
+  return expected;
+}
+
+/**
+ * Whether a record is all that a change was to make of it: the remark counts where the provider keeps it, and what the
+ * change left as it was may be something else by now, be it by another change of the list.
+ */
+const says = (record: RemoteRecord, { before, after, remark }: InDoubtChange): boolean => {
+  if (after === null || !sameRecord(record, after)) return false;
+  if (record.remark !== undefined && remark && record.remark !== remark.to) return false;
+  const fields = ['ttl', 'proxied', 'weight', 'enabled'] as const;
+  return fields.every((field) => record[field] === after[field] || before?.[field] === after[field]);
+};
+
+/**
+ * Judges changes in doubt by a complete list of the provider that was begun at this time. What a change was to make and
+ * is there proves it applied, at once. What is not there proves the contrary only when the provider had time enough to
+ * apply it; so does what is neither the old nor the new state, which somebody made at the provider.
+ * @returns for each the provider's id of its record (null: it is gone), or why not; without an entry it stays unknown
+ */
+export function judge(
+  changes: readonly InDoubtChange[],
+  remote: readonly RemoteRecord[],
+  begun: string,
+  remoteIdOf: (recordId: number) => string | null,
+): Map<InDoubtChange, { applied: true; remoteId: string | null } | { applied: false; gone?: boolean }> {
+  const verdicts: ReturnType<typeof judge> = new Map();
+  if (!changes.length) return verdicts;
+  const byId = new Map(distinct(remote).map((record) => [record.remoteId, record]));
+  // only what stands at the names of the changes is looked through
+  const hosts = new Set(changes.flatMap((change) => (change.after ? [change.after.host] : [])));
+  const there = remote.filter((record) => hosts.has(record.host));
+  const find = (change: InDoubtChange): { remoteId: string | null } | undefined => {
+    const { before, after, expected, record_id } = change;
+    const known = [before?.remote_id ?? null, record_id === null ? null : remoteIdOf(record_id)];
+    if (takesAway(change)) {
+      return known.some((id) => id !== null && byId.has(id)) ? undefined : { remoteId: null };
+    }
+    // an id that is derived from the content, and a new one, is there because the change was applied
+    if (expected !== null && !known.includes(expected) && byId.has(expected)) return { remoteId: expected };
+    if (!after) return undefined;
+    // one that is live is not the disabled one that was to be made: a later step of it failed
+    const isMade = (record: RemoteRecord) => sameRecord(record, after) && record.enabled === after.enabled;
+    if (!before || before.remote_id === null) return there.find(isMade);
+    const own = [...known, expected].map((id) => (id === null ? undefined : byId.get(id)));
+    return [...own, ...there].find((record) => record !== undefined && says(record, change));
+  };
+  const isGone = ({ before, after }: InDoubtChange): boolean =>
+    !!before?.remote_id && after !== null && !byId.has(before.remote_id);
+  for (const { change, parts } of asSent(changes)) {
+    const here = isOurs(change);
+    if (here && change.atomic) continue;
+    // what is there may be of an attempt before the one that may still be carried out
+    if (change.late === 'again' && isEarly(change, begun)) continue;
+    const found = here ? undefined : find(change);
+    for (const part of parts) {
+      if (found) verdicts.set(part, { applied: true, remoteId: found.remoteId });
+      else if (here || !isEarly(change, begun)) verdicts.set(part, { applied: false, gone: isGone(change) });
+    }
+  }
+  return verdicts;
+}

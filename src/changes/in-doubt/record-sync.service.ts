@@ -1,0 +1,294 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { ProviderConnections } from '../../accounts/provider-connections.js';
+import { type Actor, AuditService } from '../../audit/audit.service.js';
+import { driftOf } from '../../cache/drift.js';
+import { type CacheRow, difference, suspiciousLoss } from '../../cache/reconcile.js';
+import { RecordCache } from '../../cache/record-cache.js';
+import { SuspiciousList } from '../../cache/suspicious.js';
+import type { DomainRow } from '../../domains/domain-policy.js';
+import { domainState } from '../../domains/domain-state.js';
+import { DomainsService } from '../../domains/domains.service.js';
+import { SharedZones } from '../../domains/shared-zones.service.js';
+import { Notices } from '../../notifications/notices.service.js';
+import { now, within } from '../../platform/common/clock.js';
+import { withoutDeadline } from '../../platform/common/deadline.js';
+import { log } from '../../platform/common/logger.js';
+import { DatabaseService } from '../../platform/database/database.service.js';
+import { Db } from '../../platform/database/db.js';
+import { Installation } from '../../platform/database/installation.js';
+import { LeaseLost, Leases } from '../../platform/database/leases.js';
+import { Events } from '../../platform/events/events.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
+import { ProviderError } from '../../providers/kit/http/errors.js';
+import { expectations, hostsOf, type InDoubtChange, judge } from './evidence.js';
+import { InDoubtChanges } from './in-doubt-changes.js';
+import { LocalOnlyRecords } from './local-only-records.js';
+import { type Looked, SettleQueue } from './settle-queue.js';
+
+/** ms that one sync of a domain waits for another one of the same domain */
+const SYNC_WAIT_MS = 120_000;
+/** ms between looks for changes in doubt that nobody works on */
+const SETTLE_EVERY_MS = 15_000;
+/** ms that the start waits for the first look */
+const START_WAIT_MS = 10_000;
+/** ms that the end waits for looks that have begun: one that is cut off is begun again by the next start */
+const STOP_WAIT_MS = 2_000;
+/** failures that are those of the whole account */
+const DOWN: ReadonlySet<string> = new Set(['unavailable', 'auth', 'rate_limit']);
+
+type Verdicts = ReturnType<typeof judge>;
+
+/** How many changes in doubt have an end now. */
+interface Settled {
+  applied: number;
+  failed: number;
+}
+/** `touched`: rows */
+interface Followed extends Settled {
+  touched: number;
+}
+
+/**
+ * Makes the cache equal to what a provider holds: at a sync, on `refresh`, and after writes that nobody saw the end of.
+ */
+@Injectable()
+export class RecordSyncService implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown {
+  private looking: Promise<void> = Promise.resolve();
+  private next: Promise<void> | null = null;
+  private stopping = false;
+  private readonly queue = new SettleQueue(
+    (id) => this.settle(id),
+    () => void this.settleAll(),
+  );
+  /** suspicious lists that are in the audit log already: domain -> callers and messages */
+  private readonly told = new Map<number, Set<string>>();
+
+  constructor(
+    private readonly db: Db,
+    private readonly database: DatabaseService,
+    private readonly events: Events,
+    private readonly jobs: Jobs,
+    private readonly leases: Leases,
+    private readonly connections: ProviderConnections,
+    private readonly domains: DomainsService,
+    private readonly cache: RecordCache,
+    private readonly inDoubt: InDoubtChanges,
+    private readonly localOnly: LocalOnlyRecords,
+    private readonly audit: AuditService,
+    private readonly notices: Notices,
+    private readonly installation: Installation,
+    private readonly shared: SharedZones,
+  ) {}
+
+  onModuleInit(): void {
+    this.events.on('domain.created', async (id) => {
+      const domain = await this.domains.reload(id);
+      await this.refresh(domain, 'system').catch((error: Error) =>
+        log().warn({ domain: domain.name, err: error.message }, 'records could not be read yet'),
+      );
+    });
+    this.events.on('database.opened', async () => {
+      const first = this.settleAll().then(() => this.queue.idle());
+      // what needs a provider that is down is tried again; the start does not wait for it
+      await within(first, START_WAIT_MS);
+    });
+    // finding the domains takes moments; the providers are asked afterwards, so that none that is down delays others
+    this.jobs.schedule('records.settle', SETTLE_EVERY_MS, () => this.settleAll());
+  }
+
+  onModuleDestroy(): void {
+    this.stopping = true;
+    this.queue.stop();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await within(Promise.all([this.looking, this.queue.idle()]), STOP_WAIT_MS);
+  }
+
+  /**
+   * Reads a whole zone at the provider and brings the cache up to date; nothing is changed when the list cannot be read
+   * in full. Names that are being changed meanwhile are left to their writers, and changes without a known end get one
+   * as far as the list proves it. A list that lacks too much is not believed unless `confirm` says so: such changes
+   * then stay in doubt, are looked at again, and the audit log says why.
+   * @returns how many rows were touched
+   * @throws ProviderError, SuspiciousList
+   */
+  async refresh(domain: DomainRow, actor: Actor, confirm = false): Promise<number> {
+    return (await this.followTold(domain, actor, confirm)).touched;
+  }
+
+  private async followTold(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
+    try {
+      const followed = await this.follow(domain, actor, confirm);
+      this.told.delete(domain.id);
+      this.queue.works(domain.id, domain.account_id);
+      if (followed.touched) void this.events.emit('records.synced', domain.id, followed.touched);
+      return followed;
+    } catch (error) {
+      if (error instanceof SuspiciousList && this.isNews(domain.id, actor, error))
+        await this.audit.append(actor, {
+          ...entryOf('record.refresh', domain),
+          after: error.data,
+          result: 'failed',
+          error: error.message,
+        });
+      throw error;
+    }
+  }
+
+  /** Whether this caller has no entry for this list yet: repeated requests write no more of them. */
+  private isNews(domainId: number, actor: Actor, { message }: SuspiciousList): boolean {
+    const told = this.told.get(domainId) ?? new Set();
+    this.told.set(domainId, told);
+    const key = `${actor === 'system' ? 0 : actor.principal?.userId} ${message}`;
+    return told.size !== told.add(key).size;
+  }
+
+  private follow(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
+    const once = () => this.inLock(domain, actor, confirm);
+    // after a pause of the process what was read may be old
+    return once().catch((error: unknown) => {
+      if (error instanceof LeaseLost) return once();
+      throw error;
+    });
+  }
+
+  private inLock(domain: DomainRow, actor: Actor, confirm: boolean): Promise<Followed> {
+    return this.leases.hold([`sync|${domain.id}`], SYNC_WAIT_MS, async (held) => {
+      await this.inDoubt.adoptDead(domain.id);
+      const { revision, synced_at, stale_revision: stale } = await this.domains.reload(domain.id);
+      const { provider } = await this.connections.of(domain.account_id);
+      const begun = now();
+      const settles = await this.inDoubt.isAt([domain.id], null);
+      const remote = await provider.listRecords({ id: domain.remote_id, name: domain.name }, { settles });
+      const known = { revision: (await this.domains.reload(domain.id)).revision, rows: [] as CacheRow[] };
+      known.rows = await this.cache.following(domain.id);
+      // what it is as a rule, since a large zone is compared for long: the transaction holds others up
+      const plain = await difference(known.rows, remote);
+      return this.db.transaction(async (manager) => {
+        // locks the domain's row: no writer can finish between the look for busy hosts and the end
+        await domainState.synced(this.db, manager, domain.id);
+        await held.confirm(manager);
+        const unmoved = (await domainState.revision(this.db, manager, domain.id)) === known.revision;
+        const rows = unmoved ? known.rows : await this.cache.following(domain.id, manager);
+        const busy = await this.inDoubt.busyHosts(manager, domain.id, revision);
+        // names that are left to their writers are not followed yet
+        if (stale !== null && !busy.size) await domainState.caughtUp(this.db, manager, domain.id, revision);
+        const inDoubt = await this.inDoubt.of(domain.id, manager);
+        const free = inDoubt.filter((change) => !hostsOf(change).some((host) => busy.has(host)));
+        const changes = unmoved && !free.length ? plain : await difference(rows, remote, expectations(free, begun));
+        // what we did ourselves, or may have done, is no loss
+        const ours = new Set([...busy, ...inDoubt.flatMap(hostsOf)]);
+        const loss = suspiciousLoss(rows, changes, ours);
+        if (loss && !confirm) throw new SuspiciousList(domain, loss.lost, loss.of);
+        const touched = await this.cache.apply(manager, domain.id, changes, busy);
+        const settled = await this.settleBy(manager, domain.id, free, judge(free, remote, begun, remoteIdsOf(rows)));
+        if (loss) {
+          const after = { touched, confirmed: loss.lost.length, of: loss.of };
+          await this.audit.write(manager, actor, { ...entryOf('record.refresh', domain), after });
+        }
+        // the first list of a zone is no news
+        const drift = synced_at === null ? null : await driftOf(domain.name, rows, changes, ours);
+        if (drift) await this.notices.tell(manager, drift);
+        // of one that was old it is what another one of the zone had done
+        const learned = settled.applied > 0 || (touched > 0 && stale === null);
+        if (learned) await this.outdateOthers(manager, domain.id);
+        return { touched, ...settled };
+      });
+    });
+  }
+
+  /** What this cache has learned of the zone, those of its other domains have not. */
+  private async outdateOthers(manager: EntityManager, domainId: number): Promise<void> {
+    const { ids } = await this.shared.of(domainId, manager);
+    const others = ids.filter((id) => id !== domainId);
+    if (!others.length) return;
+    await this.shared.outdate(manager, others);
+    this.db.afterCommit(manager, () => void this.settleAll());
+  }
+
+  /** What was proved of changes in doubt, in the transaction that brought the cache up to date. */
+  private async settleBy(
+    manager: EntityManager,
+    domainId: number,
+    free: readonly InDoubtChange[],
+    verdicts: Verdicts,
+  ): Promise<Settled> {
+    const remoteIds = [...verdicts.values()].flatMap((verdict) => (verdict.applied && verdict.remoteId) || []);
+    const ids = await this.cache.idsOf(manager, domainId, remoteIds);
+    const applied = new Map<InDoubtChange, number | null>();
+    const failed: InDoubtChange[] = [];
+    const gone = new Set<number>();
+    for (const [change, verdict] of verdicts) {
+      if (!verdict.applied) {
+        failed.push(change);
+        if (verdict.gone) gone.add(change.id);
+        continue;
+      }
+      const id = verdict.remoteId === null ? change.record_id : (ids.get(verdict.remoteId) ?? change.record_id);
+      applied.set(change, id);
+      // the one part of a record that no list of a provider contains
+      if (id !== null && change.remark) await this.cache.remark(manager, domainId, id, change.remark);
+    }
+    if (verdicts.size) await this.inDoubt.settle(manager, domainId, applied, failed, gone);
+    const here = await this.localOnly.settle(manager, domainId, free);
+    if (here.applied.size + here.failed.length) await this.inDoubt.settle(manager, domainId, here.applied, here.failed);
+    return { applied: applied.size + here.applied.size, failed: failed.length + here.failed.length };
+  }
+
+  /**
+   * Looks for changes without a known end, and asks the providers about them in the background; failures are tried
+   * again later. @returns when it is known whom to ask
+   */
+  settleAll(): Promise<void> {
+    // one that is looking may have passed what has just come into doubt
+    this.next ??= this.looking.then(() => {
+      this.next = null;
+      this.looking = withoutDeadline(() => this.lookAround());
+      return this.looking;
+    });
+    return this.next;
+  }
+
+  private async lookAround(): Promise<void> {
+    try {
+      if (this.database.open && !this.installation.halted && !this.stopping)
+        this.queue.offer(await this.inDoubt.domains());
+    } catch (error) {
+      log().warn({ err: (error as Error).message }, 'unfinished writes could not be looked for');
+    }
+  }
+
+  private async settle(id: number): Promise<Looked> {
+    const domain = await this.domains.reload(id).catch(() => null);
+    if (!domain) return 'done';
+    try {
+      const { touched, applied, failed } = await this.followTold(domain, 'system', false);
+      if (applied + failed) {
+        log().info({ domain: domain.name, touched, applied, failed }, 'settled unfinished writes');
+        const after = { touched, applied, failed };
+        await this.audit.append('system', { ...entryOf('record.settle', domain), after });
+      }
+      const again = await this.inDoubt.nextLook(id);
+      return again === null ? 'done' : { again };
+    } catch (error) {
+      log().warn({ domain: domain.name, err: (error as Error).message }, 'unfinished writes are not settled yet');
+      return error instanceof ProviderError && DOWN.has(error.kind) ? 'down' : 'failed';
+    }
+  }
+}
+
+const remoteIdsOf = (rows: readonly CacheRow[]): ((id: number) => string | null) => {
+  let byId: Map<number, string | null> | undefined;
+  return (id) => {
+    byId ??= new Map(rows.map((row) => [row.id, row.remote_id]));
+    return byId.get(id) ?? null;
+  };
+};
+
+const entryOf = (action: string, domain: DomainRow) => ({
+  action,
+  domain,
+  target: { type: 'domain', id: domain.id, name: domain.name },
+});

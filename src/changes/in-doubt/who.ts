@@ -1,0 +1,42 @@
+import { hasScope } from '../../access/access.js';
+import type { Actor } from '../../audit/audit.service.js';
+import { judgeRecord } from '../../domains/access-rights.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import type { RecordState } from '../../tokens/rules/token-rules.js';
+import type { ChangeSet } from './change-set.entity.js';
+
+/** The columns of a change set that say who asked for it. */
+export const WHO = 'actor_type, user_id, username, token_id, token_name, request_id';
+
+type Who = Pick<ChangeSet, 'actor_type' | 'user_id' | 'username' | 'token_id' | 'token_name' | 'request_id'>;
+
+/** Who asked for a list, for the audit log of what is done for them later. It has no rights: these were judged. */
+export function actorOf(set: Who): Actor {
+  if (set.user_id === null || set.username === null) return 'system';
+  const token = { allowedDomains: null, allowedServices: [], rules: [] };
+  return {
+    ip: '',
+    userAgent: '',
+    requestId: set.request_id,
+    principal: {
+      kind: set.actor_type === 'token' ? 'token' : 'user',
+      userId: set.user_id,
+      username: set.username,
+      role: 0,
+      sessionId: null,
+      lacksSecondFactor: false,
+      ratePerMinute: 0,
+      token: set.token_id === null ? null : { id: set.token_id, name: set.token_name ?? '', ...token },
+    },
+  };
+}
+
+/** Whether a request may see records at all: a token may be limited to writing them. */
+export const readsRecords = (actor: Actor): boolean =>
+  actor === 'system' || !actor.principal?.token || hasScope(actor.principal.token.allowedServices, 'records:read');
+
+/** Whether a request may see a record of a domain. */
+export const mayRead =
+  (actor: Actor, { id, access }: OpenDomain) =>
+  (row: RecordState): boolean =>
+    readsRecords(actor) && judgeRecord(access, id, 'read', row).allowed;

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { PageQuery } from '../../platform/common/paging.dto.js';
+import { Db, isDuplicate, marks, pointsNowhere } from '../../platform/database/db.js';
+import { listRows } from '../../platform/database/lists.js';
+import type { Seen } from './certificate.js';
+import type { CertificateView } from './expiry.dto.js';
+
+/** after all ids */
+const MAX_ID = 2_147_483_647;
+/** Names with an address or an alias; wildcards and `_x` have no certificate of their own. */
+const HOST = `r.enabled = ? AND r.type IN ('A', 'AAAA', 'CNAME')
+  AND r.host NOT LIKE '%*%' AND r.host NOT LIKE '%!_%' ESCAPE '!'`;
+/** The host of a row of `certificates` as records of its domain `d` name it. */
+const hostIn = (table: string) =>
+  `CASE WHEN ${table}.host = d.name THEN '@' ELSE SUBSTR(${table}.host, 1, LENGTH(${table}.host) - LENGTH(d.name) - 1) END`;
+
+/** A host that is due. */
+interface DueRow {
+  /** of its row; null: it has none yet */
+  id: number | null;
+  domain_id: number;
+  owner_id: number | null;
+  /** of the domain */
+  name: string;
+  /** as records name it */
+  host: string;
+  port: number;
+}
+
+/** A certificate that ends soon. */
+export interface EndingCertificate {
+  id: number;
+  host: string;
+  domain: string;
+  valid_from: string;
+  valid_to: string;
+  issuer: string | null;
+  told_for: string | null;
+  told_days: number | null;
+}
+
+/** What a look writes: without a certificate, the one that was seen last stays. */
+type Result = (Seen | { error: string }) & { checked_at: string };
+
+/** The table of certificates, one row for each watched host. */
+@Injectable()
+export class CertificatesRepository {
+  constructor(private readonly db: Db) {}
+
+  /** @param hosts null: all of the domain */
+  async list(
+    domainId: number,
+    hosts: readonly string[] | null,
+    query: PageQuery,
+  ): Promise<{ total: number; list: CertificateView[] }> {
+    if (hosts && !hosts.length) return { total: 0, list: [] };
+    return listRows<CertificateView>(this.db, query, {
+      columns: 'id, host, valid_from, valid_to, issuer, error, checked_at',
+      from: 'certificates',
+      where: `domain_id = ?${hosts ? ` AND host IN (${marks(hosts.length)})` : ''}`,
+      values: [domainId, ...(hosts ?? [])],
+      sorts: { host: 'host', id: 'id', valid_to: 'valid_to' },
+      fallback: 'host',
+      id: 'id',
+      search: ['host'],
+    });
+  }
+
+  async hosts(domainId: number): Promise<string[]> {
+    const sql = 'SELECT host FROM certificates WHERE domain_id = ?';
+    return (await this.db.rows<{ host: string }>(sql, [domainId])).map(({ host }) => host);
+  }
+
+  /** Certificates of watched domains that end before a moment, by their ends. */
+  endingBefore(at: string): Promise<EndingCertificate[]> {
+    return this.db.rows<EndingCertificate>(
+      `SELECT c.id, c.host, d.name AS domain, c.valid_from, c.valid_to, c.issuer, c.told_for, c.told_days
+         FROM certificates c JOIN domains d ON d.id = c.domain_id
+        WHERE d.watch_certificates = ? AND d.status = 'active' AND c.valid_from IS NOT NULL AND c.valid_to < ?
+        ORDER BY c.valid_to, c.id`,
+      [true, at],
+    );
+  }
+
+  /** Writes that an end was reminded of so many days before it. @returns false when another process did */
+  async noteReminder(manager: EntityManager, known: EndingCertificate, days: number): Promise<boolean> {
+    const { id, valid_to, told_for, told_days } = known;
+    const sql = `UPDATE certificates SET told_for = ?, told_days = ?
+      WHERE id = ? AND valid_to = ? AND COALESCE(told_for, '') = ? AND COALESCE(told_days, 0) = ?`;
+    const values = [valid_to, days, id, valid_to, told_for ?? '', Number(told_days ?? 0)];
+    return (await this.db.run(sql, values, manager)) > 0;
+  }
+
+  async removeUnwatched(): Promise<void> {
+    const unwatched =
+      'DELETE FROM certificates WHERE domain_id IN (SELECT id FROM domains WHERE watch_certificates = ?)';
+    await this.db.run(unwatched, [false]);
+  }
+
+  /** Removes hosts that have no records any more, but none of a domain that its provider does not list now. */
+  async removeGone(): Promise<void> {
+    await this.db.run(
+      `DELETE FROM certificates
+        WHERE domain_id IN (SELECT id FROM domains WHERE status = 'active') AND NOT EXISTS (
+          SELECT 1 FROM domains d JOIN dns_records r ON r.domain_id = d.id
+           WHERE d.id = certificates.domain_id AND r.host = ${hostIn('certificates')} AND ${HOST})`,
+      [true],
+    );
+  }
+
+  /**
+   * Hosts of watched domains that were not checked since a moment, known ones before new ones, in turns over owners,
+   * and of each owner first those that were checked the longest ago.
+   * @param perDomain hosts of one domain that are watched
+   */
+  due(checkedBefore: string, perDomain: number, limit: number): Promise<DueRow[]> {
+    return this.db.rows<DueRow>(
+      `SELECT domain_id, owner_id, name, port, host, id FROM (
+         SELECT hosts.*, ROW_NUMBER() OVER (
+                  PARTITION BY owner_id ORDER BY COALESCE(checked_at, ''), domain_id, place) AS turn FROM (
+         SELECT d.id AS domain_id, d.owner_id, d.name, d.certificate_port AS port, r.host, c.id, c.checked_at,
+                ROW_NUMBER() OVER (PARTITION BY d.id ORDER BY COALESCE(c.id, ${MAX_ID}), r.host) AS place
+           FROM domains d
+           JOIN (SELECT DISTINCT r.domain_id, r.host FROM dns_records r WHERE ${HOST}) r ON r.domain_id = d.id
+           LEFT JOIN certificates c ON c.domain_id = d.id AND ${hostIn('c')} = r.host
+          WHERE d.watch_certificates = ? AND d.status = 'active') hosts
+          WHERE place <= ? AND (checked_at IS NULL OR checked_at <= ?)) due
+        ORDER BY turn, COALESCE(checked_at, ''), domain_id LIMIT ?`,
+      [true, true, perDomain, checkedBefore, limit],
+    );
+  }
+
+  async write(id: number, result: Result): Promise<void> {
+    const [columns, values] = columnsOf(result);
+    const sql = `UPDATE certificates SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`;
+    await this.db.run(sql, [...values, id]);
+  }
+
+  /** Adds the row of a host, unless its domain is gone or another process has added it. */
+  async add(domainId: number, host: string, result: Result): Promise<void> {
+    const [columns, values] = columnsOf(result);
+    const sql = `INSERT INTO certificates (domain_id, host, ${columns.join(', ')})
+      VALUES (${marks(columns.length + 2)})`;
+    await this.db.run(sql, [domainId, host, ...values]).catch((error) => {
+      if (!pointsNowhere(error) && !isDuplicate(error)) throw error;
+    });
+  }
+}
+
+const columnsOf = (result: Result): [string[], (string | null)[]] => [Object.keys(result), Object.values(result)];

@@ -1,0 +1,122 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { relativeName } from '../../dns/names.js';
+import { judgeRecord } from '../../domains/access-rights.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import { now } from '../../platform/common/clock.js';
+import { FairPool } from '../../platform/common/fair-pool.js';
+import { log } from '../../platform/common/logger.js';
+import type { PageQuery } from '../../platform/common/paging.dto.js';
+import type { Config } from '../../platform/config/config.js';
+import { CONFIG } from '../../platform/config/config.module.js';
+import { Jobs } from '../../platform/jobs/jobs.js';
+import { resolveAllAllowed } from '../../platform/outbound/guard.js';
+import { bySystem } from '../../platform/outbound/lookup.js';
+import { certificateOf, type Seen } from './certificate.js';
+import { CertificatesRepository } from './certificates.repository.js';
+import type { CertificateView } from './expiry.dto.js';
+
+const TICK_MS = 3_600_000;
+/** ms after which a host is looked at again; a little less than a day, so that ticks do not push it to the next */
+const AGAIN_MS = 23 * 3_600_000;
+/** hosts of one domain */
+const MOST = 50;
+/** ms for which one tick begins new looks: hosts that are left are due at the next tick */
+const PIECE_MS = 45 * 60_000;
+/** addresses of a host that are tried: the first that answers counts */
+const TRIED = 3;
+/** hosts that are looked at in one tick */
+const MOST_AT_ONCE = 2000;
+
+/** A host that is due. */
+interface Host {
+  /** of its row; null: it has none yet */
+  id: number | null;
+  domain_id: number;
+  owner_id: number | null;
+  host: string;
+  port: number;
+}
+
+/** When certificates of hosts end, for domains with `watch_certificates`. */
+@Injectable()
+export class Certificates implements OnModuleInit {
+  private readonly pool = new FairPool('certificate looks');
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly repository: CertificatesRepository,
+    private readonly jobs: Jobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.schedule('expiry.certificates', TICK_MS, (signal) => this.tick(signal));
+  }
+
+  /** What the hosts of a domain showed; a token with rules sees those whose addresses or aliases it may read. */
+  async list(domain: OpenDomain, query: PageQuery): Promise<{ total: number; list: CertificateView[] }> {
+    const hosts = domain.access.rules ? await this.readable(domain) : null;
+    return this.repository.list(domain.id, hosts, query);
+  }
+
+  private async readable({ id, name, access }: OpenDomain): Promise<string[]> {
+    const mayRead = (host: string) =>
+      ['A', 'AAAA', 'CNAME'].some(
+        (type) => judgeRecord(access, id, 'read', { host, type, value: null, ttl: 0 }).allowed,
+      );
+    const hosts = await this.repository.hosts(id);
+    return hosts.filter((host) => mayRead(relativeName(host, name) ?? host));
+  }
+
+  /** Looks at the hosts that are due. */
+  async tick(signal: AbortSignal): Promise<void> {
+    await this.repository.removeUnwatched();
+    await this.repository.removeGone();
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(PIECE_MS)]);
+    await Promise.all(
+      (await this.due()).map((host) =>
+        this.pool
+          .run({ user: host.owner_id, target: host.domain_id }, () => this.look(host), enough)
+          // a failure must not keep this tick from looking at the other hosts
+          .catch((err) => {
+            if (!enough.aborted) log().warn({ host: host.host, err }, 'a certificate could not be looked at');
+          }),
+      ),
+    );
+    signal.throwIfAborted();
+  }
+
+  /** Hosts of watched domains that are due. */
+  private async due(): Promise<Host[]> {
+    const rows = await this.repository.due(now(-AGAIN_MS), MOST, MOST_AT_ONCE);
+    return rows.map(({ name, host, port, ...row }) => ({
+      ...row,
+      host: host === '@' ? name : `${host}.${name}`,
+      port: Number(port),
+    }));
+  }
+
+  private async look(host: Host): Promise<void> {
+    const result = { ...(await this.seen(host)), checked_at: now() };
+    if (host.id === null) await this.repository.add(host.domain_id, host.host, result);
+    else await this.repository.write(host.id, result);
+  }
+
+  private async seen({ host, port }: Host): Promise<Seen | { error: string }> {
+    const { outboundDeny, outboundAllow } = this.config;
+    let error = '';
+    try {
+      const addresses = await resolveAllAllowed(host, outboundDeny, outboundAllow, (name) => bySystem(name, false));
+      for (const address of addresses.slice(0, TRIED)) {
+        try {
+          return await certificateOf(host, address, port);
+        } catch (failure) {
+          const { code, message } = failure as { code?: string; message: string };
+          error = `${address} port ${port}: ${code ?? message}`;
+        }
+      }
+    } catch (failure) {
+      error = (failure as Error).message;
+    }
+    return { error: error.slice(0, 255).toWellFormed() };
+  }
+}

@@ -1,0 +1,82 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Access, type Caller, Fails, Me, OnDomain } from '../../access/access.js';
+import { Audited } from '../../audit/audited.js';
+import type { OpenDomain } from '../../domains/domain-policy.js';
+import { pageHeaders } from '../../platform/common/paging.dto.js';
+import { IdPipe } from '../../platform/common/validation.js';
+import { ChangeQuery, ChangeSetList } from '../../records/history/change.dto.js';
+import { FailoverInput, FailoverView, SwitchInput, SwitchQuery, SwitchResult } from './failover.dto.js';
+import { FailoverService } from './failover.service.js';
+
+@ApiTags('Failover')
+@ApiParam({ name: 'id', type: 'integer', description: 'domain' })
+@Controller('domains/:id/failover')
+export class FailoverController {
+  constructor(private readonly failover: FailoverService) {}
+
+  /** The rules of failover of a domain, and how each stands. */
+  @Get()
+  @Access({ domain: 'read', scope: 'records:read' })
+  get(@OnDomain() domain: OpenDomain): Promise<FailoverView> {
+    return this.failover.get(domain);
+  }
+
+  /**
+   * Makes the rules what the body says: a rule with an `id` stays the same one, others are new, and what is not named
+   * goes. What a GET answered may be sent back. Each value is checked every `interval_s`; the record set holds the
+   * primary values that work, or where none does the backup values that work, and stays as it is where nothing works.
+   * Rules act within two seconds from then on.
+   */
+  @Post()
+  @HttpCode(200)
+  @Access({ domain: 'write' })
+  @Fails('conflict')
+  @Audited('failover.update')
+  put(@OnDomain() domain: OpenDomain, @Body() body: FailoverInput, @Me() me: Caller): Promise<FailoverView> {
+    return this.failover.put(me, domain, body);
+  }
+
+  /** Forgets all rules of a domain. The records stay as they are. 409001 while one of them is being switched. */
+  @Delete()
+  @Access({ domain: 'write' })
+  @Fails('conflict')
+  @Audited('failover.delete')
+  remove(@OnDomain() domain: OpenDomain, @Me() me: Caller): Promise<void> {
+    return this.failover.remove(me, domain);
+  }
+
+  /** The lists of changes that rules of the domain made, or somebody by a switch by hand, newest first. */
+  @Get('history')
+  @Access({ domain: 'read', scope: 'records:read' })
+  async history(
+    @OnDomain() domain: OpenDomain,
+    @Query() query: ChangeQuery,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ChangeSetList> {
+    const { total, list, page, limit } = await this.failover.history(domain, query);
+    pageHeaders(response, total, { page, limit });
+    return { total, list };
+  }
+
+  /**
+   * Switches a rule by hand: to those values of the side that work, or to all of them where none does. Where the rule
+   * would switch again at once it goes on hold, unless `hold` says otherwise. 409001 when the record set is not as the
+   * rule left it, or the rule is being switched. With `dryRun=true` it only tells what would be done.
+   */
+  @Post(':ruleId/switch')
+  @HttpCode(200)
+  @Access({ domain: 'write' })
+  @Fails('conflict', 'precondition', 'suspicious', 'provider')
+  @Audited('failover.switch')
+  switch(
+    @OnDomain() domain: OpenDomain,
+    @Param('ruleId', IdPipe) ruleId: number,
+    @Body() body: SwitchInput,
+    @Query() { dryRun }: SwitchQuery,
+    @Me() me: Caller,
+  ): Promise<SwitchResult> {
+    return this.failover.switch(me, domain, ruleId, body, dryRun ?? false);
+  }
+}

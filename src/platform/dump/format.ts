@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { linesOf } from '../common/lines.js';
+
+/**
+ * A dump: gzip of JSON lines, the same for all kinds of database. The first line is the header; each table begins with
+ * a line that names it, its rows follow as arrays in the order of the header's columns; the last line is the trailer,
+ * without which the file is not whole. Secrets are in it as they are in the database, encrypted.
+ */
+export const FORMAT = 'zoneward-dump';
+export const FORMAT_VERSION = 1;
+
+/** What a cell may be: `int` a number, `bool` true or false, `text` a text, `bytes` a text of base64; or null. */
+export type CellKind = 'int' | 'bool' | 'text' | 'bytes';
+export type Cell = string | number | boolean | null;
+
+export interface DumpTable {
+  name: string;
+  columns: { name: string; kind: CellKind }[];
+}
+
+export interface DumpHeader {
+  format: typeof FORMAT;
+  format_version: number;
+  /** of the program that wrote it */
+  version: string;
+  created_at: string;
+  database: 'sqlite' | 'postgresql' | 'mysql';
+  /** names of the migrations that its tables are the work of */
+  migrations: string[];
+  /** ids of the keys that its secrets are encrypted with */
+  keys: string[];
+  /** in an order in which they can be filled: what is pointed at comes first */
+  tables: DumpTable[];
+}
+
+export interface DumpTrailer {
+  end: true;
+  /** rows by table */
+  rows: Record<string, number>;
+  /** the highest id that a table has given, also to rows that are gone: it must not be given again */
+  last_ids: Record<string, number>;
+  /** of all lines before this one */
+  sha256: string;
+}
+
+export type DumpLine = DumpHeader | { table: string } | Cell[] | DumpTrailer;
+
+/** The file is not a whole dump. The message says what is wrong with it. */
+export class DumpError extends Error {}
+
+/** Names become a part of statements: what a file says is a name is one, or the file is none of ours. */
+const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+const KINDS: readonly unknown[] = ['int', 'bool', 'text', 'bytes'] satisfies CellKind[];
+/** characters of a line: no row has so many */
+const MAX_LINE = 64 * 1024 * 1024;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const areTexts = (value: unknown, form: RegExp): boolean =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string' && form.test(text));
+const isTable = (table: unknown): boolean =>
+  isObject(table) &&
+  NAME.test(String(table.name)) &&
+  Array.isArray(table.columns) &&
+  table.columns.length > 0 &&
+  table.columns.every((column) => isObject(column) && NAME.test(String(column.name)) && KINDS.includes(column.kind));
+
+const isHeader = ({ migrations, keys, tables }: Record<string, unknown>): boolean =>
+  areTexts(migrations, /^\w+$/) && areTexts(keys, /^\w*$/) && Array.isArray(tables) && tables.every(isTable);
+
+const areCounts = (value: unknown, tables: readonly DumpTable[]): boolean =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, count]) => tables.some((table) => table.name === name) && Number.isSafeInteger(count) && Number(count) >= 0,
+  );
+
+/** Ends a text with a line that would fill the memory. */
+const withShortLines = () => {
+  let length = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const end = chunk.lastIndexOf(10);
+      length = end < 0 ? length + chunk.length : chunk.length - end - 1;
+      done(length > MAX_LINE ? new Error('a line of it is too long') : null, chunk);
+    },
+  });
+};
+
+/** A cell as any of the drivers gives it. */
+export function toCell(kind: CellKind, value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  if (kind === 'bool') return value === true || Number(value) === 1;
+  if (kind === 'bytes') return Buffer.from(value as Uint8Array).toString('base64');
+  if (value instanceof Date) return value.toISOString();
+  // beyond what a number can hold, the digits
+  if (kind === 'int') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  return String(value);
+}
+
+/** A cell as all of the drivers take it. */
+export function fromCell(kind: CellKind, cell: Cell): Cell | Buffer {
+  return kind === 'bytes' && typeof cell === 'string' ? Buffer.from(cell, 'base64') : cell;
+}
+
+/**
+ * The lines of a dump, one after the other.
+ * @throws DumpError when the file ends too early, was changed, or is something else
+ */
+export async function* readDump(path: string): AsyncGenerator<DumpLine> {
+  const hash = createHash('sha256');
+  const source = createReadStream(path);
+  const gunzip = createGunzip();
+  const unpacked = source.pipe(gunzip).pipe(withShortLines());
+  source.on('error', (error) => gunzip.destroy(error));
+  gunzip.on('error', (error) => unpacked.destroy(error));
+  let header: DumpHeader | undefined;
+  let table: DumpTable | undefined;
+  let trailer: DumpTrailer | undefined;
+  const rows: Record<string, number> = {};
+  const broken = (words: string) => new DumpError(`${path} ${words}; nothing was changed`);
+  try {
+    for await (const text of linesOf(unpacked)) {
+      if (trailer) throw broken('goes on behind its end');
+      const line = JSON.parse(text) as DumpLine;
+      if (typeof line !== 'object' || line === null) throw broken('has a line that is none of a backup');
+      if (!header) {
+        header = line as DumpHeader;
+        if (header?.format !== FORMAT) throw broken('is not a backup of this program');
+        if (header.format_version !== FORMAT_VERSION)
+          throw broken(`is of the format ${header.format_version}, which this version does not know`);
+        if (!isHeader(line as unknown as Record<string, unknown>))
+          throw broken('has a header that no program of ours has written');
+      } else if (Array.isArray(line)) {
+        if (!table || line.length !== table.columns.length) throw broken('has a row that fits no table');
+        rows[table.name] = (rows[table.name] ?? 0) + 1;
+      } else if ('end' in line) {
+        trailer = line;
+        if (!areCounts(trailer.rows, header.tables) || !areCounts(trailer.last_ids, header.tables))
+          throw broken('has an end that no program of ours has written');
+        if (trailer.sha256 !== hash.digest('hex')) throw broken('was changed: its checksum is another one');
+      } else {
+        const { table: name } = line as { table: string };
+        table = header.tables.find((one) => one.name === name);
+        if (!table || rows[name] !== undefined) throw broken(`has a table ${name} that its header does not announce`);
+        rows[name] = 0;
+      }
+      if (!trailer) hash.update(`${text}\n`);
+      yield line;
+    }
+  } catch (error) {
+    if (error instanceof DumpError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') throw new DumpError(`${path}: ${message}`);
+    throw broken(`is damaged or cut off (${message})`);
+  } finally {
+    source.destroy();
+  }
+  const counted = header?.tables.map(({ name }) => [name, rows[name]]) ?? [];
+  if (!trailer) throw broken('is cut off: its last line is missing');
+  if (counted.some(([name, count]) => trailer.rows[name as string] !== count))
+    throw broken('does not hold as many rows as it says');
+}
+
+/** Reads a whole dump to find out that it is one, before anything is done with it. @throws DumpError */
+export async function verifyDump(path: string): Promise<{ header: DumpHeader; trailer: DumpTrailer }> {
+  let header: DumpLine | undefined;
+  let last: DumpLine | undefined;
+  for await (const line of readDump(path)) {
+    header ??= line;
+    last = line;
+  }
+  return { header: header as DumpHeader, trailer: last as DumpTrailer };
+}
