@@ -1,6 +1,6 @@
 import { Entity, Index } from 'typeorm';
-import { Fleeting } from '../platform/dump/tables.js';
 import { Id, Int, Str, Text, Utc } from '../platform/schema/columns.js';
+import { Fleeting } from '../platform/schema/restored.js';
 
 /** A mail in the outbox: written in the transaction of its cause, sent afterwards by one replica. */
 @Fleeting()

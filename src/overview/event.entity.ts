@@ -1,7 +1,7 @@
 import { Entity } from 'typeorm';
-import { Fleeting } from '../platform/dump/tables.js';
 import type { Readers } from '../platform/events/events.js';
 import { Id, Int, Json, Str, Utc } from '../platform/schema/columns.js';
+import { Fleeting } from '../platform/schema/restored.js';
 import type { StreamEvent } from './stream.dto.js';
 
 /** An event for the streams of all replicas; kept for a day. */

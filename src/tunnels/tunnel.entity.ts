@@ -1,7 +1,7 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { DnsAccount } from '../accounts/account.entity.js';
-import { EndedByRestore } from '../platform/dump/tables.js';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../platform/schema/columns.js';
+import { EndedByRestore } from '../platform/schema/restored.js';
 import type { RemoteRule, TunnelConnection } from '../providers/tunnels.js';
 import type { Without } from './unmanaged.js';
 

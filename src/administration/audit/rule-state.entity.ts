@@ -1,6 +1,6 @@
 import { Entity, PrimaryColumn } from 'typeorm';
-import { Fleeting } from '../../platform/dump/tables.js';
 import { Utc } from '../../platform/schema/columns.js';
+import { Fleeting } from '../../platform/schema/restored.js';
 
 /** The state of an enabled rule: a rule that fired is silent for its window, in all processes. */
 @Fleeting()

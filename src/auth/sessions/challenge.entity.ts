@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { Fleeting } from '../../platform/dump/tables.js';
 import { Int, Str, Text, Utc } from '../../platform/schema/columns.js';
+import { Fleeting } from '../../platform/schema/restored.js';
 import { User } from '../../users/user.entity.js';
 
 /** A value that a client must return once, soon: a WebAuthn challenge, an OAuth state, a mailed code, a reset token. */

@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { Fleeting } from '../../platform/dump/tables.js';
 import { Id, Int, Json, Str, Utc } from '../../platform/schema/columns.js';
+import { Fleeting } from '../../platform/schema/restored.js';
 import { User } from '../../users/user.entity.js';
 
 /** A session. The JWT names it (`sid`); without the row the JWT is invalid. */

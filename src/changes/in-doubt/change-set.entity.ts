@@ -1,8 +1,8 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import type { RowValues } from '../../cache/reconcile.js';
-import { EndedByRestore } from '../../platform/dump/tables.js';
 import type { Late } from '../../platform/outbound/outbound-error.js';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
+import { EndedByRestore } from '../../platform/schema/restored.js';
 import type { EditOp } from '../edits/edit.js';
 
 /** By which way a list of changes came in. */

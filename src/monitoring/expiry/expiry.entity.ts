@@ -1,7 +1,7 @@
 import { Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { Domain } from '../../domains/domain.entity.js';
-import { Fleeting } from '../../platform/dump/tables.js';
 import { Id, Int, Str, Utc } from '../../platform/schema/columns.js';
+import { Fleeting } from '../../platform/schema/restored.js';
 
 /** What a registry says of a name, for all zones at it and below it. Not in dumps: it can be asked again. */
 @Fleeting()

@@ -1,6 +1,6 @@
 import { Entity, PrimaryColumn } from 'typeorm';
-import { Fleeting } from '../../platform/dump/tables.js';
 import { Str } from '../../platform/schema/columns.js';
+import { Fleeting } from '../../platform/schema/restored.js';
 
 /** The name of this installation among checkers, which all replicas share. A restored copy is another node. */
 @Fleeting()

@@ -1,7 +1,7 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { Domain } from '../../domains/domain.entity.js';
-import { EndedByRestore } from '../../platform/dump/tables.js';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
+import { EndedByRestore } from '../../platform/schema/restored.js';
 import type { Health, RuleConfig, Side } from './decide.js';
 
 /** Whether the rules of a domain are followed. */

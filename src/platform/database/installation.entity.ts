@@ -1,6 +1,6 @@
 import { Entity, PrimaryColumn } from 'typeorm';
-import { Fleeting } from '../dump/tables.js';
 import { Str, Text, Utc } from '../schema/columns.js';
+import { Fleeting } from '../schema/restored.js';
 
 /** The one row that says whose this database is: a copy of it must not act beside the original. */
 @Fleeting()

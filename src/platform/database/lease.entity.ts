@@ -1,6 +1,6 @@
 import { Entity, PrimaryColumn } from 'typeorm';
-import { Fleeting } from '../dump/tables.js';
 import { Str, Utc } from '../schema/columns.js';
+import { Fleeting } from '../schema/restored.js';
 
 @Fleeting()
 @Entity('leases')

@@ -5,6 +5,7 @@ import type { DatabaseChoice } from '../config/config.js';
 import { type AppDataSource, HALF_RESTORED, unknownMigrations } from '../database/app-data-source.js';
 import { pausedByRestore } from '../database/installation.js';
 import { sqlite } from '../database/sqlite-module.js';
+import { endings } from '../schema/restored.js';
 import { type DatabaseKind, kindOfSource } from './dump.js';
 import {
   type Cell,
@@ -16,7 +17,6 @@ import {
   readDump,
   verifyDump,
 } from './format.js';
-import { endings } from './tables.js';
 
 /** most that one INSERT carries: rows, values, and characters about */
 const ROWS = 200;

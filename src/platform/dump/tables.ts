@@ -1,32 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
+import { isFleeting } from '../schema/restored.js';
 import type { CellKind, DumpTable } from './format.js';
-
-const FLEETING = new WeakSet<object>();
-
-/**
- * Marks an entity whose rows mean something for a short time only, or to the processes that run now. They are left out
- * of backups: restored, they would do harm (a mail that is sent again, a session that was ended since).
- */
-export const Fleeting =
-  () =>
-  (entity: object): void => {
-    FLEETING.add(entity);
-  };
-
-const ENDED = new WeakMap<object, readonly string[]>();
-
-/**
- * What is done with the rows of an entity once they are restored: what was under way at the moment of the backup has
- * ended since, nobody here knows how, and is not to be gone on with. @param statements SQL of all kinds
- */
-export const EndedByRestore =
-  (...statements: string[]) =>
-  (entity: object): void => {
-    ENDED.set(entity, statements);
-  };
-
-export const endings = (metadatas: readonly EntityMetadata[]): string[] =>
-  metadatas.flatMap(({ target }) => ENDED.get(target as object) ?? []);
 
 /** A table that goes into a dump. */
 export interface KeptTable extends DumpTable {
@@ -48,7 +22,7 @@ function kindOf(type: unknown, where: string): CellKind {
 
 /** The tables of the schema that are kept, in an order in which they can be filled. */
 export function keptTables(metadatas: readonly EntityMetadata[]): KeptTable[] {
-  const left = metadatas.filter(({ target }) => !FLEETING.has(target as object));
+  const left = metadatas.filter(({ target }) => !isFleeting(target as object));
   const names = new Set(left.map(({ tableName }) => tableName));
   const tables: KeptTable[] = [];
   while (left.length) {

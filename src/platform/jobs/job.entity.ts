@@ -1,6 +1,6 @@
 import { Entity, Index } from 'typeorm';
-import { Fleeting } from '../dump/tables.js';
 import { Id, Int, Str, Text, Utc } from '../schema/columns.js';
+import { Fleeting } from '../schema/restored.js';
 
 /** Work in the background: scheduled, or continued after the answer to its request; and how it went. */
 @Fleeting()

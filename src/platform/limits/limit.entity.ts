@@ -1,6 +1,6 @@
 import { Entity, Index, PrimaryColumn } from 'typeorm';
-import { Fleeting } from '../dump/tables.js';
 import { Int, Str, Utc } from '../schema/columns.js';
+import { Fleeting } from '../schema/restored.js';
 
 /**
  * A counter of a sliding window with a block that doubles: login failures of a name in a network, failures of a

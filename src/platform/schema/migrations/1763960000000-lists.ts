@@ -1,6 +1,24 @@
+import { domainToUnicode } from 'node:url';
 import { type MigrationInterface, type QueryRunner, TableIndex } from 'typeorm';
-import { recordSearch, SEARCH_LENGTH } from '../../../cache/record-search.js';
 import { addColumns, columns, creator, foreign, index } from '../columns.js';
+
+// the text that is searched as this migration makes it: later versions may make another one
+const SEARCH_LENGTH = 2500;
+const DIGITS = '\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f';
+const replaced = (unit: string) =>
+  `\x0f${unit
+    .charCodeAt(0)
+    .toString(16)
+    .padStart(4, '0')
+    .replace(/./g, (digit) => DIGITS[Number.parseInt(digit, 16)] as string)}`;
+const readable = (text: string): string =>
+  text.includes('xn--') ? text.replace(/xn--[^\s.]+/g, (label) => domainToUnicode(label) || label) : '';
+const recordSearch = ({ host, value, remark }: { host: string; value: string; remark: string }): string =>
+  [host, readable(host), remark, readable(value), value.slice(0, SEARCH_LENGTH)]
+    .filter(Boolean)
+    .map((part) => part.toLowerCase().replace(/[^ -~]/g, replaced))
+    .join('\n')
+    .slice(0, SEARCH_LENGTH);
 
 const BATCH = 200;
 const INDICES = [
