@@ -11,8 +11,8 @@ import { ChangeSet, RecordChange } from './changes/in-doubt/change-set.entity.js
 import { Domain, DomainPermission } from './domains/domain.entity.js';
 import { KnownDelegation } from './monitoring/delegation/delegation.entity.js';
 import { Certificate, Registration, RegistryServer } from './monitoring/expiry/expiry.entity.js';
-import { CheckerNode } from './monitoring/failover/checker-node.entity.js';
-import { CheckerQuestion } from './monitoring/failover/checker-question.entity.js';
+import { CheckerNode } from './monitoring/failover/checks/checker-node.entity.js';
+import { CheckerQuestion } from './monitoring/failover/checks/checker-question.entity.js';
 import { Failover, FailoverRule } from './monitoring/failover/failover.entity.js';
 import { Delivery } from './notifications/delivery.entity.js';
 import { Mail } from './notifications/mail.entity.js';

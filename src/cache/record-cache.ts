@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { domainState } from '../domains/domain-state.js';
+import { domainState } from '../domains/domain-state.repository.js';
 import { now } from '../platform/common/clock.js';
 import { Db, type SqlValue } from '../platform/database/db.js';
 import { type Counted, DnsRecordsRepository, type StoredRecord } from './dns-records.repository.js';

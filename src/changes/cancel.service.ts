@@ -5,7 +5,7 @@ import { AuditService } from '../audit/audit.service.js';
 import { WRITE } from '../domains/access-rights.js';
 import { DomainDeletion } from '../domains/domain-deletion.service.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { domainState } from '../domains/domain-state.js';
+import { domainState } from '../domains/domain-state.repository.js';
 import { DomainsService } from '../domains/domains.service.js';
 import { SharedZones } from '../domains/shared-zones.service.js';
 import { now, within } from '../platform/common/clock.js';

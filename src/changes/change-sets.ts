@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Actor } from '../audit/audit.service.js';
 import { rowOfRecord, type StoredRecord } from '../cache/record-cache.js';
 import type { OpenDomain } from '../domains/domain-policy.js';
-import { domainState } from '../domains/domain-state.js';
+import { domainState } from '../domains/domain-state.repository.js';
 import { now } from '../platform/common/clock.js';
 import type { AppError } from '../platform/common/errors.js';
 import { due, turn } from '../platform/common/turns.js';

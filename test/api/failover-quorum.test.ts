@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { isSigned, NODE, SIGNATURE, sign, TIMESTAMP } from '../../src/monitoring/failover/signature.js';
+import { isSigned, NODE, SIGNATURE, sign, TIMESTAMP } from '../../src/monitoring/failover/checks/signature.js';
 import { ServerProcess, type Service, startService } from '../support/server.js';
 import { startTargets, type Targets } from '../support/targets.js';
 import { addAccount, addDomain, done, refused, until } from '../support/world.js';

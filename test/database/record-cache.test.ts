@@ -4,7 +4,7 @@ import { DnsRecordsRepository } from '../../src/cache/dns-records.repository.js'
 import type { RowValues } from '../../src/cache/reconcile.js';
 import { RecordCache } from '../../src/cache/record-cache.js';
 import { RecordCountsRepository } from '../../src/cache/record-counts.repository.js';
-import { domainState } from '../../src/domains/domain-state.js';
+import { domainState } from '../../src/domains/domain-state.repository.js';
 import { now } from '../../src/platform/common/clock.js';
 import type { Db } from '../../src/platform/database/db.js';
 import { openDatabase } from '../support/database.js';

@@ -11,9 +11,9 @@ import {
   sideOf,
   targetOf,
   UNKNOWN,
-} from '../../src/monitoring/failover/decide.js';
-import { isSigned, isTimely, sign } from '../../src/monitoring/failover/signature.js';
-import { majority } from '../../src/monitoring/failover/votes.service.js';
+} from '../../src/monitoring/failover/checks/decide.js';
+import { isSigned, isTimely, sign } from '../../src/monitoring/failover/checks/signature.js';
+import { majority } from '../../src/monitoring/failover/checks/votes.service.js';
 
 const CHECK = { fall: 3, rise: 2 } as Check;
 const good = { up: true, error: null, latency_ms: 1 };

@@ -3,7 +3,7 @@ import { createServer as createHttp } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { it } from '@jest/globals';
-import { connected, probe } from '../../src/monitoring/failover/probe.js';
+import { connected, probe } from '../../src/monitoring/failover/checks/probe.js';
 import { parseCidr } from '../../src/platform/common/cidr.js';
 import { listen } from '../support/bind.js';
 

@@ -7,7 +7,7 @@ import { type CacheRow, difference, suspiciousLoss } from '../../cache/reconcile
 import { RecordCache } from '../../cache/record-cache.js';
 import { SuspiciousList } from '../../cache/suspicious.js';
 import type { DomainRow } from '../../domains/domain-policy.js';
-import { domainState } from '../../domains/domain-state.js';
+import { domainState } from '../../domains/domain-state.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { SharedZones } from '../../domains/shared-zones.service.js';
 import { Notices } from '../../notifications/notices.service.js';

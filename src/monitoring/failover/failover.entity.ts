@@ -2,7 +2,7 @@ import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { Domain } from '../../domains/domain.entity.js';
 import { Bool, Id, Int, Json, Str, Text, Utc } from '../../platform/schema/columns.js';
 import { EndedByRestore } from '../../platform/schema/restored.js';
-import type { Health, RuleConfig, Side } from './decide.js';
+import type { Health, RuleConfig, Side } from './checks/decide.js';
 
 /** Whether the rules of a domain are followed. */
 @Entity('failovers')

@@ -16,7 +16,16 @@ import { CONFIG } from '../../platform/config/config.module.js';
 import { Db } from '../../platform/database/db.js';
 import { ChangeReader } from '../../records/history/change-reader.service.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
-import { limitedUntil, type RuleConfig, SINGLE, sameValues, sideOf, targetOf, UNKNOWN, working } from './decide.js';
+import {
+  limitedUntil,
+  type RuleConfig,
+  SINGLE,
+  sameValues,
+  sideOf,
+  targetOf,
+  UNKNOWN,
+  working,
+} from './checks/decide.js';
 import type {
   FailoverInput,
   FailoverRuleInput,

@@ -1,7 +1,7 @@
 import { AppError, errors } from '../../platform/common/errors.js';
 import { ProviderError } from '../../providers/kit/http/errors.js';
 import { SetChanged } from '../../records/rrsets/rrsets.service.js';
-import { isAsLeft, sameValues, type Target } from './decide.js';
+import { isAsLeft, sameValues, type Target } from './checks/decide.js';
 import type { Rule } from './rule.js';
 
 /** A rule was changed, or its values were checked, meanwhile: it has to be decided anew. */

@@ -4,7 +4,7 @@ import type { OpenDomain } from '../../domains/domain-policy.js';
 import { Db } from '../../platform/database/db.js';
 import { Leases } from '../../platform/database/leases.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
-import { sameValues, type Target } from './decide.js';
+import { sameValues, type Target } from './checks/decide.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { inPieces, type Outcome } from './in-pieces.js';
 import { Foreign, mayHaveApplied, Stale, valuesToWrite } from './judge.js';

@@ -5,7 +5,7 @@ import type { Cidr } from '../../platform/common/cidr.js';
 import { errors, type FieldError, fieldError, InvalidRecord } from '../../platform/common/errors.js';
 import { parseTime } from '../../platform/common/validation.js';
 import { mayConnect } from '../../platform/outbound/guard.js';
-import type { Check, RuleConfig } from './decide.js';
+import type { Check, RuleConfig } from './checks/decide.js';
 import { type CheckInput, type FailoverRuleInput, MAX_TARGETS } from './failover.dto.js';
 
 /** rules that are read before the event loop has a turn */

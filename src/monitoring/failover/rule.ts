@@ -1,4 +1,4 @@
-import type { Health } from './decide.js';
+import type { Health } from './checks/decide.js';
 import type { FailoverRule } from './failover.entity.js';
 
 /** A rule as it is stored. */

@@ -6,7 +6,7 @@ import { AppError } from '../../platform/common/errors.js';
 import { FairPool } from '../../platform/common/fair-pool.js';
 import { log } from '../../platform/common/logger.js';
 import { traced } from '../../platform/traces/traces.js';
-import { inMaintenance, isReturn, limitedUntil, sameValues, type Target, targetOf } from './decide.js';
+import { inMaintenance, isReturn, limitedUntil, sameValues, type Target, targetOf } from './checks/decide.js';
 import type { Outcome } from './in-pieces.js';
 import { Stale } from './judge.js';
 import { MassSwitch, type Turn } from './mass-switch.service.js';

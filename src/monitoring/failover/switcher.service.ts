@@ -11,7 +11,7 @@ import { Db } from '../../platform/database/db.js';
 import { Leases } from '../../platform/database/leases.js';
 import { Events } from '../../platform/events/events.js';
 import { RrsetsService } from '../../records/rrsets/rrsets.service.js';
-import { lastHour, sameValues, type Target } from './decide.js';
+import { lastHour, sameValues, type Target } from './checks/decide.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
 import { Foreign, mayHaveApplied, Stale, valuesToWrite } from './judge.js';
 import { nameOf, type Rule, servedBy } from './rule.js';

@@ -7,7 +7,8 @@ import { isDatabaseDown } from '../../platform/database/db.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { provide } from '../../platform/metrics/metrics.js';
 import { apart } from '../../platform/traces/traces.js';
-import { type Check, counted, UNKNOWN } from './decide.js';
+import { type Check, counted, UNKNOWN } from './checks/decide.js';
+import { Votes } from './checks/votes.service.js';
 import { FailoverRulesRepository } from './failover-rules.repository.js';
 import type { Outcome } from './in-pieces.js';
 import { Stale } from './judge.js';
@@ -16,7 +17,6 @@ import { checksOf, type FollowedRule, type Rule } from './rule.js';
 import { RuleHolds } from './rule-holds.service.js';
 import { RuleRights, type Standing } from './rule-rights.service.js';
 import { type Switchable, SwitchQueue } from './switch-queue.service.js';
-import { Votes } from './votes.service.js';
 
 /** ms between two looks of a process whether there are rules to check */
 const BEGIN_MS = 2000;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { Inject, Injectable } from '@nestjs/common';
-import { now } from '../../platform/common/clock.js';
-import type { Config } from '../../platform/config/config.js';
-import { CONFIG } from '../../platform/config/config.module.js';
+import { now } from '../../../platform/common/clock.js';
+import type { Config } from '../../../platform/config/config.js';
+import { CONFIG } from '../../../platform/config/config.module.js';
 import { CheckerNodesRepository } from './checker-nodes.repository.js';
 import { CheckerQuestionsRepository } from './checker-questions.repository.js';
 import type { Verdict } from './decide.js';

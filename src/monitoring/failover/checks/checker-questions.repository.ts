@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Db, isDuplicate } from '../../platform/database/db.js';
+import { Db, isDuplicate } from '../../../platform/database/db.js';
 
 /** Signed questions that this node has accepted, on whichever replica. */
 @Injectable()

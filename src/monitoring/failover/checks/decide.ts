@@ -1,4 +1,4 @@
-import { timeMs } from '../../platform/common/clock.js';
+import { timeMs } from '../../../platform/common/clock.js';
 
 export type Side = 'primary' | 'backup';
 

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { timeMs } from '../../platform/common/clock.js';
-import type { Owner } from '../../platform/common/fair-pool.js';
-import { request } from '../../platform/outbound/agent.js';
-import { readBody } from '../../platform/outbound/body.js';
+import { timeMs } from '../../../platform/common/clock.js';
+import type { Owner } from '../../../platform/common/fair-pool.js';
+import { request } from '../../../platform/outbound/agent.js';
+import { readBody } from '../../../platform/outbound/body.js';
 import type { Verdict } from './decide.js';
 import type { Subject } from './probe.js';
 import { isSigned, NODE, SIGNATURE, sign, TIMESTAMP } from './signature.js';

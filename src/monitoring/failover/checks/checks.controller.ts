@@ -1,7 +1,7 @@
 import { Body, Controller, Headers, HttpCode, Post, Res, UseGuards } from '@nestjs/common';
 import { ApiHeader, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Access, type Caller, Fails, Me } from '../../access/access.js';
+import { Access, type Caller, Fails, Me } from '../../../access/access.js';
 import { CheckerGuard } from './checker.guard.js';
 import { Checker } from './checker.service.js';
 import { ChecksInput, ChecksResult } from './checks.dto.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Db, isDuplicate } from '../../platform/database/db.js';
+import { Db, isDuplicate } from '../../../platform/database/db.js';
 
 /** The name of this node among checkers, which all its replicas share. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { timeMs } from '../../platform/common/clock.js';
+import { timeMs } from '../../../platform/common/clock.js';
 
 /** HTTP headers of calls between checkers. */
 export const TIMESTAMP = 'x-zoneward-timestamp';

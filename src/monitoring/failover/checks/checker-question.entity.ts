@@ -1,6 +1,6 @@
 import { Entity, Index, PrimaryColumn } from 'typeorm';
-import { Utc } from '../../platform/schema/columns.js';
-import { Fleeting } from '../../platform/schema/restored.js';
+import { Utc } from '../../../platform/schema/columns.js';
+import { Fleeting } from '../../../platform/schema/restored.js';
 
 /** A signed question of another checker that some process has accepted: it is accepted once. */
 @Fleeting()

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import type { Cidr } from '../../platform/common/cidr.js';
-import { resolveAllowed } from '../../platform/outbound/guard.js';
-import { byDns } from '../../platform/outbound/lookup.js';
-import { httpsTo, httpTo, tcpTo } from '../../platform/outbound/sockets.js';
+import type { Cidr } from '../../../platform/common/cidr.js';
+import { resolveAllowed } from '../../../platform/outbound/guard.js';
+import { byDns } from '../../../platform/outbound/lookup.js';
+import { httpsTo, httpTo, tcpTo } from '../../../platform/outbound/sockets.js';
 import type { Probing, Verdict } from './decide.js';
 
 /** The target of a check, as a client of `name` would reach it. */

@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { errors } from '../../platform/common/errors.js';
-import type { Config } from '../../platform/config/config.js';
-import { CONFIG } from '../../platform/config/config.module.js';
+import { errors } from '../../../platform/common/errors.js';
+import type { Config } from '../../../platform/config/config.js';
+import { CONFIG } from '../../../platform/config/config.module.js';
 import { Checker } from './checker.service.js';
 import { isSigned, isTimely, NODE, SIGNATURE, sign, TIMESTAMP } from './signature.js';
 

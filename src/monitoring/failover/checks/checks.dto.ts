@@ -11,7 +11,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { Nested, NestedList } from '../../platform/common/validation.js';
+import { Nested, NestedList } from '../../../platform/common/validation.js';
 
 /** A node of a newer version may ask with more: fields that this one does not know are left aside, not refused. */
 const Known = (...names: string[]): PropertyDecorator =>

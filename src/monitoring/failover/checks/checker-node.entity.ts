@@ -1,6 +1,6 @@
 import { Entity, PrimaryColumn } from 'typeorm';
-import { Str } from '../../platform/schema/columns.js';
-import { Fleeting } from '../../platform/schema/restored.js';
+import { Str } from '../../../platform/schema/columns.js';
+import { Fleeting } from '../../../platform/schema/restored.js';
 
 /** The name of this installation among checkers, which all replicas share. A restored copy is another node. */
 @Fleeting()

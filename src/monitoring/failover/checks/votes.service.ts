@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Dispatcher } from 'undici';
-import { FairPool, type Owner } from '../../platform/common/fair-pool.js';
-import type { Config } from '../../platform/config/config.js';
-import { CONFIG } from '../../platform/config/config.module.js';
-import { failoverChecks } from '../../platform/metrics/metrics.js';
-import { outboundAgent } from '../../platform/outbound/agent.js';
-import { resolveAllowed } from '../../platform/outbound/guard.js';
+import { FairPool, type Owner } from '../../../platform/common/fair-pool.js';
+import type { Config } from '../../../platform/config/config.js';
+import { CONFIG } from '../../../platform/config/config.module.js';
+import { failoverChecks } from '../../../platform/metrics/metrics.js';
+import { outboundAgent } from '../../../platform/outbound/agent.js';
+import { resolveAllowed } from '../../../platform/outbound/guard.js';
 import type { Verdict } from './decide.js';
 import { Peer } from './peer.js';
 import { connected, probe, type Subject } from './probe.js';
