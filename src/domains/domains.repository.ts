@@ -23,6 +23,11 @@ export class DomainsRepository {
     );
   }
 
+  /** All domains that are synchronised, with the number of their cached records. */
+  active(): Promise<Pick<Domain, 'id' | 'records_count'>[]> {
+    return this.db.rows("SELECT id, records_count FROM domains WHERE status = 'active' ORDER BY id");
+  }
+
   /** The domains of an account with one of these names. */
   async named(accountId: number, names: readonly string[]): Promise<DomainRow[]> {
     const found: DomainRow[] = [];

@@ -54,7 +54,7 @@ export class HealthService {
   }
 
   private async state(): Promise<Health> {
-    await this.db.rows('SELECT 1 AS one');
+    await this.db.ping();
     if (!(await this.users.someExist())) return { status: 'setup' };
     await this.key.get().catch((error: Error) => {
       if (isDatabaseDown(error)) throw error;

@@ -56,7 +56,7 @@ export class InitService implements OnModuleInit {
   async status(): Promise<InitStatus> {
     if (!this.database.configured) return { initialized: false, dbInitialized: false, hasUsers: false };
     if (!this.database.open) throw errors.notReady('The database is down; trying again', 5);
-    await this.db.rows('SELECT 1 AS one'); // that users exist is cached, that the database is up is not
+    await this.db.ping(); // that users exist is cached, that the database is up is not
     const hasUsers = await this.users.someExist();
     return { initialized: hasUsers, dbInitialized: true, hasUsers };
   }

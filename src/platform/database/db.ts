@@ -163,6 +163,11 @@ export class Db {
     return this.statement(sql).text;
   }
 
+  /** Whether the database answers. @throws the driver's error when it does not */
+  async ping(): Promise<void> {
+    await this.rows('SELECT 1 AS one');
+  }
+
   /** Rows of a SELECT. */
   async rows<T>(sql: string, values: readonly SqlValue[] = [], manager?: EntityManager): Promise<T[]> {
     return (await this.send(sql, values as SqlValue[], manager)).rows as T[];

@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { RecordSyncService } from '../../changes/in-doubt/record-sync.service.js';
+import { DomainsRepository } from '../../domains/domains.repository.js';
 import { DomainsService } from '../../domains/domains.service.js';
 import { AppError } from '../../platform/common/errors.js';
 import { log } from '../../platform/common/logger.js';
-import { Db } from '../../platform/database/db.js';
 import { type JobRun, Jobs } from '../../platform/jobs/jobs.js';
 
 const JOB = 'records.read-anew';
@@ -21,7 +21,7 @@ interface Progress {
 @Injectable()
 export class FullResync implements OnModuleInit {
   constructor(
-    private readonly db: Db,
+    private readonly repository: DomainsRepository,
     private readonly jobs: Jobs,
     private readonly domains: DomainsService,
     private readonly sync: RecordSyncService,
@@ -33,13 +33,13 @@ export class FullResync implements OnModuleInit {
 
   /** Asks for it. @returns the job, and how many cached records are compared with their providers */
   async begin(): Promise<{ records: number; job_id: number }> {
-    const rows = await this.active();
+    const rows = await this.repository.active();
     const job_id = await this.jobs.enqueue(JOB, null, JOB);
     return { records: rows.reduce((sum, row) => sum + row.records_count, 0), job_id };
   }
 
   private async run(job: JobRun): Promise<{ domains: number; failed: number }> {
-    const ids = (await this.active()).map(({ id }) => id);
+    const ids = (await this.repository.active()).map(({ id }) => id);
     const progress = { domains: ids.length, done: 0, failed: 0, last: 0, ...(job.before as Partial<Progress> | null) };
     for (const id of ids.filter((one) => one > progress.last)) {
       job.signal.throwIfAborted();
@@ -59,9 +59,5 @@ export class FullResync implements OnModuleInit {
       job.progress(progress);
     }
     return { domains: progress.done, failed: progress.failed };
-  }
-
-  private active(): Promise<{ id: number; records_count: number }[]> {
-    return this.db.rows("SELECT id, records_count FROM domains WHERE status = 'active' ORDER BY id");
   }
 }
