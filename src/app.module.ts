@@ -27,9 +27,9 @@ import { PropagationModule } from './monitoring/propagation/propagation.module.j
 import { NotificationJobsModule } from './notifications/jobs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { SiteModule } from './overview/site.module.js';
-import { validationPipe } from './platform/common/validation.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { EnvelopeInterceptor } from './platform/http/envelope.interceptor.js';
+import { ProtocolPipe } from './platform/http/protocol.js';
 import { JobRunnerModule, JobsModule } from './platform/jobs/jobs.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { RedisModule } from './platform/redis/redis.module.js';
@@ -85,7 +85,7 @@ import { UsersModule } from './users/users.module.js';
   controllers: [HealthController],
   providers: [
     HealthService,
-    { provide: APP_PIPE, useFactory: validationPipe },
+    { provide: APP_PIPE, useClass: ProtocolPipe },
     // answers pass them the other way round: audited (@Audited), in time, waited for, then located, then wrapped
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },

@@ -1,10 +1,10 @@
-import { NotFoundException } from '@nestjs/common';
+import { NotFoundException, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import compression from 'compression';
-import { type Express, json, type NextFunction, type Request, type Response } from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import { FailedChanges } from './audit/failed-changes.service.js';
 import { deadlines } from './http/deadline.interceptor.js';
@@ -20,6 +20,7 @@ import { ConfigModule } from './platform/config/config.module.js';
 import { DatabaseService } from './platform/database/database.service.js';
 import { FastExpressAdapter } from './platform/http/express-adapter.js';
 import { options } from './platform/http/methods.js';
+import { parseBody, protocolsOf, speaking } from './platform/http/protocol.js';
 import { measureProcess } from './platform/metrics/metrics.js';
 import { metricsHandler } from './platform/metrics/metrics-server.js';
 
@@ -29,9 +30,13 @@ const DOCS_POLICY =
 /** bytes of an answer: smaller ones gain nothing */
 const COMPRESSED_FROM = 4096;
 
-/** The whole application, initialised, ready to listen. @throws ConfigError */
-export async function createApp(config: Config): Promise<NestExpressApplication> {
-  const root = { module: AppModule, imports: [ConfigModule.forRoot(config)] };
+/**
+ * The whole application, initialised, ready to listen.
+ * @param controllers more of them: such as speak a foreign protocol (`@Protocol`)
+ * @throws ConfigError
+ */
+export async function createApp(config: Config, controllers: Type[] = []): Promise<NestExpressApplication> {
+  const root = { module: AppModule, imports: [ConfigModule.forRoot(config)], controllers };
   const app = await NestFactory.create<NestExpressApplication>(root, new FastExpressAdapter(), {
     logger: nestLogger,
     bodyParser: false,
@@ -46,13 +51,12 @@ export async function createApp(config: Config): Promise<NestExpressApplication>
   app.use(apiHeaders);
   app.use(compression({ threshold: COMPRESSED_FROM }));
   app.use(options);
-  // not only objects: what is wrong with the others is said as of any body
-  const parse = json({ limit: '1mb', strict: false });
-  app.use((request: Request, response: Response, next: NextFunction) =>
-    request.method === 'GET' ? next() : parse(request, response, next),
-  );
+  const foreign = protocolsOf(controllers);
+  for (const protocol of foreign) app.use(protocol.prefix, speaking(protocol));
+  app.use(parseBody);
   app.use(plainText);
-  app.setGlobalPrefix('api', { exclude: ['health/live', 'health/ready'] });
+  const elsewhere = foreign.flatMap(({ prefix }) => [prefix.slice(1), `${prefix.slice(1)}/{*path}`]);
+  app.setGlobalPrefix('api', { exclude: ['health/live', 'health/ready', ...elsewhere] });
 
   const document = describeApi(app, config, VERSION);
   app.use('/api/docs', (_request: Request, response: Response, next: NextFunction) => {

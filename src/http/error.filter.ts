@@ -7,6 +7,7 @@ import { log } from '../platform/common/logger.js';
 import { DatabaseService } from '../platform/database/database.service.js';
 import { isDatabaseDown, isDatabaseSlow, isFromDriver, pointsNowhere, whyUnwritable } from '../platform/database/db.js';
 import { methodsOf } from '../platform/http/methods.js';
+import { currentProtocol } from '../platform/http/protocol.js';
 
 const UNDECODABLE = errors.field('path', 'cannot be decoded');
 const INTERNAL = new AppError(500, 500001, 'Internal error');
@@ -39,8 +40,8 @@ function publicError(error: unknown, request: ZoneRequest): AppError | null {
 }
 
 /**
- * Answers every failure as `{code, msg, data?}` with its HTTP status; details that are not for clients are logged under
- * the request id.
+ * Every failure is sent as its protocol says, ours as `{code, msg, data?}`, with a real status; what is not meant for
+ * clients is hidden behind the request id.
  */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -75,7 +76,7 @@ export class ErrorFilter implements ExceptionFilter {
       response.setHeader('Allow', (answer.data as { methods: string[] }).methods.join(', '));
     }
     if (answer.retryAfterSeconds) response.setHeader('Retry-After', String(Math.ceil(answer.retryAfterSeconds)));
-    const data = answer.data === undefined ? {} : { data: answer.data };
-    response.status(answer.status).json({ code: answer.code, ...data, msg: answer.message });
+    response.status(answer.status);
+    currentProtocol().failure(answer, response);
   }
 }

@@ -5,6 +5,7 @@ import { inCidrs } from '../platform/common/cidr.js';
 import { type AppError, errors } from '../platform/common/errors.js';
 import { log } from '../platform/common/logger.js';
 import type { Config } from '../platform/config/config.js';
+import { currentProtocol } from '../platform/http/protocol.js';
 
 /** The client's address: the socket's, or the last one in `X-Forwarded-For` that is no trusted proxy. */
 function clientAddress(request: Request, trusted: Config['trustedProxies']): string {
@@ -78,7 +79,7 @@ const nulIn = (url: string) => /[?&]([^=&]+)=[^&]*%00/.exec(url)?.[1] ?? 'path';
 function problemOf({ url, body }: Request): AppError | undefined {
   if (url.includes('%00')) return errors.field(nulIn(url), 'holds a NUL character');
   if (body === undefined) return undefined;
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
+  if (currentProtocol().strict && (typeof body !== 'object' || body === null || Array.isArray(body)))
     return errors.field('body', 'must be a JSON object');
   const path = unstorable(body, '');
   if (path === null) return undefined;

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Response } from 'express';
 import { type Principal, Role, signedIn, type ZoneRequest } from '../access/access.js';
-import { ApiTokenStrategy, bearer, isApiToken, JwtStrategy } from '../auth/guard/strategies.js';
+import { ApiTokenStrategy, credentialOf, isApiToken, JwtStrategy } from '../auth/guard/strategies.js';
 import { timeMs } from '../platform/common/clock.js';
 import { AppError, errors } from '../platform/common/errors.js';
 import { FairPool } from '../platform/common/fair-pool.js';
@@ -114,7 +114,7 @@ export class Streams implements OnModuleDestroy {
 
   private credentialOf(request: ZoneRequest): Pick<Stream, 'key' | 'judge' | 'until'> {
     const { ip } = request.caller;
-    const credential = bearer(request);
+    const credential = credentialOf(request);
     if (isApiToken(credential)) {
       const hash = sha256(credential);
       const judge = () => this.tokens.judge(hash, ip, false);

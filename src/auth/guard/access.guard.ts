@@ -19,7 +19,7 @@ import { DatabaseService } from '../../platform/database/database.service.js';
 import { Installation } from '../../platform/database/installation.js';
 import { UsersService } from '../../users/users.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
-import { bearer, isApiToken } from './strategies.js';
+import { credentialOf, isApiToken } from './strategies.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** paths of the controllers whose routes write to providers */
@@ -36,7 +36,7 @@ const words = <T>(error: unknown, principal: T | false, message: string): T => {
 
 class JwtGuard extends AuthGuard('jwt') {
   override handleRequest<T>(error: unknown, principal: T | false, _info: unknown, context: ExecutionContext): T {
-    const credential = bearer(context.switchToHttp().getRequest());
+    const credential = credentialOf(context.switchToHttp().getRequest());
     return words(error, principal, credential ? 'Invalid token' : 'No token provided');
   }
 }
@@ -74,7 +74,7 @@ export class AccessGuard implements CanActivate {
     if (rule.public) return true;
 
     // the prefix distinguishes API tokens from JWTs; Passport sets request.user, or handleRequest throws
-    const credential = bearer(request);
+    const credential = credentialOf(request);
     const token = isApiToken(credential);
     // loaded here first: Passport would turn a failure to read the key (the database is down) into 401
     if (!token) await (credential ? this.key.of(credential) : this.key.get());

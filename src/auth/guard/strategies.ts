@@ -8,6 +8,7 @@ import { networkOf } from '../../platform/common/cidr.js';
 import { now, timeMs } from '../../platform/common/clock.js';
 import { errors } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/hash.js';
+import { currentProtocol } from '../../platform/http/protocol.js';
 import { securityFrom } from '../../settings/documents.js';
 import { ApiTokensRepository } from '../../tokens/api-tokens.repository.js';
 import { judgeToken, NO_FACTOR, tokenPrincipal } from '../../tokens/token-access.js';
@@ -20,11 +21,8 @@ import { SigningKey } from '../sessions/signing-key.js';
 /** The least time between two updates of `last_active_at` or `last_used_at`. */
 const TOUCH_MS = 60_000;
 
-/** The credential of `Authorization: Bearer …`, or null. */
-export function bearer(request: Request): string | null {
-  const match = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '');
-  return match?.[1] ?? null;
-}
+/** The JWT or API token of a request, as its protocol carries it, or null. */
+export const credentialOf = (request: Request): string | null => currentProtocol().credential(request);
 
 /** API tokens are recognised by their prefix, which no JWT has. */
 export const isApiToken = (credential: string | null): credential is string => credential?.startsWith('svc_') ?? false;
@@ -44,7 +42,7 @@ export class JwtStrategy extends PassportStrategy(JwtStrategyBase, 'jwt') {
       );
     };
     super({
-      jwtFromRequest: bearer,
+      jwtFromRequest: credentialOf,
       secretOrKeyProvider: provider,
       algorithms: ['HS256'],
       passReqToCallback: true,
@@ -102,7 +100,7 @@ export class ApiTokenStrategy extends PassportStrategy(CustomStrategy, 'api-toke
   }
 
   async validate(request: ZoneRequest): Promise<Principal | null> {
-    const credential = bearer(request);
+    const credential = credentialOf(request);
     return isApiToken(credential) ? this.judge(sha256(credential), request.caller.ip, true) : null;
   }
 

@@ -4,6 +4,7 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import type { ZoneRequest } from '../../access/access.js';
 import { errors } from '../../platform/common/errors.js';
 import { unknownField } from '../../platform/common/validation.js';
+import { currentProtocol } from '../../platform/http/protocol.js';
 
 const known = new WeakMap<object, boolean>();
 
@@ -24,7 +25,8 @@ function takesQuery(handler: object, controller: object): boolean {
 export class UnknownQueryGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { url, query } = context.switchToHttp().getRequest<ZoneRequest>();
-    if (!url.includes('?') || takesQuery(context.getHandler(), context.getClass())) return true;
+    if (!url.includes('?') || !currentProtocol().strict || takesQuery(context.getHandler(), context.getClass()))
+      return true;
     const fields = Object.keys(query).map(unknownField);
     if (fields.length) throw errors.validation(fields);
     return true;

@@ -166,11 +166,11 @@ class StrictPipe extends ValidationPipe {
   }
 }
 
-/** Unknown fields are refused; every problem is reported, not only the first. */
-export const validationPipe = () =>
+/** Every problem is reported, not only the first. @param refusing whether unknown fields are one, or left aside */
+export const validationPipe = (refusing = true) =>
   new StrictPipe({
     whitelist: true,
-    forbidNonWhitelisted: true,
+    forbidNonWhitelisted: refusing,
     forbidUnknownValues: true,
     transform: true,
     validationError: { target: true },

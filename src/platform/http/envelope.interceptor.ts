@@ -1,19 +1,11 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  StreamableFile,
-} from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { map, type Observable } from 'rxjs';
+import { currentProtocol } from './protocol.js';
 
-const wrap = (data: unknown) =>
-  data instanceof StreamableFile ? data : { code: 0, data: data ?? null, msg: 'success' };
-
-/** Wraps every success, except for files, in `{code: 0, data, msg}`. */
+/** Every success is sent as its protocol says: ours as `{code: 0, data, msg}`, but for files. */
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(map(wrap));
+    return next.handle().pipe(map((data) => currentProtocol().success(data)));
   }
 }
