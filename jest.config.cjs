@@ -2,7 +2,11 @@
 // loaded by Node as it is.
 const tests = {
   swcrc: false,
-  jsc: { parser: { syntax: 'typescript', decorators: true }, target: 'es2023' },
+  jsc: {
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true },
+    target: 'es2023',
+  },
   module: { type: 'commonjs' },
   sourceMaps: 'inline',
 };

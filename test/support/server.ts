@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import request from 'supertest';
 import { createApp } from '../../src/create-app.js';
 import { configureLogger } from '../../src/platform/common/logger.js';
@@ -169,7 +169,12 @@ export class LocalServer extends Server {
     super(`http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`, dataDir);
   }
 
-  static async start(env: Record<string, string> = {}, dataDir = newDataDir()): Promise<LocalServer> {
+  /** @param controllers more than those of the service */
+  static async start(
+    env: Record<string, string> = {},
+    dataDir = newDataDir(),
+    controllers: Type[] = [],
+  ): Promise<LocalServer> {
     const config = parseConfig({ HOST: '127.0.0.1', DATA_DIR: dataDir, ...AT_ONCE, ...env });
     const begin = LocalServer.output.length;
     // one logger for all services of the process
@@ -178,7 +183,7 @@ export class LocalServer extends Server {
         LocalServer.output += line;
       },
     });
-    const app = await createApp(config);
+    const app = await createApp(config, controllers);
     try {
       await app.get(DatabaseService).start();
       await app.listen(0, config.host);
@@ -315,6 +320,10 @@ async function initialised<S extends Server>(
  */
 export const startService = (kind: Kind, env: Record<string, string> = {}): Promise<Service> =>
   initialised(LocalServer, kind, env);
+
+/** The same with more controllers than it has. */
+export const startServiceWith = (kind: Kind, controllers: Type[]): Promise<Service> =>
+  initialised({ start: (env, dataDir) => LocalServer.start(env, dataDir, controllers) }, kind, {});
 
 /** The same as a process of its own. */
 export const startProcess = (
