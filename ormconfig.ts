@@ -1,7 +1,7 @@
+import { ENTITIES } from './src/entities.js';
 import { readChoice } from './src/platform/config/choice-file.js';
 import { parseConfig, readEnvironment } from './src/platform/config/config.js';
 import { AppDataSource } from './src/platform/database/app-data-source.js';
-import { ENTITIES } from './src/entities.js';
 
 /**
  * The DataSource for TypeORM's command line, from the same configuration as the service:

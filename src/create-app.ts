@@ -58,7 +58,8 @@ export async function createApp(config: Config, controllers: Type[] = []): Promi
   const elsewhere = foreign.flatMap(({ prefix }) => [prefix.slice(1), `${prefix.slice(1)}/{*path}`]);
   app.setGlobalPrefix('api', { exclude: ['health/live', 'health/ready', ...elsewhere] });
 
-  const document = describeApi(app, config, VERSION);
+  // made when it is first asked for: it takes some 0.4 s
+  const document = () => describeApi(app, config, VERSION);
   app.use('/api/docs', (_request: Request, response: Response, next: NextFunction) => {
     response.setHeader('Content-Security-Policy', DOCS_POLICY);
     next();

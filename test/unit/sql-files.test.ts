@@ -33,8 +33,8 @@ describe('SQL', () => {
   });
 
   it('is found in plain texts and in templates', () => {
-    const text =
-      "const a = 'SELECT 1';\nconst b = `UPDATE x SET y = ${a}`;\nconst c = `\n  DELETE FROM x`;\nconst d = 'SELECTED';";
+    const lines = ["const a = 'SELECT 1';", 'const b = `UPDATE x SET y = $', 'const c = `', '  DELETE FROM x`;'];
+    const text = [lines[0], `${lines[1]}{a}\`;`, ...lines.slice(2), "const d = 'SELECTED';"].join('\n');
     assert.deepEqual(statements('a.ts', text), ['a.ts:1', 'a.ts:2', 'a.ts:3']);
   });
 });
