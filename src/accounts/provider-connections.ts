@@ -36,7 +36,7 @@ export interface Connection {
 interface Live {
   sealed: string;
   connection: Connection;
-  gate: RateLimiter;
+  limiter: RateLimiter;
   pausedUntil: string | null;
 }
 
@@ -96,11 +96,11 @@ export class ProviderConnections implements OnApplicationShutdown {
     }
     if (!row.credentials) throw new ProviderError('auth', DROPPED);
     const definition = this.definition(row.provider);
-    const gate = rateLimiterOf(definition, (until, why) => this.paused(accountId, live, until, why));
-    const connection = this.connect(definition, this.open(row.credentials), gate);
+    const limiter = rateLimiterOf(definition, (until, why) => this.paused(accountId, live, until, why));
+    const connection = this.connect(definition, this.open(row.credentials), limiter);
     const { server } = connection;
     if (row.server_key !== server) await this.accounts.setServer(accountId, row.credentials, server);
-    const live: Live = { sealed: row.credentials, connection, gate, pausedUntil: null };
+    const live: Live = { sealed: row.credentials, connection, limiter, pausedUntil: null };
     this.live.set(accountId, live);
     this.follow(live, row.paused_until);
     return connection;
@@ -119,20 +119,20 @@ export class ProviderConnections implements OnApplicationShutdown {
     }
   }
 
-  /** Closes or opens the gate as the account's row says. */
+  /** Closes or opens the limiter as the account's row says. */
   private follow(live: Live, until: string | null): void {
     if (until === live.pausedUntil) return;
     live.pausedUntil = until;
     if (until !== null && until > now()) {
-      live.gate.close(Date.parse(until));
+      live.limiter.close(Date.parse(until));
       this.look();
-    } else live.gate.open();
+    } else live.limiter.open();
   }
 
   /** A pause was ended here. */
   resumed(accountId: number): void {
     const live = this.live.get(accountId);
-    live?.gate.open();
+    live?.limiter.open();
     if (live) live.pausedUntil = null;
   }
 
@@ -155,7 +155,7 @@ export class ProviderConnections implements OnApplicationShutdown {
   }
 
   /** A provider for credentials that are not stored (yet). @throws ProviderError for addresses that are not allowed */
-  connect(definition: ProviderDefinition, credentials: Credentials, gate?: RateLimiter): Connection {
+  connect(definition: ProviderDefinition, credentials: Credentials, limiter?: RateLimiter): Connection {
     const { providerTimeoutMs: timeoutMs, outboundDeny: deny, slowMs } = this.config;
     const installation = { zonefile: this.zoneFiles() };
     const provider = connectProvider(definition, credentials, {
@@ -164,7 +164,7 @@ export class ProviderConnections implements OnApplicationShutdown {
       timeoutMs,
       installation,
       slowMs,
-      ...(gate && { limiter: gate }),
+      ...(limiter && { limiter }),
     });
     return { provider, definition, server: this.server(definition, credentials) };
   }

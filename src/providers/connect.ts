@@ -3,7 +3,7 @@ import type { Cidr } from '../platform/common/cidr.js';
 import { log } from '../platform/common/logger.js';
 import { providerSeconds, queueSeconds } from '../platform/metrics/metrics.js';
 import { assertUrlAllowed, resolveAllowed } from '../platform/outbound/guard.js';
-import { type Told, traced } from '../platform/traces/traces.js';
+import { type Annotate, traced } from '../platform/traces/traces.js';
 import { asProviderError, ProviderError, storable } from './kit/http/errors.js';
 import { Http } from './kit/http/http-client.js';
 import { RateLimiter } from './kit/http/rate-limiter.js';
@@ -81,13 +81,15 @@ export function connectProvider(
   const saying = <T>(verb: Verb, reading: boolean, work: (provider: DnsProvider) => Promise<T>): Promise<T> => {
     const { kind } = definition;
     const attributes = { 'provider.kind': kind, 'provider.verb': verb };
-    return traced(`${kind} ${verb}`, { client: true, attributes }, (told) => measured(verb, reading, work, told));
+    return traced(`${kind} ${verb}`, { client: true, attributes }, (annotate) =>
+      measured(verb, reading, work, annotate),
+    );
   };
   const measured = async <T>(
     verb: Verb,
     reading: boolean,
     work: (provider: DnsProvider) => Promise<T>,
-    told: Told,
+    annotate: Annotate,
   ): Promise<T> => {
     const begin = performance.now();
     let outcome = 'ok';
@@ -103,7 +105,7 @@ export function connectProvider(
       const ms = performance.now() - begin;
       const { kind } = definition;
       providerSeconds.observe({ kind, verb, outcome }, ms / 1000);
-      told({ outcome }, outcome !== 'ok');
+      annotate({ outcome }, outcome !== 'ok');
       if (ms > (options.slowMs ?? Number.POSITIVE_INFINITY))
         log().warn({ provider: kind, verb, outcome, ms: Math.round(ms) }, 'slow call of a provider');
     }

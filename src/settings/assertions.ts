@@ -4,7 +4,7 @@ import { same } from '../platform/common/read-only.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import { DEFAULTS, type DocumentName, nulls } from './documents.js';
 import type { OauthProvider } from './oauth-settings.dto.js';
-import type { Told } from './settings.dto.js';
+import type { StatusFields } from './settings.dto.js';
 
 /** The canonical form of an address, so that another notation is no change. */
 const place = (url: string | null | undefined) => (url ? new URL(url).href.replace(/\/+$/, '') : '');
@@ -45,15 +45,15 @@ export function rulesOf(list: NonNullable<AuditRulesInput['rules']>): AuditRules
 }
 
 /** Read-only fields of a section. */
-export type SectionTold = Told & {
+export type SectionStatus = StatusFields & {
   password_set?: boolean;
   providers?: { key: string; client_secret_set?: boolean; confirmed?: boolean }[];
 };
 
 /** Read-only fields may be sent back as a GET returned them, but not changed. @throws AppError 400001 */
-export function assertTold({ providers, ...told }: SectionTold, is: object): void {
+export function assertStatusUnchanged({ providers, ...told }: SectionStatus, is: object): void {
   const list = changed(told, is);
-  const known = (is as SectionTold).providers ?? [];
+  const known = (is as SectionStatus).providers ?? [];
   for (const [i, { key, client_secret_set, confirmed }] of (providers ?? []).entries()) {
     const stored = known.find((provider) => provider.key === key);
     if (stored) list.push(...changed({ client_secret_set, confirmed }, stored, `providers.${i}.`));

@@ -11,7 +11,7 @@ import {
 } from 'class-validator';
 import { Check, NestedList } from '../platform/common/validation.js';
 import { isHttpUrl } from './checks.js';
-import { Told } from './settings.dto.js';
+import { StatusFields } from './settings.dto.js';
 
 /**
  * An OpenID provider (`issuer`), or a plain OAuth 2.0 provider (the three endpoints and `subject_field`), such as
@@ -98,7 +98,7 @@ class OauthProviderInput extends OauthProvider {
   confirmed?: boolean;
 }
 
-export class OauthInput extends Told {
+export class OauthInput extends StatusFields {
   @IsOptional()
   @IsBoolean()
   enabled?: boolean;

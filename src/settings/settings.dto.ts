@@ -285,7 +285,7 @@ export class SmtpView extends SmtpSettings {
 }
 
 /** What a GET tells and a PUT takes unchanged. */
-export class Told {
+export class StatusFields {
   /** what a GET tells; must be that */
   @IsOptional()
   @IsBoolean()
@@ -298,7 +298,7 @@ export class Told {
   waiting?: string[];
 }
 
-export class GeneralInput extends IntersectionType(PartialType(GeneralSettings), Told) {}
+export class GeneralInput extends IntersectionType(PartialType(GeneralSettings), StatusFields) {}
 
 // inside of the objects, too, what is left out stays
 class LoginLimitInput extends PartialType(LoginLimit) {}
@@ -308,7 +308,7 @@ class PasswordPolicyInput extends PartialType(PasswordPolicy) {}
 
 export class SecurityInput extends IntersectionType(
   PartialType(PickType(SecuritySettings, ['require_2fa_role', 'allowed_cidrs'])),
-  Told,
+  StatusFields,
 ) {
   @IsOptional()
   @Nested(() => LoginLimitInput)
@@ -327,7 +327,7 @@ export class SecurityInput extends IntersectionType(
   password_policy?: PasswordPolicyInput;
 }
 
-export class SmtpInput extends IntersectionType(PartialType(SmtpSettings), Told) {
+export class SmtpInput extends IntersectionType(PartialType(SmtpSettings), StatusFields) {
   /**
    * left out: the stored one stays, as long as `host` and `port` do and `security` does not become `none`; null: none
    */

@@ -11,7 +11,15 @@ import { dayOf, dayStart } from '../platform/common/time-zone.js';
 import type { Config } from '../platform/config/config.js';
 import { CONFIG, SECRET_BOX } from '../platform/config/config.module.js';
 import type { SecretBox } from '../platform/config/secret-box.js';
-import { assertNoNulls, assertTold, bareHost, incomplete, moved, rulesOf, type SectionTold } from './assertions.js';
+import {
+  assertNoNulls,
+  assertStatusUnchanged,
+  bareHost,
+  incomplete,
+  moved,
+  rulesOf,
+  type SectionStatus,
+} from './assertions.js';
 import type { AuditRules, AuditRulesInput } from './audit-rules.dto.js';
 import type { NotificationsInput, NotificationsView } from './channels.dto.js';
 import { nextChannels, opened, type StoredChannel } from './channels.js';
@@ -253,7 +261,7 @@ export class SettingsService {
   private update<N extends DocumentName>(
     name: N,
     caller: Caller,
-    told: SectionTold,
+    told: SectionStatus,
     input: object,
     change: (old: Documents[N], supers: SecuritySettings | null) => Documents[N],
   ): Promise<Views[N]> {
@@ -261,7 +269,7 @@ export class SettingsService {
     return this.documents.change(name, async (row, manager) => {
       const old = merged(DEFAULTS[name], row?.values ?? {});
       const before = viewOf(name, old, row);
-      assertTold(told, before);
+      assertStatusUnchanged(told, before);
       const isSuper = name === 'security' && role >= Role.Super;
       const supers = isSuper ? merged(DEFAULTS.security, merged(row?.super ?? {}, input)) : null;
       const value = change(old, supers);

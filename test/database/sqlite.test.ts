@@ -10,7 +10,7 @@ import { ENTITIES } from '../../src/entities.js';
 import { type AppDataSource, toOptions } from '../../src/platform/database/app-data-source.js';
 import { Db, isDatabaseDown, isDuplicate } from '../../src/platform/database/db.js';
 import { failureWords } from '../../src/platform/database/failure-words.js';
-import { gate, sqliteDriver } from '../../src/platform/database/sqlite.js';
+import { serializeTransactions, sqliteDriver } from '../../src/platform/database/sqlite.js';
 import { backport, nodeSqlite, type Sqlite, sqlite } from '../../src/platform/database/sqlite-module.js';
 
 const MODULE = pathToFileURL(join(import.meta.dirname, '../../dist/src/platform/database/sqlite-module.js')).href;
@@ -50,7 +50,7 @@ function suite(load: () => Sqlite): void {
     };
     const options = toOptions({ type: 'sqlite', path: file }, ENTITIES, 'better-sqlite3');
     const source = new DataSource({ ...options, driver } as DataSourceOptions);
-    gate(source);
+    serializeTransactions(source);
     await source.initialize();
     sources.push(source);
     return new Db(source as AppDataSource);

@@ -6,7 +6,7 @@ import type { DatabaseChoice } from '../config/config.js';
 import { MIGRATIONS } from '../schema/migrations/index.js';
 import { lockMigrations, type Tell } from './migration-lock.js';
 import { Pulse } from './pulse.js';
-import { gate, sqliteDriver } from './sqlite.js';
+import { serializeTransactions, sqliteDriver } from './sqlite.js';
 import {
   limitMysql,
   limitPool,
@@ -167,7 +167,7 @@ export class AppDataSource extends DataSource {
     Object.assign(this, { options });
     Object.assign(this, { driver: new DriverFactory().create(this) }); // setOptions would keep the old driver
     this.prepares = choice.type === 'sqlite' || choice.prepared !== false;
-    if (choice.type === 'sqlite') gate(this);
+    if (choice.type === 'sqlite') serializeTransactions(this);
   }
 
   /** The connections of a server kind. @throws Error while the database is not open */

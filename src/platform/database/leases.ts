@@ -7,7 +7,7 @@ import { sha256 } from '../common/hash.js';
 import { log } from '../common/logger.js';
 import { DatabaseClock } from './clock.js';
 import { Db, isDuplicate, marks } from './db.js';
-import { Lines } from './lines.js';
+import { KeyedMutex } from './keyed-mutex.js';
 import { HOLDINGS, isGone, newHolding, PROCESS } from './process-name.js';
 import { BRIEF } from './sqlite.js';
 
@@ -116,7 +116,7 @@ const taken = (until: number) => (until >= requestDeadline().work ? errors.overd
 @Injectable()
 export class Leases {
   /** waiters of this process queue here and do not poll the database */
-  private readonly lines = new Lines();
+  private readonly lines = new KeyedMutex();
 
   constructor(private readonly db: Db) {}
 

@@ -115,7 +115,7 @@ type RunnerClass = new (driver: unknown) => any;
  * served. Without this, parallel transactions fail and foreign statements are swept into a rollback. Call it on a fresh
  * driver, before `initialize()`.
  */
-export function gate(dataSource: DataSource): void {
+export function serializeTransactions(dataSource: DataSource): void {
   const driver = dataSource.driver as unknown as { createQueryRunner(mode: string): QueryRunner };
   const Base = driver.createQueryRunner('master').constructor as RunnerClass;
   const statements = new Map<string, unknown>();
@@ -132,7 +132,7 @@ export function gate(dataSource: DataSource): void {
     else busy = false;
   };
 
-  class Gated extends Base {
+  class SerializedRunner extends Base {
     // one statement cache for all runners, else every request would prepare its statements again
     stmtCache = statements;
     private mine = false;
@@ -201,5 +201,5 @@ export function gate(dataSource: DataSource): void {
       }
     }
   }
-  driver.createQueryRunner = () => new Gated(driver) as unknown as QueryRunner;
+  driver.createQueryRunner = () => new SerializedRunner(driver) as unknown as QueryRunner;
 }

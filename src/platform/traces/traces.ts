@@ -21,7 +21,7 @@ export const traceWith = (given: Tracer | null): void => {
 };
 
 /** Adds attributes to a span. Their values are few, and never secret. */
-export type Told = (attributes: Attributes, failed?: boolean) => void;
+export type Annotate = (attributes: Attributes, failed?: boolean) => void;
 
 interface SpanOptions {
   /** it calls another system */
@@ -44,19 +44,19 @@ function around(place: SpanOptions['place']): Context | null {
   return place === 'child' ? null : ROOT_CONTEXT;
 }
 
-const ignored: Told = () => undefined;
+const ignored: Annotate = () => undefined;
 
 /** Runs `work` in a span, if it is to be traced. An error marks the span, without its message. */
 export async function traced<T>(
   name: string,
   { client = false, place, attributes }: SpanOptions,
-  work: (annotate: Told) => Promise<T>,
+  work: (annotate: Annotate) => Promise<T>,
 ): Promise<T> {
   const parent = tracer && around(place);
   if (!tracer || !parent) return work(ignored);
   const kind = client ? SpanKind.CLIENT : SpanKind.INTERNAL;
   const span = tracer.startSpan(name, { kind, attributes }, parent);
-  const annotate: Told = (more, failed) => {
+  const annotate: Annotate = (more, failed) => {
     span.setAttributes(more);
     if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
   };

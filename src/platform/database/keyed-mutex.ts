@@ -1,5 +1,5 @@
 /** Who waits inside this process: first come first served at each name, and everybody until a time of his own. */
-export class Lines {
+export class KeyedMutex {
   /** of each name that somebody is at: those behind him */
   private readonly behind = new Map<string, (() => void)[]>();
 
