@@ -5,7 +5,7 @@ import type { Answer } from '../support/server.js';
 import type { Dice } from './dice.js';
 import { editFor, type Sent, type Soil, setFor } from './edits.js';
 import type { Ground } from './grounds.js';
-import type { House } from './house.js';
+import type { Instance } from './instance.js';
 import type { Entry } from './ledger.js';
 
 /** A request of a round, and what was answered; null: nothing, since the service had died. */
@@ -20,7 +20,7 @@ export interface Asked {
 
 /** Where a round takes place. */
 export interface Place {
-  house: House;
+  instance: Instance;
   ground: Ground;
   domain: number;
   /** the same zone in another account */
@@ -36,8 +36,8 @@ const sure = async (call: Promise<Answer>): Promise<Answer | null> =>
   });
 
 /** One random request. */
-async function ask({ house, domain }: Place, dice: Dice, soil: Soil, request: string): Promise<Asked> {
-  const client = house.client();
+async function ask({ instance, domain }: Place, dice: Dice, soil: Soil, request: string): Promise<Asked> {
+  const client = instance.client();
   const headers = { 'x-request-id': request };
   const records = `/api/domains/${domain}/records`;
   const asked = (words: string, answer: Answer | null): Asked => ({
@@ -74,18 +74,18 @@ async function ask({ house, domain }: Place, dice: Dice, soil: Soil, request: st
  * When it is over, the service lives and the provider works.
  */
 export async function disturb(place: Place, dice: Dice, soil: Soil, twinSoil: Soil, name: string): Promise<Asked[]> {
-  const { house, ground } = place;
+  const { instance, ground } = place;
   const two = dice.chance(0.35);
   const chance = dice.of([0, 0, 0.15, 0.4]);
-  ground.trouble(chance ? { dice: dice.fork(), chance } : null, house.dataDir);
+  ground.trouble(chance ? { dice: dice.fork(), chance } : null, instance.dataDir);
   const end = dice.next();
   const at = `${dice.of(['before', 'after'])} ${dice.int(1, dice.of([20, 60]))}`;
   const ms = dice.int(0, 400);
   const refreshes = dice.chance(0.2);
   const lists = Array.from({ length: two ? 2 : 1 }, (_, i) => ({ dice: dice.fork(), wait: i * dice.int(0, 30), i }));
-  if (end < 0.3) house.killAt(at);
-  const watched = end > 0.8 && end < 0.93 ? house.pauseAt(dice.int(1, 90), dice.int(50, 2500)) : () => undefined;
-  const timer = end > 0.93 ? setTimeout(() => void house.kill(), ms) : undefined;
+  if (end < 0.3) instance.killAt(at);
+  const watched = end > 0.8 && end < 0.93 ? instance.pauseAt(dice.int(1, 90), dice.int(50, 2500)) : () => undefined;
+  const timer = end > 0.93 ? setTimeout(() => void instance.kill(), ms) : undefined;
   const asking = lists.map(async ({ dice: own, wait, i }) => {
     await sleep(wait);
     return ask(i && place.twin ? { ...place, domain: place.twin } : place, own, i ? twinSoil : soil, `${name}-${i}`);
@@ -93,7 +93,7 @@ export async function disturb(place: Place, dice: Dice, soil: Soil, twinSoil: So
   if (refreshes) {
     const path = `/api/domains/${place.domain}/records?refresh=true&limit=1` as const;
     await sleep(5);
-    await house
+    await instance
       .client()
       .get(path)
       .catch(() => undefined);
@@ -101,26 +101,26 @@ export async function disturb(place: Place, dice: Dice, soil: Soil, twinSoil: So
   const asked = await Promise.all(asking);
   clearTimeout(timer);
   watched();
-  if (dice.chance(0.7)) house.pardon();
-  ground.trouble(null, house.dataDir);
-  await house.revive(dice.fork());
+  if (dice.chance(0.7)) instance.pardon();
+  ground.trouble(null, instance.dataDir);
+  await instance.revive(dice.fork());
   return asked;
 }
 
 /** Waits until every change has an end, restarting what has died; late helped by a synchronisation. */
-export async function settle({ house, domain }: Place): Promise<void> {
+export async function settle({ instance, domain }: Place): Promise<void> {
   const begun = Date.now();
   for (;;) {
-    await house.revive();
-    if (!(await house.count(`change_sets WHERE state <> 'done'`))) {
-      house.pardon();
-      if (await house.answers()) return;
+    await instance.revive();
+    if (!(await instance.count(`change_sets WHERE state <> 'done'`))) {
+      instance.pardon();
+      if (await instance.answers()) return;
       continue;
     }
     const waited = Date.now() - begun;
     assert.ok(waited < 30_000, 'change sets without an end after 30 s');
     if (waited > 3_000)
-      await house
+      await instance
         .client()
         .get(`/api/domains/${domain}/records?refresh=true&limit=1`)
         .catch(() => undefined);

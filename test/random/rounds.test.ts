@@ -7,7 +7,7 @@ import { describeUnless } from '../support/suites.js';
 import { addAccount, addDomain, done, made } from '../support/world.js';
 import { Dice } from './dice.js';
 import { type Ground, startGrounds } from './grounds.js';
-import { House } from './house.js';
+import { Instance } from './instance.js';
 import { differences, type Entry, mustBe, toldOf, wordsOf } from './ledger.js';
 import { type Asked, contradictions, disturb, type Place, settle } from './round.js';
 
@@ -34,8 +34,8 @@ interface Stored {
 }
 
 /** What was stored of the changes of a domain after a set. */
-async function entriesOf({ house, domain, twin }: Place, after: number): Promise<Entry[]> {
-  const rows = await house.rows<Stored>(
+async function entriesOf({ instance, domain, twin }: Place, after: number): Promise<Entry[]> {
+  const rows = await instance.rows<Stored>(
     `SELECT s.id, s.request_id, s.domain_id, c.position, c.op, c.state, c.state_before, c.value_before, c.state_after, c.value_after
        FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
       WHERE s.domain_id IN (${domain}, ${twin ?? domain}) AND s.id > ${after} ORDER BY s.id, c.position`,
@@ -48,13 +48,13 @@ async function entriesOf({ house, domain, twin }: Place, after: number): Promise
   }));
 }
 
-const recordsOf = async ({ house, domain }: Pick<Place, 'house' | 'domain'>): Promise<RecordView[]> =>
-  done(await house.client().get(`/api/domains/${domain}/records`)).list;
+const recordsOf = async ({ instance, domain }: Pick<Place, 'instance' | 'domain'>): Promise<RecordView[]> =>
+  done(await instance.client().get(`/api/domains/${domain}/records`)).list;
 
 /** What the database says that the API does not tell: counts, locks, changes without an end. */
-async function leftovers({ house, domain }: Place, records: readonly RecordView[]): Promise<string[]> {
+async function leftovers({ instance, domain }: Place, records: readonly RecordView[]): Promise<string[]> {
   const wrong: string[] = [];
-  const counts = await house.rows<{ type: string; hits: number }>(
+  const counts = await instance.rows<{ type: string; hits: number }>(
     `SELECT type, hits FROM record_counts WHERE domain_id = ${domain}`,
   );
   const byType = new Map<string, number>(counts.map(({ type }) => [type, 0]));
@@ -62,14 +62,14 @@ async function leftovers({ house, domain }: Place, records: readonly RecordView[
   const stored = new Map(counts.map(({ type, hits }) => [type, Number(hits)]));
   for (const [type, n] of byType)
     if (stored.get(type) !== n) wrong.push(`counts ${stored.get(type)} of ${type}, there are ${n}`);
-  const rows = await house.rows<{ records_count: number }>(`SELECT records_count FROM domains WHERE id = ${domain}`);
+  const rows = await instance.rows<{ records_count: number }>(`SELECT records_count FROM domains WHERE id = ${domain}`);
   if (Number(rows[0]?.records_count) !== records.length)
     wrong.push(`counts ${rows[0]?.records_count} records, there are ${records.length}`);
   const pending = records.filter((record) => record.pending);
   if (pending.length) wrong.push(`${pending.length} records are still pending`);
   const mine = async () => {
-    const leases = await house.rows<{ owner: string }>('SELECT owner FROM leases');
-    return leases.filter(({ owner }) => owner.split('/')[3] === String(house.pid)).map(({ owner }) => owner);
+    const leases = await instance.rows<{ owner: string }>('SELECT owner FROM leases');
+    return leases.filter(({ owner }) => owner.split('/')[3] === String(instance.pid)).map(({ owner }) => owner);
   };
   // a look at the provider of its own may be under way
   const held = new Set(await mine());
@@ -82,9 +82,9 @@ async function leftovers({ house, domain }: Place, records: readonly RecordView[
 }
 
 /** In what the cache of the same zone in another account differs from what the provider holds. */
-async function twinsApart({ house, ground, twin }: Place, held: readonly string[]): Promise<string[]> {
+async function twinsApart({ instance, ground, twin }: Place, held: readonly string[]): Promise<string[]> {
   if (twin === null) return [];
-  const records = await recordsOf({ house, domain: twin });
+  const records = await recordsOf({ instance, domain: twin });
   const here = ground.definition.capabilities.toggle === 'record';
   const cached = records.filter((record) => record.enabled || here).map(wordsOf);
   return [
@@ -95,11 +95,11 @@ async function twinsApart({ house, ground, twin }: Place, held: readonly string[
 
 /** All that must hold after a round. */
 async function verify(place: Place, before: readonly RecordView[], asked: readonly Asked[], last: number) {
-  const { house, ground, zone } = place;
+  const { instance, ground, zone } = place;
   const { definition } = ground;
   const records = await recordsOf(place);
   const entries = await entriesOf(place, last);
-  const held = (await ground.held(zone, house.dataDir)).map(wordsOf).toSorted();
+  const held = (await ground.held(zone, instance.dataDir)).map(wordsOf).toSorted();
   const live = records.filter((record) => record.enabled || definition.capabilities.toggle === 'record');
   const cached = live.map(wordsOf).toSorted();
   const wrong = [
@@ -125,11 +125,11 @@ async function verify(place: Place, before: readonly RecordView[], asked: readon
 /** A round, judged. @returns what is wrong */
 async function judged(place: Place, dice: Dice, name: string): Promise<string[]> {
   const before = await recordsOf(place);
-  const [{ last } = { last: 0 }] = await place.house.rows<{ last: number | null }>(
+  const [{ last } = { last: 0 }] = await place.instance.rows<{ last: number | null }>(
     'SELECT MAX(id) AS last FROM change_sets',
   );
   const { types, proxy } = place.ground.definition.capabilities;
-  const twins = place.twin === null ? before : await recordsOf({ house: place.house, domain: place.twin });
+  const twins = place.twin === null ? before : await recordsOf({ instance: place.instance, domain: place.twin });
   const soil = { types, proxy };
   const asked = await disturb(place, dice, { ...soil, records: before }, { ...soil, records: twins }, name);
   await settle(place);
@@ -137,7 +137,7 @@ async function judged(place: Place, dice: Dice, name: string): Promise<string[]>
   if (wrong.length && process.env.TEST_VERBOSE) {
     for (const entry of entries) say(JSON.stringify(entry));
     for (const { words, answer } of asked) say(`${words}\n  -> ${JSON.stringify(answer)}`);
-    say(place.house.log.slice(-6000));
+    say(place.instance.log.slice(-6000));
   }
   return wrong;
 }
@@ -145,14 +145,14 @@ async function judged(place: Place, dice: Dice, name: string): Promise<string[]>
 /** Grounds whose zones are in two accounts half of the time: those where all of a zone is kept at the provider. */
 const TWINS: ReadonlySet<string> = new Set(['powerdns']);
 
-async function twinOf(house: House, { definition, credentials }: Ground, zone: string): Promise<number> {
-  const account_id = await addAccount(house.client(), definition.kind, credentials);
-  return made(await house.client().post('/api/domains?force=true', { name: zone, account_id })).id;
+async function twinOf(instance: Instance, { definition, credentials }: Ground, zone: string): Promise<number> {
+  const account_id = await addAccount(instance.client(), definition.kind, credentials);
+  return made(await instance.client().post('/api/domains?force=true', { name: zone, account_id })).id;
 }
 
 /** Some rounds in a fresh zone, to the first that goes wrong. @returns how many, and what was wrong with the last */
 async function chapter(
-  house: House,
+  instance: Instance,
   grounds: readonly Ground[],
   accounts: ReadonlyMap<Ground, number>,
   seed: number,
@@ -160,23 +160,23 @@ async function chapter(
   const dice = new Dice(seed);
   const ground = dice.of(grounds);
   const rounds = dice.int(1, 5);
-  await house.revive();
-  const zone = await ground.fresh(house.dataDir);
-  const domain = await addDomain(house.client(), accounts.get(ground) as number, zone);
+  await instance.revive();
+  const zone = await ground.fresh(instance.dataDir);
+  const domain = await addDomain(instance.client(), accounts.get(ground) as number, zone);
   const alone = !TWINS.has(ground.name) || dice.chance(0.5);
-  const twin = alone ? null : await twinOf(house, ground, zone);
-  const place = { house, ground, domain, twin, zone };
+  const twin = alone ? null : await twinOf(instance, ground, zone);
+  const place = { instance, ground, domain, twin, zone };
   let round = 0;
   let wrong: string[] = [];
-  done(await house.client().get(`/api/domains/${domain}/records?refresh=true`));
+  done(await instance.client().get(`/api/domains/${domain}/records?refresh=true`));
   while (round < rounds && !wrong.length) {
     round++;
     wrong = await judged(place, dice.fork(), `random-${seed}-${round}`).catch((error: Error) => [String(error.stack)]);
-    ground.trouble(null, house.dataDir);
+    ground.trouble(null, instance.dataDir);
   }
-  await house.revive();
-  if (!done(await house.client().get('/api/audit/verify')).ok) wrong.push('the audit chain is broken');
-  for (const id of [twin, domain]) if (id) await house.client().delete(`/api/domains/${id}`);
+  await instance.revive();
+  if (!done(await instance.client().get('/api/audit/verify')).ok) wrong.push('the audit chain is broken');
+  for (const id of [twin, domain]) if (id) await instance.client().delete(`/api/domains/${id}`);
   const words = [`${ground.name}, round ${round}, TEST_SEED=${seed} TEST_ROUNDS=1:`, ...wrong];
   return { rounds: round, wrong: wrong.length ? words.join('\n    ') : null };
 }
@@ -204,15 +204,15 @@ describe('random lists under random faults', () => {
     });
 
   async function play(kind: Kind, wanted: number, first: number): Promise<void> {
-    const house = await House.open(kind);
+    const instance = await Instance.open(kind);
     const found: string[] = [];
     let rounds = 0;
     try {
       const accounts = new Map<Ground, number>();
       for (const ground of grounds)
-        accounts.set(ground, await addAccount(house.client(), ground.definition.kind, ground.credentials));
+        accounts.set(ground, await addAccount(instance.client(), ground.definition.kind, ground.credentials));
       for (let seed = first; rounds < wanted; seed++) {
-        const played = await chapter(house, grounds, accounts, seed).catch((error: Error) => ({
+        const played = await chapter(instance, grounds, accounts, seed).catch((error: Error) => ({
           rounds: 1,
           wrong: `TEST_SEED=${seed}: ${error.stack}`,
         }));
@@ -221,8 +221,8 @@ describe('random lists under random faults', () => {
         if (played.wrong) say(`VIOLATION on ${kind} ${played.wrong}`);
       }
     } finally {
-      const told = await house.statistics().catch(() => '');
-      await house.close();
+      const told = await instance.statistics().catch(() => '');
+      await instance.close();
       say(`${rounds} rounds on ${kind} from TEST_SEED=${first}, ${found.length} violations; ${told}`);
     }
     assert.deepEqual(found, []);

@@ -13,7 +13,7 @@ const UNCLEAR_MS = 1500;
 const PRELOADED = join(import.meta.dirname, '../support/kill-at.mjs');
 
 /** The service on one database, as a process that is killed and started again. */
-export class House {
+export class Instance {
   starts = 1;
 
   private constructor(
@@ -22,7 +22,7 @@ export class House {
     private readonly env: Record<string, string>,
   ) {}
 
-  static async open(kind: Kind): Promise<House> {
+  static async open(kind: Kind): Promise<Instance> {
     const service = await startProcess(kind);
     const { dataDir } = service.server;
     writeReloadScript(dataDir);
@@ -38,7 +38,7 @@ export class House {
       KILL_AT_FILE: join(dataDir, 'kill-at'),
     };
     await service.server.kill();
-    return new House(service, await ServerProcess.start(env, dataDir), env);
+    return new Instance(service, await ServerProcess.start(env, dataDir), env);
   }
 
   get dataDir(): string {

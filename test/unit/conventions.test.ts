@@ -24,7 +24,7 @@ const filesIn = (folder: string) =>
 const wideComments = (text: string): number[] =>
   text.split('\n').flatMap((line, i) => (line.length > 120 && /^\s*(\/\/|\/?\*)|[^:]\/\/ /.test(line) ? [i + 1] : []));
 
-describe('the house', () => {
+describe('conventions of this repository', () => {
   it('keeps its comments within 120 columns', () => {
     const sources = ['src', 'test', 'bench', 'tour', 'scripts']
       .flatMap(filesIn)
