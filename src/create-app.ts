@@ -1,5 +1,5 @@
 import { NotFoundException, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
@@ -32,7 +32,7 @@ const COMPRESSED_FROM = 4096;
 
 /**
  * The whole application, initialised, ready to listen.
- * @param controllers more of them: such as speak a foreign protocol (`@Protocol`)
+ * @param controllers more than those of its modules
  * @throws ConfigError
  */
 export async function createApp(config: Config, controllers: Type[] = []): Promise<NestExpressApplication> {
@@ -51,7 +51,7 @@ export async function createApp(config: Config, controllers: Type[] = []): Promi
   app.use(apiHeaders);
   app.use(compression({ threshold: COMPRESSED_FROM }));
   app.use(options);
-  const foreign = protocolsOf(controllers);
+  const foreign = protocolsOf(app.get(ModulesContainer));
   for (const protocol of foreign) app.use(protocol.prefix, speaking(protocol));
   app.use(parseBody);
   app.use(plainText);

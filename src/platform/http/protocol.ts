@@ -7,8 +7,8 @@ import {
   type PipeTransform,
   SetMetadata,
   StreamableFile,
-  type Type,
 } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { json, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { AppError } from '../common/errors.js';
@@ -55,10 +55,11 @@ const current = new AsyncLocalStorage<ProtocolAdapter>();
 export const Protocol = (adapter: ProtocolAdapter, path = ''): ClassDecorator =>
   applyDecorators(SetMetadata(PROTOCOL, adapter), Controller(`${adapter.prefix}/${path}`), ApiExcludeController());
 
-/** The foreign protocols among these controllers. */
-export const protocolsOf = (controllers: Iterable<Type>): ProtocolAdapter[] => {
-  const found = [...controllers].map((one) => Reflect.getMetadata(PROTOCOL, one) as ProtocolAdapter | undefined);
-  return [...new Set(found)].filter((one) => one !== undefined);
+/** The foreign protocols that the controllers of an application speak. */
+export const protocolsOf = (modules: ModulesContainer): ProtocolAdapter[] => {
+  const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
+  const found = controllers.map(({ metatype }) => metatype && Reflect.getMetadata(PROTOCOL, metatype));
+  return [...new Set<ProtocolAdapter | undefined>(found)].filter((one) => one !== undefined);
 };
 
 /** The protocol of the request that is being answered. */
