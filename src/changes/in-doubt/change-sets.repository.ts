@@ -163,7 +163,8 @@ export class ChangeSetsRepository {
     })[]
   > {
     return this.db.rows(
-      `SELECT s.id, s.state, s.whole, s.owner, s.domain_id, d.account_id, d.owner_id FROM change_sets s LEFT JOIN domains d ON d.id = s.domain_id
+      `SELECT s.id, s.state, s.whole, s.owner, s.domain_id, d.account_id, d.owner_id
+         FROM change_sets s LEFT JOIN domains d ON d.id = s.domain_id
         WHERE s.state = 'unknown' OR (s.state = 'open' AND s.owner <> ?)`,
       [NOBODY],
     );
@@ -194,7 +195,8 @@ export class ChangeSetsRepository {
 
   toResume(id: number): Promise<ChangeSet | undefined> {
     return this.db.row(
-      `SELECT ${WHO}, door, comment, atomic, owner, hold_reason, paused_until, cancelled_at, confirmed_at, created_at FROM change_sets WHERE id = ?`,
+      `SELECT ${WHO}, door, comment, atomic, owner, hold_reason, paused_until, cancelled_at, confirmed_at, created_at
+         FROM change_sets WHERE id = ?`,
       [id],
     );
   }

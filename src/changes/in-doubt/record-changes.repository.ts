@@ -160,7 +160,8 @@ export class RecordChangesRepository {
   hostsInDoubt(domainIds: readonly number[]): Promise<ChangedHosts[]> {
     return this.db.rows(
       `SELECT DISTINCT c.host, c.host_before FROM record_changes c JOIN change_sets s ON s.id = c.change_set_id
-        WHERE s.domain_id IN (${marks(domainIds.length)}) AND s.state <> 'done' AND (c.state = 'unknown' OR (c.state = 'pending' AND c.tried_at IS NOT NULL))`,
+        WHERE s.domain_id IN (${marks(domainIds.length)}) AND s.state <> 'done'
+          AND (c.state = 'unknown' OR (c.state = 'pending' AND c.tried_at IS NOT NULL))`,
       domainIds,
     );
   }
@@ -264,7 +265,8 @@ export class RecordChangesRepository {
     return this.db.run(
       `UPDATE record_changes SET state = 'pending', tried_at = NULL, error = NULL, settle_after = NULL, late = NULL
         WHERE id = ? AND error IS NOT NULL AND change_set_id IN (
-          SELECT id FROM change_sets WHERE background = ? AND atomic = ? AND cancelled_at IS NULL AND COALESCE(confirmed_at, created_at) > ?)`,
+          SELECT id FROM change_sets WHERE background = ? AND atomic = ?
+            AND cancelled_at IS NULL AND COALESCE(confirmed_at, created_at) > ?)`,
       [id, true, false, since],
       manager,
     );
