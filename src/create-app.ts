@@ -13,7 +13,7 @@ import { observed } from './http/observed.js';
 import { describeApi } from './http/openapi.js';
 import { servePages } from './http/pages.js';
 import { apiHeaders, plainText, requestContext } from './http/request-context.js';
-import { nestLogger } from './platform/common/logger.js';
+import { log, nestLogger } from './platform/common/logger.js';
 import { VERSION } from './platform/common/version.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
@@ -78,7 +78,10 @@ export async function createApp(config: Config, controllers: Type[] = []): Promi
   // Nest answers what lies below /api; elsewhere Express would answer with HTML
   const filter = new ErrorFilter(app.get(FailedChanges), app.get(DatabaseService));
   const answer = (error: unknown, request: Request, response: Response) =>
-    void filter.catch(error, new ExecutionContextHost([request, response]));
+    void filter.catch(error, new ExecutionContextHost([request, response])).catch((err) => {
+      log().error({ err }, 'a failure could not be answered');
+      response.destroy();
+    });
   front.use((request: Request, response: Response) => answer(new NotFoundException(), request, response));
   front.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
     answer(error, request, response),

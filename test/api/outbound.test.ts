@@ -216,8 +216,8 @@ const REBINDING = `
   let asked = 0;
   dns.Resolver.prototype.resolve4 = async () => [asked++ % 2 ? '127.0.0.2' : '127.0.0.1'];
   dns.Resolver.prototype.resolve6 = async () => [];
-  const { outboundAgent } = await import(process.argv[1] + '/outbound/agent.js');
-  const { parseCidr } = await import(process.argv[1] + '/common/cidr.js');
+  const { outboundAgent } = await import(process.argv[1] + '/platform/outbound/agent.js');
+  const { parseCidr } = await import(process.argv[1] + '/platform/common/cidr.js');
   const { request } = await import('undici');
   const dispatcher = outboundAgent([], 5000, [parseCidr('127.0.0.1')]);
   const told = [];

@@ -2,25 +2,30 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { Get, HttpCode, Post, Query } from '@nestjs/common';
 import { IsIP, IsString } from 'class-validator';
-import express, { type Request } from 'express';
+import type { Request } from 'express';
 import { Access, type Caller, Me, signedIn } from '../../src/access/access.js';
 import { Audited } from '../../src/audit/audited.js';
 import { DomainsService } from '../../src/domains/domains.service.js';
 import { errors } from '../../src/platform/common/errors.js';
+import { Installation } from '../../src/platform/database/installation.js';
 import { Protocol, type ProtocolAdapter } from '../../src/platform/http/protocol.js';
-import { type Service, startServiceWith } from '../support/server.js';
+import { applicationOf, type Service, startServiceWith } from '../support/server.js';
 import { made } from '../support/world.js';
 
 /** A protocol of plain text, with Basic authentication and no status but 200: what routers speak. */
 const words: ProtocolAdapter = {
   prefix: '/words',
-  parse: express.text({ type: () => true }),
+  // goes on in the context of the socket, as a parser may
+  parse: (request, _response, next) => void request.resume().once('end', () => next()),
   strict: false,
   credential({ headers }: Request) {
     const [, basic = ''] = /^Basic (.+)$/.exec(headers.authorization ?? '') ?? [];
     return Buffer.from(basic, 'base64').toString().split(':')[1] ?? null;
   },
-  success: (data) => `good ${data}`,
+  success(data, response) {
+    response.type('text/plain');
+    return `good ${data}`;
+  },
   failure({ code, message }, response) {
     const word = code === 401001 ? 'badauth' : code === 404001 ? 'nohost' : `911 ${message}`;
     response.status(200).type('text/plain').send(word);
@@ -111,10 +116,30 @@ describe('a controller of a foreign protocol', () => {
   });
 
   it('changes nothing of our own API', async () => {
+    const page = await fetch(`${service.server.url}/words/known`, { headers: { authorization: basic } });
+    assert.equal(page.headers.get('content-type'), 'text/plain; charset=utf-8');
     assert.equal((await ask('/api/domains', basic)).slice(0, 10), '401 {"code');
     const answer = await service.admin.get('/api/domains');
     assert.deepEqual([answer.status, answer.code, answer.data], [200, 0, []]);
     const description = await (await fetch(`${service.server.url}/api/openapi.json`)).text();
     assert.ok(!description.includes('/words/'));
+  });
+
+  it('is refused in a copy that is paused, by GET too', async () => {
+    const installation = applicationOf(service.server.dataDir)?.get(Installation) as Installation;
+    installation.assertWorks = () => {
+      throw errors.notReady('this is a copy');
+    };
+    assert.equal(await ask('/words/known'), '200 911 this is a copy');
+  });
+});
+
+describe('the prefix of a foreign protocol', () => {
+  it('cannot take the paths of other controllers', async () => {
+    for (const prefix of ['/domains', '/api', 'words', '/']) {
+      @Protocol({ ...words, prefix })
+      class Elsewhere {}
+      await assert.rejects(startServiceWith('sqlite', [Elsewhere]), /is no prefix|begins as/);
+    }
   });
 });

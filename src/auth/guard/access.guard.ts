@@ -17,6 +17,7 @@ import { errors } from '../../platform/common/errors.js';
 import { positiveId } from '../../platform/common/validation.js';
 import { DatabaseService } from '../../platform/database/database.service.js';
 import { Installation } from '../../platform/database/installation.js';
+import { isForeign } from '../../platform/http/protocol.js';
 import { UsersService } from '../../users/users.service.js';
 import { SigningKey } from '../sessions/signing-key.js';
 import { credentialOf, isApiToken } from './strategies.js';
@@ -69,7 +70,8 @@ export class AccessGuard implements CanActivate {
     request.auditAction = this.reflector.getAllAndOverride<string | undefined>(AUDITED, targets);
     if (rule?.beforeSetup) return true;
     await this.assertReady();
-    if (!READS.has(request.method)) this.assertMayChange(context.getClass(), rule);
+    // those of foreign protocols may change by GET, too
+    if (isForeign() || !READS.has(request.method)) this.assertMayChange(context.getClass(), rule);
     if (!rule) throw errors.forbidden('This route does not declare who may call it');
     if (rule.public) return true;
 
@@ -106,7 +108,8 @@ export class AccessGuard implements CanActivate {
     const { unfit } = this.database;
     if (unfit) throw errors.notReady(unfit, 30);
     if (rule?.inCopy) return;
-    if (AT_PROVIDERS.test(String(Reflect.getMetadata(PATH_METADATA, controller)))) this.installation.assertWorks();
+    const path = String(Reflect.getMetadata(PATH_METADATA, controller));
+    if (isForeign() || AT_PROVIDERS.test(path)) this.installation.assertWorks();
   }
 
   private assertTokenMayCall(rule: AccessRule, { allowedDomains, allowedServices, rules }: TokenLimits): void {

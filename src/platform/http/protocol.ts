@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import {
   type ArgumentMetadata,
   applyDecorators,
@@ -8,6 +8,7 @@ import {
   SetMetadata,
   StreamableFile,
 } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants.js';
 import type { ModulesContainer } from '@nestjs/core';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { json, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
@@ -24,8 +25,8 @@ export interface ProtocolAdapter {
   strict: boolean;
   /** the session's JWT or the API token that a request carries; null: none */
   credential(request: Request): string | null;
-  /** what is sent for the result of a handler */
-  success(data: unknown): unknown;
+  /** what is sent for the result of a handler; the type of texts is `text/html` unless it is set */
+  success(data: unknown, response: Response): unknown;
   /** sends a failure; status and `Retry-After` are set, and may be set anew */
   failure(error: AppError, response: Response): void;
 }
@@ -55,12 +56,31 @@ const current = new AsyncLocalStorage<ProtocolAdapter>();
 export const Protocol = (adapter: ProtocolAdapter, path = ''): ClassDecorator =>
   applyDecorators(SetMetadata(PROTOCOL, adapter), Controller(`${adapter.prefix}/${path}`), ApiExcludeController());
 
-/** The foreign protocols that the controllers of an application speak. */
-export const protocolsOf = (modules: ModulesContainer): ProtocolAdapter[] => {
-  const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
-  const found = controllers.map(({ metatype }) => metatype && Reflect.getMetadata(PROTOCOL, metatype));
-  return [...new Set<ProtocolAdapter | undefined>(found)].filter((one) => one !== undefined);
-};
+/**
+ * The foreign protocols that the controllers of an application speak.
+ * @throws Error when a prefix is none, or leads to other controllers, too
+ */
+export function protocolsOf(modules: ModulesContainer): ProtocolAdapter[] {
+  const found = new Set<ProtocolAdapter>();
+  const taken = new Set(['api', 'health', 'metrics']);
+  for (const { metatype } of [...modules.values()].flatMap((module) => [...module.controllers.values()])) {
+    if (!metatype) continue;
+    const adapter = Reflect.getMetadata(PROTOCOL, metatype) as ProtocolAdapter | undefined;
+    if (adapter) found.add(adapter);
+    else taken.add(firstOf(String(Reflect.getMetadata(PATH_METADATA, metatype))));
+  }
+  for (const { prefix } of found) {
+    if (!/^(\/[a-z0-9-]+)+$/.test(prefix)) throw new Error(`${prefix} is no prefix of a protocol`);
+    if (taken.has(firstOf(prefix))) throw new Error(`${prefix} begins as the paths of other controllers do`);
+    taken.add(firstOf(prefix));
+  }
+  return [...found];
+}
+
+const firstOf = (path: string): string => path.replace(/^\//, '').split('/')[0] as string;
+
+/** Whether the request that is being answered is of a foreign protocol. */
+export const isForeign = (): boolean => currentProtocol() !== OURS;
 
 /** The protocol of the request that is being answered. */
 export const currentProtocol = (): ProtocolAdapter => current.getStore() ?? OURS;
@@ -73,7 +93,9 @@ export const speaking =
   };
 
 /** Parses a body as its protocol says. */
-export const parseBody: RequestHandler = (request, response, next) => currentProtocol().parse(request, response, next);
+export const parseBody: RequestHandler = (request, response, next) =>
+  // a parser may go on in the socket's context, in which no protocol is known
+  currentProtocol().parse(request, response, AsyncResource.bind(next));
 
 /** Validates bodies and queries as strictly as the protocol of the request demands. */
 @Injectable()
