@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
- * Parses `address` or `address/bits`; a network of IPv4-mapped addresses is the IPv4 network that it is.
+ * Parses `address` or `address/bits`; a network of IPv4-mapped addresses is returned as the IPv4 network.
  * @throws Error naming what is wrong
  */
 export function parseCidr(entry: string): Cidr {
@@ -28,13 +28,13 @@ function plain(ip: Cidr[0], bits: number): Cidr {
 export const inCidrs = (address: string, networks: readonly Cidr[]): boolean =>
   networks.length > 0 && ipaddr.isValid(address) && holds(networks, ipaddr.process(address));
 
-/** Whether one of the networks holds an address that was read before. */
+/** Whether one of the networks contains a parsed address. */
 export const holds = (networks: readonly Cidr[], ip: Cidr[0]): boolean =>
   networks.some(([net, bits]) => net.kind() === ip.kind() && ip.match(net, bits));
 
 /**
- * The address, and the IPv4 address that a NAT64 (RFC 6052), translated (RFC 6145) or 6to4 address leads to; an
- * IPv4-mapped one is it. None for what is no address.
+ * The address itself (an IPv4-mapped one as IPv4) and the IPv4 address embedded in a NAT64 (RFC 6052), translated (RFC
+ * 6145) or 6to4 address; empty when the text is not an address.
  */
 export function addressForms(address: string): Cidr[0][] {
   if (!ipaddr.isValid(address)) return [];

@@ -1,46 +1,45 @@
 import { performance } from 'node:perf_hooks';
 
-/** ms by which the clock of a machine may be off before it is said, and the machine takes no jobs */
+/** Clock offset in ms above which a warning is logged and this machine runs no jobs. */
 export const MAX_CLOCK_OFFSET_MS = 5000;
 
-/** shared time less the monotonic clock, which nobody sets; null: the clock of this machine is the shared one */
+/** Shared time minus the monotonic clock, in ms; null: use the clock of this machine. */
 let ahead: number | null = null;
-/** the clock of this machine less the monotonic one, when the shared time was learned */
+/** Clock of this machine minus the monotonic clock when the shared time was last set. */
 let apart = Date.now() - performance.now();
-/** ms */
+/** Difference in ms that counts as a jump of the clock. */
 const JUMP_MS = 1000;
 
-/** Says what `timeMs` is at this moment of `performance.now()`; null: what the clock of this machine says. */
+/** Sets the shared time at the moment `at` of `performance.now()`; null: use the clock of this machine. */
 export function keepTime(ms: number | null, at = performance.now()): void {
   ahead = ms === null ? null : ms - at;
   apart = Date.now() - performance.now();
 }
 
 /**
- * Now in ms, as all processes of one database see it: the database's clock, whatever the clock of this machine says.
- * What is stored, and what is compared with something stored, is of this time.
+ * Current time in ms by the database's clock, the same for all instances; use it for everything that is stored or
+ * compared with stored times.
  */
 export const timeMs = (): number => (ahead === null ? Date.now() : Math.floor(performance.now() + ahead));
 
-/** ms by which the clock of this machine is ahead of the shared one. */
+/** How many ms the clock of this machine is ahead of the shared time. */
 export const clockOffsetMs = (): number => (ahead === null ? 0 : Date.now() - timeMs());
 
 /**
- * Whether this machine slept since the shared time was learned, which the monotonic clock does not notice, or somebody
- * has set its clock: then the shared time has to be asked for anew.
+ * Whether the machine was suspended or its clock was set since the shared time was read; it must be read again then.
  */
 export const hasJumped = (): boolean => ahead !== null && Math.abs(Date.now() - performance.now() - apart) > JUMP_MS;
 
-/** Whether the clock of this machine is not to be trusted. */
+/** Whether the clock of this machine is too far off to be trusted. */
 export const isClockOff = (): boolean => Math.abs(clockOffsetMs()) > MAX_CLOCK_OFFSET_MS;
 
 /**
- * Now, or a moment `offsetMs` away from now, as ISO 8601 UTC with milliseconds: the one form in which times are stored
- * and sent.
+ * The current time plus `offsetMs` as ISO 8601 UTC with milliseconds, the only format in which times are stored and
+ * sent.
  */
 export const now = (offsetMs = 0): string => new Date(timeMs() + offsetMs).toISOString();
 
-/** Waits for work, but no longer than so many ms. */
+/** Waits for work to finish, at most `ms`. */
 export async function within(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
@@ -49,7 +48,7 @@ export async function within(work: Promise<unknown>, ms: number): Promise<void> 
   await Promise.race([work, patience]).finally(() => clearTimeout(timer));
 }
 
-/** @param idle the process may end meanwhile */
+/** @param idle do not keep the process alive for this timer */
 export const sleep = (ms: number, idle = false): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -1,26 +1,26 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** ms at the end of a request's time in which nothing is begun any more: what came of it is written down and told */
+/** ms reserved at the end of a request for storing and sending its result; nothing new is started in them. */
 const ENDING_MS = 2_000;
 
-/** answers in a row that ask a request to come again later: then it does not */
+/** Consecutive "retry later" answers of a provider after which a request gives up. */
 const MOST_REFUSALS = 10;
 
-/** ms that must be left for a write: one that is cut off at once is in doubt for nothing */
+/** Minimum ms left for a write; one that is cut off at once would be in doubt for no reason. */
 export const LEAST_MS = 200;
 
-/** ms that one call of what acts later waits for its turn */
+/** ms that a single call of a delayed action waits for a slot or a rate limiter. */
 const LATER_MS = 5_000;
 
-/** Until when a request has to be answered, in ms of `performance.now()`; Infinity: it is not bounded any more. */
+/** Deadline of a request, in ms of `performance.now()`; Infinity: no limit. */
 export class Deadline {
-  /** after this nothing is begun for the request: no wait for a lock, no call of a provider */
+  /** No new work (waiting for a lock, calling a provider) starts after this time. */
   work: number;
-  /** it is answered then, whatever becomes of its work */
+  /** The request is answered at this time, whether or not its work is finished. */
   answer: number;
-  /** how often in a row a provider has told it to come again later */
+  /** Consecutive "retry later" answers of providers. */
   private refusals = 0;
-  /** ms that one call waits for its turn, and for a provider that wants to be left alone, within all that time */
+  /** ms that one call may wait for a slot or a rate limiter, within the deadline. */
   patience = Number.POSITIVE_INFINITY;
 
   constructor(ms: number) {
@@ -28,19 +28,19 @@ export class Deadline {
     this.work = this.answer - Math.min(ENDING_MS, Math.floor(ms / 10));
   }
 
-  /** It was answered, or what goes on has a limit of its own. */
+  /** Removes the limit: the request was answered, or what continues has its own limit. */
   lift(): void {
     this.work = Number.POSITIVE_INFINITY;
     this.answer = Number.POSITIVE_INFINITY;
     this.refusals = 0;
   }
 
-  /** A provider wants to be asked again later (true), or has answered. */
+  /** Records whether a provider asked to retry later (true) or answered. */
   heard(isRefusal: boolean): void {
     this.refusals = isRefusal && Number.isFinite(this.work) ? this.refusals + 1 : 0;
   }
 
-  /** Whether the provider has refused often enough: nobody is asked once more. */
+  /** Whether providers refused so often that no further call is made. */
   get isRefused(): boolean {
     return this.refusals >= MOST_REFUSALS;
   }
@@ -50,12 +50,12 @@ const NONE = new Deadline(Number.POSITIVE_INFINITY);
 NONE.lift();
 const current = new AsyncLocalStorage<Deadline>();
 
-/** Does what a request asks for: all that it waits for ends with the request's time. */
+/** Runs a request: everything it waits for is bounded by its deadline. */
 export const underDeadline = <T>(deadline: Deadline, body: () => T): T => current.run(deadline, body);
 
 /**
- * Does what acts later with the right of who made it: its time has no end, but no call of it waits for long. It fails
- * instead, and is tried again when that right was judged anew.
+ * Runs a delayed action with the rights of its maker: it has no deadline, but each call waits only briefly and
+ * otherwise fails, to be retried once the rights have been checked again.
  */
 export const actingLater = <T>(body: () => T): T => {
   const deadline = new Deadline(Number.POSITIVE_INFINITY);
@@ -63,8 +63,8 @@ export const actingLater = <T>(body: () => T): T => {
   return current.run(deadline, body);
 };
 
-/** Does what nobody waits for, whoever caused it. */
+/** Runs background work without a deadline, whichever request started it. */
 export const withoutDeadline = <T>(body: () => T): T => current.run(NONE, body);
 
-/** The time of the request that this is done for; without one, of what goes on by itself, it has no end. */
+/** Deadline of the current request; background work has none. */
 export const requestDeadline = (): Deadline => current.getStore() ?? NONE;

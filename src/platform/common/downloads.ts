@@ -1,4 +1,4 @@
 import { FairPool } from './fair-pool.js';
 
-/** Places for answers that go on for as long as their client reads. */
+/** Slots for streamed answers, held for as long as the client reads. */
 export const downloads = new FairPool('downloads');

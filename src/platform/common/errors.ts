@@ -1,8 +1,8 @@
 import { now } from './clock.js';
 
 /**
- * What is wrong with a field, for programs: a client translates by it. The list is part of the API; add to it, never
- * change a meaning.
+ * Machine-readable reasons why a field is wrong, for translation by clients. The list is part of the API: add to it,
+ * never change a meaning.
  */
 export const FIELD_CODES = {
   required: 'must be given',
@@ -19,15 +19,15 @@ export const FIELD_CODES = {
 } as const;
 export type FieldCode = keyof typeof FIELD_CODES;
 
-/** One wrong field of a request. A list of them has one entry a path. */
+/** One wrong field of a request; a list has at most one entry per path. */
 export interface FieldError {
-  /** Where it is, for example `value` or `credentials.api_key`. */
+  /** Path of the field, for example `value` or `credentials.api_key`. */
   path: string;
-  /** What is wrong and what would be right. */
+  /** What is wrong and what is expected. */
   message: string;
-  /** The same for programs. */
+  /** The same as a code for programs. */
   code: FieldCode;
-  /** What the message's words are made of: bounds, allowed values, ids. */
+  /** Values used in the message: bounds, allowed values, ids. */
   params?: Record<string, unknown>;
 }
 
@@ -38,12 +38,12 @@ export const fieldError = (
   params?: FieldError['params'],
 ): FieldError => ({ path, message, code, ...(params && { params }) });
 
-/** A failure that a client may see. Everything else is answered as 500001 without details. */
+/** An error that a client may see; every other error is answered as 500001 without details. */
 export class AppError extends Error {
   /**
    * @param status HTTP status
-   * @param code business code, its first three digits are the status
-   * @param data what goes out beside `msg`
+   * @param code business code, whose first three digits are the status
+   * @param data sent beside `msg`
    * @param retryAfterSeconds sent as `Retry-After`
    */
   constructor(
@@ -58,7 +58,7 @@ export class AppError extends Error {
   }
 }
 
-/** The wrong fields that a failure of validation names. @throws the error when it is something else */
+/** The wrong fields of a validation error. @throws the error itself when it is any other error */
 export function fieldErrorsOf(error: unknown): FieldError[] {
   if (error instanceof AppError && error.code === CODES.validation.code) {
     return (error.data as { errors: FieldError[] }).errors;
@@ -67,8 +67,8 @@ export function fieldErrorsOf(error: unknown): FieldError[] {
 }
 
 /**
- * The results of all parts; what is wrong with several of them is told together.
- * @throws AppError 400001, or what else a part throws
+ * Runs all parts and returns their results; validation errors of several parts are reported together.
+ * @throws AppError 400001, or any other error of a part
  */
 export async function allOf<T extends unknown[]>(...parts: { [K in keyof T]: () => T[K] | Promise<T[K]> }): Promise<T> {
   const ends = await Promise.allSettled(parts.map(async (part) => part()));
@@ -77,7 +77,7 @@ export async function allOf<T extends unknown[]>(...parts: { [K in keyof T]: () 
   return ends.map((end) => (end as PromiseFulfilledResult<unknown>).value) as T;
 }
 
-/** A record, name or value that DNS or the provider does not allow: 400001, naming the field, or all that are wrong. */
+/** A record, name or value that DNS or the provider does not allow: 400001 with the wrong fields. */
 export class InvalidRecord extends AppError {
   readonly mistakes: FieldError[];
 
@@ -88,7 +88,7 @@ export class InvalidRecord extends AppError {
   }
 }
 
-/** Every business code of the API, with its status and meaning. This is the only place that knows the numbers. */
+/** Every business code of the API with its status and meaning; the numbers are defined only here. */
 export const CODES = {
   secondFactor: { status: 200, code: -2, meaning: 'login: two-factor code required' },
   validation: { status: 400, code: 400001, meaning: 'parameter validation failed' },
@@ -109,48 +109,48 @@ export const CODES = {
 } as const;
 export type ErrorKind = keyof typeof CODES;
 
-/** seconds after which a request whose time was over may be tried again, where nothing says better */
+/** Default `Retry-After` in seconds of a request that ran out of time. */
 export const SOON_S = 5;
 
 function make(kind: ErrorKind, message: string, data?: unknown, retryAfterSeconds?: number): AppError {
   return new AppError(CODES[kind].status, CODES[kind].code, message, data, retryAfterSeconds);
 }
 
-/** The failures that services throw. */
+/** Constructors of the errors that services throw. */
 export const errors = {
   validation: (list: FieldError[]) =>
     make('validation', list.map((e) => `${e.path}: ${e.message}`).join('; '), { errors: list }),
   field: (path: string, message: string, code: FieldCode = 'format', params?: FieldError['params']) =>
     errors.validation([fieldError(path, message, code, params)]),
-  /** @param challenge_id of a sign-in that goes on at `POST /api/auth/second-factor` */
+  /** @param challenge_id of a sign-in that continues at `POST /api/auth/second-factor` */
   secondFactor: (challenge_id?: string) =>
     make('secondFactor', 'Second factor needed: send totpCode or recoveryCode', {
       types: ['totp', 'recovery'],
       ...(challenge_id && { challenge_id }),
     }),
   unauthenticated: (message: string) => make('unauthenticated', message),
-  /** A password or code that is not right: 401001, naming the field. */
+  /** A wrong password or code: 401001, naming the field. */
   wrong: (path: string, message: string) =>
     make('unauthenticated', message, { errors: [fieldError(path, message, 'wrong')] }),
   forbidden: (message = 'Insufficient permission', data?: unknown) => make('forbidden', message, data),
   notFound: (what: string) => make('notFound', `${what} does not exist`),
-  /** @param methods those that the path has */
+  /** @param methods that the path supports */
   method: (method: string, methods: string[]) =>
     make('method', `The path has no ${method}, but ${methods.join(', ')}`, { methods }),
   conflict: (message: string, data?: unknown) => make('conflict', message, data),
-  /** Somebody or something has this already: 409001, naming the field. */
+  /** The value is already in use: 409001, naming the field. */
   taken: (path: string, message: string, params?: FieldError['params']) =>
     make('conflict', `${path}: ${message}`, { errors: [fieldError(path, message, 'duplicate', params)] }),
-  /** What was asked for would take away more than is usual: 409002 with what would go; `?confirm=true` accepts. */
+  /** The request would remove more than usual: 409002 listing what would be removed; `?confirm=true` accepts it. */
   suspicious: (message: string, data: unknown) => make('suspicious', message, data),
-  /** `If-Match` named another state: 412001 with the state found. */
+  /** `If-Match` does not match: 412001 with the current state. */
   precondition: (message: string, data?: unknown) => make('precondition', message, data),
   tooLarge: () => make('tooLarge', 'The request body is larger than 1 MiB'),
   locked: (message: string, retryAfterSeconds: number) => make('locked', message, undefined, retryAfterSeconds),
   tooMany: (message: string, retryAfterSeconds: number) => make('tooMany', message, undefined, retryAfterSeconds),
-  /** What this machine could not do, in words that its operator may see: 500001. */
+  /** An internal failure whose message the operator may see: 500001. */
   failed: (message: string) => make('internal', message),
-  /** The time of the request was over before anything was asked of the provider: 500002. */
+  /** The deadline passed before the provider was called: 500002. */
   overdue: (message: string) => {
     const data = { provider: null, kind: 'unavailable', retryable: true, applied: 'no', retry_at: now(SOON_S * 1000) };
     return make('provider', message, data, SOON_S);

@@ -3,70 +3,70 @@ import { performance } from 'node:perf_hooks';
 import { errors } from './errors.js';
 import { type Bounds, POOLS, type PoolName } from './pools.js';
 
-/** Whose places are taken: the id of a user, or what stands for one; null: nobody's. */
+/** Owner of a slot: a user id or a substitute for one; null: nobody. */
 export type Owner = number | string | null;
 
-/** Who wants a place, and for what. */
+/** User and target that a slot is requested for. */
 export interface Share {
-  /** left out: the user of the work that this is part of */
+  /** Omitted: the user of the surrounding work. */
   user?: Owner;
-  /** a domain, an account, a server; left out: the pool has no targets */
+  /** A domain, account or server; omitted: the pool has no targets. */
   target?: string | number;
 }
 
-/** Somebody who waits for a place. */
+/** A request waiting for a slot. */
 interface Waiter {
   user: Owner;
   target: string;
   begin: () => void;
 }
 
-/** What one user has in a pool. */
+/** Slots and waiters of one user. */
 interface Own {
   inUse: number;
   waiting: number;
-  /** who waits, by target, in turn */
+  /** Waiters by target, in order of arrival. */
   lines: Map<string, Set<Waiter>>;
-  /** places that are taken, by target */
+  /** Slots in use, by target. */
   at: Map<string, number>;
 }
 
-/** What is under way at one target. */
+/** Slots in use at one target. */
 interface At {
   inUse: number;
-  /** when the last ones began, in ms of `performance.now()`, where their number is bounded */
+  /** Start times of the latest work in ms of `performance.now()`, where the rate is limited. */
   begun: number[];
 }
 
 const nothing = (): Own => ({ inUse: 0, waiting: 0, lines: new Map(), at: new Map() });
 
-/** of work that has no target */
+/** Key for work without a target. */
 const NONE = '';
 const WINDOW_MS = 1000;
-/** for whom the work that is under way is done */
+/** User for whom the current work runs. */
 const workingFor = new AsyncLocalStorage<Owner>();
 const known = new Map<string, FairPool>();
 
-/** The pools of this process by their names. */
+/** The pools of this process by name. */
 export const allPools = (): ReadonlyMap<string, FairPool> => known;
 
 /**
- * Places for work that goes on at once, shared by users: bounded of each user, at each target and in all. Who waits is
- * served in turns over users, and over the targets within a user, not in order of arrival.
+ * A pool of slots for concurrent work, limited per user, per target and in total. Waiters are served round-robin over
+ * users, and over targets within a user, not in order of arrival.
  */
 export class FairPool {
   private inUseNow = 0;
   private waitingNow = 0;
   private refusedYet = 0;
   private readonly owns = new Map<Owner, Own>();
-  /** those who wait: who was served goes to the end */
+  /** Users with waiters; a user moves to the end when served. */
   private readonly turns = new Map<Owner, Own>();
   private readonly targets = new Map<string, At>();
   private idle: (() => void)[] = [];
   private alarm: NodeJS.Timeout | undefined;
-  /** when the alarm goes off, in ms of `performance.now()` */
+  /** Time of the next wake-up, in ms of `performance.now()`. */
   private alarmAt = 0;
-  /** what ends the waits that a signal ends: one listener for all of them */
+  /** Callbacks that end waits on abort: one listener per signal. */
   private readonly leaving = new WeakMap<AbortSignal, Set<() => void>>();
 
   constructor(
@@ -84,14 +84,14 @@ export class FairPool {
     return this.waitingNow;
   }
 
-  /** how many were refused since the start */
+  /** Number of refused requests since the start. */
   get refused(): number {
     return this.refusedYet;
   }
 
   /**
-   * Does a piece of work when there is a place for it.
-   * @param signal ends the wait for a place
+   * Runs work once a slot is free.
+   * @param signal ends the wait for a slot
    * @throws AppError 429001 when too many wait; the signal's reason; what the work throws
    */
   async run<T>(share: Share, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -104,7 +104,7 @@ export class FairPool {
     }
   }
 
-  /** Takes a place at once. @returns what gives it back; null: there is none, and that counts as refused */
+  /** Takes a slot without waiting. @returns its release function; null: none is free, which counts as refused */
   take(share: Share): (() => void) | null {
     const waiter = this.waiterOf(share);
     const own = this.owns.get(waiter.user) ?? nothing();
@@ -120,14 +120,14 @@ export class FairPool {
     };
   }
 
-  /** As `take`. @throws AppError 429001 when there is no place */
+  /** Like `take`. @throws AppError 429001 when no slot is free */
   takeOrRefuse(share: Share): () => void {
     const release = this.take(share);
     if (!release) throw this.refusal();
     return release;
   }
 
-  /** Whether nobody may come in now, not even to wait. */
+  /** Whether a request would be refused now, even a waiting one. */
   isFull(share: Share): boolean {
     const { user, target } = this.waiterOf(share);
     const own = this.owns.get(user) ?? nothing();
@@ -135,12 +135,12 @@ export class FairPool {
     return !this.hasPlace(own, target) && (this.waitingNow >= waiting || own.waiting >= waitingOfUser);
   }
 
-  /** When nothing is under way, and nobody waits. */
+  /** Resolves when no slot is in use and nothing waits. */
   async onIdle(): Promise<void> {
     if (this.inUseNow + this.waitingNow) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 
-  /** What who is refused is told. */
+  /** The error for a refused request. */
   refusal(): Error {
     return errors.tooMany(this.bounds.words, this.bounds.seconds);
   }
@@ -197,12 +197,12 @@ export class FairPool {
     return leaves;
   }
 
-  /** Gives free places to who waits, a turn each. */
+  /** Gives free slots to waiters, one per turn. */
   private serve(): void {
     for (let next = this.next(); next; next = this.next()) {
       const { waiter, own } = next;
       this.unline(waiter, own);
-      // others of this user, and of this target, have their turns before
+      // moves the user, and the target within the user's lines, to the end of the round
       if (own.waiting) {
         this.turns.delete(waiter.user);
         this.turns.set(waiter.user, own);
@@ -246,7 +246,7 @@ export class FairPool {
     return false;
   }
 
-  /** Who waits for a second to pass is served then, whichever target's is over first. */
+  /** Schedules serving of waiters held back by the rate per second, for the earliest target. */
   private wakeAt(at: number): void {
     if (this.alarm && this.alarmAt <= at) return;
     clearTimeout(this.alarm);
@@ -306,7 +306,7 @@ export class FairPool {
     if (!own.inUse && !own.waiting) this.owns.delete(user);
   }
 
-  /** A target whose beginnings are counted is known until they are past. */
+  /** Forgets a target once it is idle and its start times no longer count. */
   private forgetTarget(target: string, at: At): void {
     const last = at.begun.at(-1);
     if (last === undefined) this.targets.delete(target);

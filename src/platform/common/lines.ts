@@ -1,6 +1,6 @@
 /**
- * The lines of UTF-8 text, without their LF. `readline` would also end them at U+2028 and U+2029, which JSON leaves in
- * its texts as they are.
+ * The lines of UTF-8 text, without LF. Unlike `readline`, it does not split at U+2028 and U+2029, which JSON strings
+ * may contain.
  */
 export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let head: Buffer[] = [];

@@ -17,7 +17,7 @@ const SECRET_KEYS = [
 let root: Logger = pino({ level: 'info' });
 
 /**
- * JSON lines on standard output, or where they are to go; what looks like a secret is cut out wherever it stands in the
+ * Configures JSON lines on standard output or the given destination; values that look like secrets are redacted in the
  * first levels.
  */
 export function configureLogger(level: string, destination?: DestinationStream): Logger {
@@ -25,7 +25,7 @@ export function configureLogger(level: string, destination?: DestinationStream):
     level,
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // of an error only what tells a reader where it came from: a driver's error also carries the statement's values
+    // errors are logged without other properties: those of a driver error contain the statement's values
     serializers: {
       err: (error: Error & { code?: unknown }) =>
         error instanceof Error
@@ -41,7 +41,7 @@ export function configureLogger(level: string, destination?: DestinationStream):
 /** The process's logger. */
 export const log = (): Logger => root;
 
-/** Nest's own messages in the same stream; its chatter at start is debug. */
+/** Nest's own messages on the same logger; its start-up messages are debug. */
 export const nestLogger: LoggerService = {
   log: (message, ...rest) => root.debug({ context: rest.at(-1) }, String(message)),
   error: (message, ...rest) => root.error({ stack: rest[0], context: rest.at(-1) }, String(message)),

@@ -1,41 +1,42 @@
 import { RE2JS } from 're2js';
 
-/** Characters of a pattern. */
+/** Maximum length of a pattern in characters. */
 export const MAX_PATTERN = 256;
-/** Instructions that a pattern may compile to: what it costs for each character of a text. */
+/** Maximum number of instructions of a compiled pattern; matching costs this much per character. */
 export const MAX_PROGRAM = 500;
 
 /** A compiled pattern. */
 export interface Pattern {
-  /** instructions */
+  /** Number of instructions. */
   size: number;
-  /** whether it fits the whole text; costs at most instructions × characters */
+  /** Whether it matches the whole text; costs at most instructions × characters. */
   fits(text: string): boolean;
 }
 
 /**
- * A pattern in RE2 syntax; a dot stands for a line break, too, or texts that hold one would slip past a deny.
- * @throws Error when it is none
+ * Compiles a pattern in RE2 syntax. The dot also matches line breaks, otherwise a text with one would bypass a deny
+ * rule.
+ * @throws Error when the pattern is invalid
  */
 export function compilePattern(source: string): Pattern {
   const regexp = RE2JS.compile(source, RE2JS.DOTALL);
-  // not `regexp.matches`: that keeps states that it met, up to 8 MiB a pattern, and making one costs ten times a step
+  // not `regexp.matches`: it caches DFA states, up to 8 MiB per pattern, and building one costs ten times a step
   return { size: regexp.programSize(), fits: (text) => regexp.matcher(text).matches() };
 }
 
-/** What compiling costs most: classes of Unicode characters. */
+/** Number of Unicode character classes, the most expensive part of compiling. */
 export const unicodeClasses = (source: string): number => source.match(/\\p/gi)?.length ?? 0;
 
-/** What follows a group that is repeated: flags, and quotes of nothing, may stand before the count. */
+/** A repeated group; flags and empty quotes may stand before the count. */
 const REPEATED_GROUP = /\)(\(\?[a-z-]*\)|\\[QE])*\{/i;
 
 /**
- * What compiling a pattern costs beside its characters, in instructions, at most: repetitions are written out, classes
- * of Unicode characters put together, and of ranges up to such a character, each one is looked up in its other case.
+ * Upper bound of the cost of compiling a pattern, in instructions: repetitions are expanded, Unicode classes built, and
+ * case-insensitive ranges looked up character by character.
  */
 export function costOf(source: string): number {
   const counts = [...source.matchAll(/\{(\d+),?(\d*)\}/g)].map(([, least, most]) => Number(most || least) || 1);
-  // RE2 takes up to 1000 times, in a group of a group, too
+  // RE2 allows up to 1000 repetitions, also for nested groups
   const times = counts.reduce((product, count) => Math.min(product * count, 1000), 1);
   const sum = counts.reduce((all, count) => all + count, 0);
   const written = REPEATED_GROUP.test(source) ? source.length * times : 2 * sum;
@@ -43,20 +44,19 @@ export function costOf(source: string): number {
   return written + 200 * unicodeClasses(source) + 2000 * ranges;
 }
 
-/** Tokens of a glob beside character codes. */
+/** Tokens of a glob besides character codes. */
 const ONE_LABEL = -1;
 const ANY = -2;
 const DOT = 46;
 const STAR = 42;
 
-/** Whether a host (`@`, `www`, `*.dev`) is met. */
+/** Tests whether a host (`@`, `www`, `*.dev`) matches. */
 export type HostTest = (host: string) => boolean;
 
 /**
- * A glob over hosts as the API writes them: `*` stands for anything but a dot, `**` for anything. The apex `@` is only
- * met by `@` and `**`. The wildcard record is met by `\*`, its literal name, and by `**`; by `*` only with `wildcards`:
- * it answers for names of any depth, which `*` does not cover. Costs at most characters of the glob × characters of the
- * host.
+ * Compiles a glob over hosts: `*` matches anything but a dot, `**` anything. The apex `@` is matched only by `@` and
+ * `**`; the wildcard record by its literal name `\*` and by `**`, and by `*` only with `wildcards`, since it answers
+ * for names of any depth. Costs at most characters of the glob × characters of the host.
  */
 export function compileGlob(glob: string, wildcards = false): HostTest {
   if (glob === '**') return () => true;
@@ -71,7 +71,7 @@ export function compileGlob(glob: string, wildcards = false): HostTest {
   return (host) => host !== '@' && host.length >= shortest && host.endsWith(suffix) && fits(tokens, host, wildcards);
 }
 
-/** Walks all ways at once: `here[i]` tells whether the tokens so far can end before character i. */
+/** Follows all alternatives at once: `here[i]` says whether the tokens so far can match the first i characters. */
 function fits(tokens: readonly number[], host: string, wildcards: boolean): boolean {
   const end = host.length;
   const here = new Uint8Array(end + 1);
@@ -92,18 +92,18 @@ function fits(tokens: readonly number[], host: string, wildcards: boolean): bool
   return here[end] === 1;
 }
 
-/** Whether a glob is the name of one host; `\*.dev` is, of the wildcard record. */
+/** Whether a glob matches exactly one host; `\*.dev` matches only the wildcard record. */
 export const isLiteral = (glob: string): boolean => !glob.replace(/^\\\*/, '').includes('*');
 
-/** The host that a literal glob names. */
+/** The host that a literal glob matches. */
 export const literalHost = (glob: string): string => glob.replace(/^\\\*/, '*');
 
-/** Whether a host lies under a glob that grants something. */
+/** Whether a host matches a glob that grants access. */
 export const globAdmits = (glob: string, host: string): boolean => compileGlob(glob)(host);
 
 const LABEL = /^[a-z0-9_*-]{1,63}$/;
 
-/** Whether a text is a glob over hosts, in lower case and A-labels. */
+/** Whether a value is a glob over hosts, in lower case and A-labels. */
 export const isHostGlob = (text: unknown): boolean =>
   text === '@' ||
   (typeof text === 'string' &&

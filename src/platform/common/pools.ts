@@ -1,35 +1,35 @@
 import { availableParallelism } from 'node:os';
 
-/** How many places a pool has, and for whom. */
+/** Limits of a pool. */
 export interface Bounds {
-  /** work under way at once in this process */
+  /** Slots of this process. */
   all: number;
-  /** of these, of one user: about half at most, so that nobody takes the places of all others */
+  /** Slots of one user: about half at most, so that no user blocks all others. */
   user: number;
-  /** of these, at one target: a domain, an account, a server */
+  /** Slots at one target: a domain, account or server. */
   target: number;
-  /** of these, of one user, where several users have the same target; left out: all of the target's */
+  /** Slots of one user at one target that several users share; omitted: all of the target's. */
   userAtTarget?: number;
-  /** pieces of work that begin at one target within a second; left out: any number */
+  /** Work started per second at one target; omitted: unlimited. */
   perSecond?: number;
-  /** who may wait for a place, of all and of one user; the next one is refused */
+  /** Maximum number of waiters, in total and per user; further requests are refused. */
   waiting: number;
   waitingOfUser: number;
-  /** what who is refused is told, and in how many seconds to come again */
+  /** Message and `Retry-After` seconds of a refusal. */
   words: string;
   seconds: number;
 }
 
-/** For work that a process brings up by itself: it waits, and its list has an end of its own. */
+/** For background work: it waits, and its queue is bounded elsewhere. */
 const PATIENT = { waiting: Number.POSITIVE_INFINITY, waitingOfUser: Number.POSITIVE_INFINITY, words: '', seconds: 0 };
-/** Nobody waits: there is a place at once, or none. */
+/** No waiting: a slot is free at once or the request is refused. */
 const AT_ONCE = { waiting: 0, waitingOfUser: 0 };
 
 // hashing runs on libuv's threads; one core is left for everything else
 const CORES = Math.max(1, availableParallelism() - 1);
 const LOGINS = 'Too many logins at this moment; try again in a few seconds';
 
-/** All pools that users share. The table in docs/architecture.md is compared with these by a test. */
+/** All pools shared by users; a test compares them with the table in docs/architecture.md. */
 export const POOLS = {
   'failover checks': { all: 1000, user: 400, target: 20, userAtTarget: 10, perSecond: 25, ...PATIENT },
   'failover checks for nodes': { all: 2000, user: 1000, target: 20, perSecond: 25, ...PATIENT },

@@ -4,9 +4,7 @@ import { Allow, getMetadataStorage } from 'class-validator';
 import { errors, fieldError } from './errors.js';
 
 type Class = abstract new (...args: never[]) => object;
-/**
- * What the OpenAPI plugin notes of a class when the service is built: its fields, each with what `ApiProperty` takes.
- */
+/** Metadata that the OpenAPI plugin adds to a class at build time: its fields with the options of `ApiProperty`. */
 type Described = Class & { _OPENAPI_METADATA_FACTORY?: () => Record<string, object> };
 
 const readOnly = new WeakMap<object, string[]>();
@@ -18,8 +16,8 @@ function fieldsOf(view: Described | null): Record<string, object> {
 }
 
 /**
- * What a GET answered may be sent back in a PUT: the fields of `view` that the body has no rules for are accepted, and
- * the service compares them (`assertUnchanged`). So a field that a view gets later needs nothing more.
+ * Accepts a GET answer as the body of a PUT: fields of `view` without rules in the body are allowed, and the service
+ * compares them with `assertUnchanged`. New fields of a view are covered without further work.
  */
 export const TakesBack =
   (view: Class) =>
@@ -39,14 +37,14 @@ export const TakesBack =
 
 const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
-/** Whether two values are the same in JSON, in whatever order their fields stand. */
+/** Whether two values are equal as JSON, whatever the order of their fields. */
 export const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(plain(a), plain(b));
 
 const fieldOf = (of: object, name: string): unknown => (of as Record<string, unknown>)[name];
 
 /**
- * The read-only fields of a body must be what the answer about the thing has now.
- * @throws AppError 400001 naming those that are not
+ * Checks that the read-only fields of a body equal those of the current view.
+ * @throws AppError 400001 naming those that differ
  */
 export function assertUnchanged(patch: object, current: object): void {
   const list = (readOnly.get(patch.constructor) ?? [])

@@ -1,9 +1,6 @@
-/**
- * The service must not start, and trying again would not help. The message is for the log: it says what is wrong and
- * what to do.
- */
+/** The service must not start, and retrying would not help. The logged message says what is wrong and how to fix it. */
 export class StartRefused extends Error {
-  /** @param shown what whoever chooses the database in the setup flow may know: no path, no host */
+  /** @param shown message for the setup flow, without paths and hosts */
   constructor(
     message: string,
     readonly shown = 'The service cannot work with it; the log says why',

@@ -1,8 +1,8 @@
 const DAY_MS = 86_400_000;
-/** further from UTC than any zone ever was */
+/** More than the largest UTC offset of any zone. */
 const FAR_MS = DAY_MS;
 
-/** The day of the calendar in an IANA time zone, as a number: 20260131. */
+/** Returns the calendar day in an IANA time zone as a number: 20260131. */
 function dayIn(zone: string): (time: number) => number {
   const format = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
     timeZone: zone,
@@ -18,8 +18,8 @@ function dayIn(zone: string): (time: number) => number {
 }
 
 /**
- * The first ms of a day (`YYYY-MM-DD`) in an IANA time zone, which need not be a midnight, or of a day so many days
- * later. Days before 1970 begin in UTC.
+ * The first ms of a day (`YYYY-MM-DD`) plus `later` days in an IANA time zone, which need not be midnight. Days before
+ * 1970 begin in UTC.
  */
 export function dayStart(day: string, zone: string, later = 0): number {
   const utc = Date.parse(`${day}T00:00:00.000Z`) + later * DAY_MS;
@@ -35,15 +35,15 @@ export function dayStart(day: string, zone: string, later = 0): number {
   return at;
 }
 
-/** The day that it is in a time zone: `YYYY-MM-DD`. */
+/** The calendar day of a time in a time zone: `YYYY-MM-DD`. */
 export function dayOf(time: number, zone: string): string {
   const digits = String(dayIn(zone)(time)).padStart(8, '0');
   return `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
 }
 
 /**
- * A moment as people of an IANA time zone write it, with its distance from UTC: `2026-01-31 13:00 UTC+01:00`.
- * @param time ISO 8601; what is no time stays as it is
+ * Formats a time in an IANA time zone with its UTC offset: `2026-01-31 13:00 UTC+01:00`.
+ * @param time ISO 8601; any other text is returned unchanged
  */
 export function zoned(time: string, zone: string): string {
   const at = Date.parse(time);

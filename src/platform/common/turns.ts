@@ -1,20 +1,20 @@
-/** ms that long work holds the event loop before everybody else has a turn */
+/** ms that long work may block the event loop before it yields. */
 export const PIECE_MS = 2;
-/** the clock is looked at so seldom: looking takes as long as many an item */
+/** The clock is read only every so many items, since reading it costs as much as many items. */
 const ITEMS = 8;
 
-/** when the piece that runs began */
+/** Start of the current piece of work. */
 let begun = 0;
 let asked = 0;
 const waiting: (() => void)[] = [];
 
-/** Whether long work has to let everybody else in, by waiting for `turn`: asked for each item of a list. */
+/** Whether long work must yield by awaiting `turn`; called for each item of a list. */
 export const due = (): boolean => ++asked % ITEMS === 0 && performance.now() - begun > PIECE_MS;
 
 /**
- * The next turn of long work: all else that the event loop has comes first. In one turn of the loop one piece is done,
- * whoever's it is, in the order of asking: ten lists that are worked on at once hold nobody up longer than one does.
- * @param holds others wait for what is held meanwhile, such as the one connection of SQLite: before the others
+ * Yields to the event loop. Only one piece of long work runs per iteration, in order of request, so that ten long lists
+ * block the loop no longer than one.
+ * @param holds the work holds something others wait for, such as the single connection of SQLite, and goes first
  */
 export function turn(holds = false): Promise<void> {
   return new Promise((resolve) => {

@@ -13,12 +13,12 @@ import {
 } from 'class-validator';
 import { errors, type FieldCode, type FieldError, fieldError, fieldErrorsOf } from './errors.js';
 
-/** A rule of class-validator for clients: its code, and which params its arguments are. */
+/** Maps a rule of class-validator to its field code and the names of its arguments. */
 type Meaning = [code: FieldCode, ...params: string[]];
 
 /**
- * The most telling first: of several rules that one field breaks, the first is told. Whatever is not named is a matter
- * of form, and comes last.
+ * Most specific first: only the first broken rule of a field is reported. Rules not listed concern the form and come
+ * last.
  */
 const MEANINGS: Record<string, Meaning> = {
   whitelistValidation: ['unknown'],
@@ -43,7 +43,7 @@ const MEANINGS: Record<string, Meaning> = {
 const RULES = Object.keys(MEANINGS);
 const rank = (rule: string) => (rule in MEANINGS ? RULES.indexOf(rule) : RULES.length);
 
-/** The arguments of a field's rules: `@Min(1) @Max(9)` says `{min: 1, max: 9}`. */
+/** The arguments of a field's rules as params: `@Min(1) @Max(9)` gives `{min: 1, max: 9}`. */
 function paramsOf({ target, property }: ValidationError, code: FieldCode): FieldError['params'] {
   const kind = target?.constructor;
   if (!kind) return undefined;
@@ -59,7 +59,7 @@ function paramsOf({ target, property }: ValidationError, code: FieldCode): Field
 }
 
 /**
- * All problems of a body or query, one a field: nested fields as `credentials.api_key`, list items as `rules.0.hosts`.
+ * All errors of a body or query, one per field: nested fields as `credentials.api_key`, list items as `rules.0.hosts`.
  */
 function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] {
   return list.flatMap((e) => {
@@ -77,28 +77,25 @@ function fieldErrors(list: ValidationError[], prefix = ''): FieldError[] {
 export const unknownField = (path: string): FieldError => fieldError(path, 'is not a known field', 'unknown');
 
 /**
- * Names that every object of JavaScript has: class-transformer drops such a field silently, so that nothing would
- * refuse it.
+ * Names inherited by every JavaScript object: class-transformer drops such fields silently, so they would not be
+ * refused.
  */
 const INHERITED = new Set(['__proto__', 'constructor', 'prototype']);
 
-/**
- * Fields and items of a whole body, and fields of one object in it: what no body needs would only cost time to refuse
- * one by one.
- */
+/** Limits of a body's size and of the errors reported, so that large bodies are refused cheaply. */
 const MOST = { items: 10_000, fields: 200, told: 100, depth: 20 };
-/** Bodies that may have more items. */
+/** Body classes with higher limits. */
 const roomy = new Map<unknown, { items: number; list?: string | undefined }>();
 /**
- * A body that may have so many fields and items: it judges them a few at a time, or leaves most of them alone.
- * @param list the field that holds them, where only how many there are is judged with the body: see `validList`
+ * Raises the limit of fields and items for a body whose items are validated in batches.
+ * @param list its field, when only the length is validated with the body: see `validList`
  */
 export const hasRoom = (body: new () => unknown, items: number, list?: string): unknown =>
   roomy.set(body, { items, list });
 
 /**
- * Paths of the fields that nobody declares, at any depth.
- * @throws AppError 400001 for a body that is too large to be looked at
+ * Paths of undeclared fields, at any depth.
+ * @throws AppError 400001 for a body that is too large to validate
  */
 function inherited(body: unknown, most: number): FieldError[] {
   const found: FieldError[] = [];
@@ -125,9 +122,8 @@ type Judge = (good: Record<string, unknown>) => FieldError[] | Promise<FieldErro
 const judges = new Map<unknown, Judge>();
 
 /**
- * What a service has to say of a body beyond its form, so that it is told together with what the form lacks: called
- * only when something else is wrong, with the fields of the body that are right so far. A body of good form comes to
- * the service itself, which judges again.
+ * Adds a service's own checks to the errors of a body that is already invalid, so that all are reported together;
+ * called with the valid fields only. A valid body reaches the service, which checks it itself.
  */
 export const alsoJudge = <T>(
   body: new () => T,
@@ -152,7 +148,7 @@ class StrictPipe extends ValidationPipe {
     throw errors.validation([...wrong, ...more.filter((e) => !paths.has(e.path))].slice(0, MOST.told));
   }
 
-  /** Without the items of `list`, each of which would be copied and looked through with the body. */
+  /** Validates a body without the items of `list`, each of which would be copied and checked with the body. */
   private async judged(value: unknown, metadata: ArgumentMetadata, list?: string): Promise<unknown> {
     const items = list && (value as Record<string, unknown> | null | undefined)?.[list];
     if (!Array.isArray(items)) return super.transform(value, metadata);
@@ -160,13 +156,16 @@ class StrictPipe extends ValidationPipe {
     return Object.assign(out, { [list as string]: items });
   }
 
-  /** Ids of a path stay text for `IdPipe`: as numbers, `0x1` and `1 ` would be 1. */
+  /** Keeps path ids as text for `IdPipe`: converted to numbers, `0x1` and `1 ` would become 1. */
   protected override transformPrimitive(value: unknown): unknown {
     return value;
   }
 }
 
-/** Every problem is reported, not only the first. @param refusing whether unknown fields are one, or left aside */
+/**
+ * Reports every error, not only the first. @param refusing whether unknown fields are errors; otherwise they are
+ * ignored
+ */
 export const validationPipe = (refusing = true) =>
   new StrictPipe({
     whitelist: true,
@@ -177,14 +176,13 @@ export const validationPipe = (refusing = true) =>
     exceptionFactory: (list) => errors.validation(fieldErrors(list)),
   });
 
-/** Items that are judged before everybody else has a turn. */
+/** Items validated before yielding to the event loop. */
 const TURN = 50;
-/** Wrong items after which the rest is not looked at. */
+/** Number of wrong items after which validation stops. */
 const ENOUGH = 100;
 
 /**
- * A long list of a body, each item judged as a body of its own, with turns for everybody else in between: thousands of
- * them at once would hold up the service.
+ * Validates each item of a long list as its own body, yielding to the event loop in between.
  * @param path of the list in the body
  * @throws AppError 400001
  */
@@ -209,7 +207,7 @@ export async function validList<T>(kind: new () => T, items: readonly unknown[],
   return good;
 }
 
-/** What a function says of the value, in these words: `@Check(isCidr, 'must be a CIDR')`. */
+/** Custom check with its message: `@Check(isCidr, 'must be a CIDR')`. */
 export const Check = (check: (value: unknown) => boolean, message: string): PropertyDecorator =>
   rule('check', check, message);
 
@@ -226,18 +224,15 @@ function rule(name: string, check: (value: unknown) => boolean, message: string)
     });
 }
 
-/**
- * An object of its own class inside a body. A list is none: `ValidateNested` alone lets `[]` pass, since nothing in it
- * is wrong.
- */
+/** A nested object of a class. Lists are refused: `ValidateNested` alone accepts `[]`. */
 export const Nested = (kind: () => new () => object): PropertyDecorator =>
   applyDecorators(IsObject(), ValidateNested(), Type(kind)) as PropertyDecorator;
 
-/** A list of such objects. */
+/** A list of nested objects of a class. */
 export const NestedList = (kind: () => new () => object): PropertyDecorator =>
   applyDecorators(IsArray(), IsObject({ each: true }), ValidateNested({ each: true }), Type(kind)) as PropertyDecorator;
 
-/** A field that may be left out, but is never null, which `IsOptional` lets pass. */
+/** A field that may be omitted but not null, which `IsOptional` would accept. */
 export const IsOmittable = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined);
 
 /** A date and time in ISO 8601. */
@@ -250,7 +245,10 @@ export const IsTime = (): PropertyDecorator =>
 
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(Z|[+-]\d{2}:?\d{2})?$/i;
 
-/** ISO 8601 in, stored form out; without a zone it is UTC, never local time. @returns null when it is no such time */
+/**
+ * Converts ISO 8601 to the stored format; without a zone it is read as UTC. @returns null when the text is not a valid
+ * time
+ */
 export function parseTime(text: string): string | null {
   const match = ISO.exec(text.trim());
   if (!match) return null;
@@ -258,19 +256,19 @@ export function parseTime(text: string): string | null {
   const hasTime = clean.includes('T');
   const date = new Date(hasTime && !match[1] ? `${clean}Z` : clean);
   if (Number.isNaN(date.getTime())) return null;
-  // Date rolls 31 February over to March; such a day is a mistake
+  // Date turns 31 February into a day of March; such input is refused
   const day = Number(clean.slice(8, 10));
   const month = Number(clean.slice(5, 7));
   const last = new Date(Date.UTC(Number(clean.slice(0, 4)), month, 0)).getUTCDate();
   const out = date.toISOString();
-  // an offset can lead past the year 9999, and such a time would neither fit the column nor sort as text
+  // an offset can lead past the year 9999, which neither fits the column nor sorts as text
   return day > last || out.length !== 24 ? null : out;
 }
 
-/** The largest id that a column holds. */
+/** Largest id of an integer column. */
 export const MAX_ID = 2147483647;
 
-/** An id of a path as a number. @throws AppError 400001 unless it is a positive integer */
+/** Parses an id of a path. @throws AppError 400001 unless it is a positive integer */
 export function positiveId(text: string | undefined, name: string): number {
   const id = Number(text);
   if (!text || !/^\d{1,10}$/.test(text) || id < 1 || id > MAX_ID)
