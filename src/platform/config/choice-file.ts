@@ -17,7 +17,7 @@ const file = (dataDir: string) => join(dataDir, 'database.json');
 
 /**
  * The database chosen in the setup flow, or null.
- * @throws StartRefused when the file cannot be understood (never treated as "not chosen")
+ * @throws StartRefused when the file is invalid (never treated as "not chosen")
  */
 export function readChoice(dataDir: string): DatabaseChoice | null {
   const path = file(dataDir);
@@ -35,18 +35,18 @@ export function readChoice(dataDir: string): DatabaseChoice | null {
 }
 
 /**
- * Takes all rights on a file from everybody but its owner, where it exists. What cannot be changed, such as somebody
- * else's file, stays.
+ * Restricts an existing file to its owner. Files whose mode cannot be changed, such as those of other users, are left
+ * as they are.
  */
 export function ownerOnly(path: string): void {
   try {
     chmodSync(path, 0o600);
   } catch {
-    // not there, not ours, or a file system without rights
+    // missing, owned by another user, or a file system without permissions
   }
 }
 
-/** Keeps a name that was given in this directory over a power cut, where the file system can. */
+/** Syncs a directory, so that a new file name survives a power cut, where the file system supports it. */
 export function syncDirectory(path: string): void {
   try {
     const handle = openSync(path, 'r');
@@ -56,11 +56,11 @@ export function syncDirectory(path: string): void {
       closeSync(handle);
     }
   } catch {
-    // such as one of Windows, or of a network
+    // not supported on Windows and some network file systems
   }
 }
 
-/** Writes `content` so that after a crash the old or the new file is there, whole; mode 0600. */
+/** Writes a file atomically with mode 0600: after a crash the old or the new content is there. */
 export function writeSecretFile(path: string, content: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const handle = openSync(temporary, 'w', 0o600);
@@ -74,7 +74,7 @@ export function writeSecretFile(path: string, content: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Keeps the choice for the next start (it may hold a database password: mode 0600). */
+/** Stores the choice for the next start, with mode 0600 since it may contain a database password. */
 export function writeChoice(dataDir: string, choice: DatabaseChoice): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeSecretFile(file(dataDir), `${JSON.stringify(choice, null, 2)}\n`);

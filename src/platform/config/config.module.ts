@@ -5,7 +5,7 @@ import { keyStamp, loadKeys, readKeys, type SecretBox, secretBox } from './secre
 export const CONFIG = Symbol('CONFIG');
 export const SECRET_BOX = Symbol('SECRET_BOX');
 
-/** The configuration and the box for secrets, the same objects for everybody. */
+/** Provides the configuration and the secret box to all modules. */
 @Module({})
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class ConfigModule {

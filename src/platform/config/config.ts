@@ -5,8 +5,7 @@ import { type Cidr, parseCidr } from '../common/cidr.js';
 import { misspelt } from './misspelt.js';
 
 /**
- * Where the data lives: preset by `DATABASE_URL`, or chosen in the setup flow and kept in `database.json` of the data
- * directory.
+ * The database: set by `DATABASE_URL`, or chosen in the setup flow and stored in `database.json` of the data directory.
  */
 export type DatabaseChoice =
   | { type: 'sqlite'; path: string }
@@ -18,26 +17,26 @@ export type DatabaseChoice =
       user: string;
       password: string;
       ssl: boolean;
-      /** false: statements are not kept prepared; absent means true */
+      /** false: no prepared statements; omitted means true. */
       prepared?: boolean;
     };
 
-/** The whole configuration of a process, parsed once at start. */
+/** The configuration of a process, parsed once at start. */
 export interface Config {
   port: number;
   host: string;
-  /** public address of the service without final slash, or null: then the request's own host counts */
+  /** Public URL of the service without trailing slash; null: the host of each request is used. */
   baseUrl: string | null;
-  /** path of `baseUrl` without final slash, '' at the root; requests may come with or without it */
+  /** Path of `baseUrl` without trailing slash, '' at the root; requests may include or omit it. */
   basePath: string;
-  /** absolute path */
+  /** Absolute path. */
   dataDir: string;
-  /** preset by the environment; null leaves the choice to the setup flow */
+  /** Set by the environment; null: chosen in the setup flow. */
   database: DatabaseChoice | null;
-  /** ms that a statement may take */
+  /** Timeout of a statement in ms. */
   databaseTimeoutMs: number;
   redisUrl: string | null;
-  /** first one encrypts, all decrypt; empty = a key file in the data directory */
+  /** The first key encrypts, all decrypt; empty: a key file in the data directory. */
   secretKeys: string[];
   setupCode: string | null;
   admin: { username: string; password: string } | null;
@@ -46,46 +45,44 @@ export interface Config {
   outboundDeny: Cidr[];
   logLevel: string;
   providerTimeoutMs: number;
-  /** ms in which a request is answered that waits for locks or providers */
+  /** ms in which requests that wait for locks or providers are answered. */
   requestDeadlineMs: number;
-  /** ms in which a provider may still apply what it was sent, whatever became of the answer */
+  /** ms in which a provider may still apply a request whose answer was lost. */
   unclearAfterMs: number;
   zoneFiles: { root: string; reloadCommand: string | null };
-  /** hours between two backups, 0 = none by itself; of these so many are kept */
+  /** Hours between backups, 0 = no automatic backups; `keep` of them are kept. */
   backup: { everyHours: number; keep: number };
-  /** ms; a request or a call of a provider that takes longer is logged as a warning */
+  /** ms after which a request or a provider call is logged as slow. */
   slowMs: number;
-  /** ms that requests are taken for after SIGTERM, while `/health/ready` is red */
+  /** ms in which requests are still served after SIGTERM, while `/health/ready` reports unavailable. */
   drainMs: number;
-  /**
-   * base URLs of other nodes that check the targets of failover rules, too, and the key of what they tell each other
-   */
+  /** Base URLs of other nodes that also check failover targets, and the key that authenticates their results. */
   checkers: string[];
   checkerSecret: string | null;
-  /** who cannot reach one of these has lost its own network */
+  /** Reference hosts: an instance that cannot reach any of them has lost its own network. */
   checkReferences: { host: string; port: number }[];
-  /** `/metrics`: on the service's own port, and on one for itself; who has the token may, null: everybody */
+  /** `/metrics` on the main port and optionally on its own; null token: no authentication. */
   metrics: { on: boolean; port: number | null; token: string | null };
-  /** variables of OpenTelemetry, for its packages; null: nothing is traced */
+  /** OpenTelemetry variables for its packages; null: tracing is off. */
   traces: Readonly<
     Record<'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME', string>
   > | null;
-  /** variables that nobody reads, and which of ours each may be meant to be */
+  /** Unknown variables and the known names that they resemble. */
   misspelt: { name: string; meant: string }[];
-  /** what tells when registrations end */
+  /** Sources of registration expiry dates. */
   expiry: {
-    /** whether registries may be asked at all */
+    /** Whether registries may be queried at all. */
     lookups: boolean;
-    /** where IANA's list of RDAP servers is */
+    /** URL of IANA's list of RDAP servers. */
     bootstrapUrl: string;
-    /** base URL by top level domain, above IANA's list */
+    /** Base URL by top-level domain; overrides IANA's list. */
     rdapServers: Record<string, string>;
-    /** `host` or `host:port` by top level domain, above the built-in table; `.` is IANA's server */
+    /** `host` or `host:port` by top-level domain; overrides the built-in table; `.` is IANA's server. */
     whoisServers: Record<string, string>;
   };
 }
 
-/** The environment holds values that the service cannot start with. The message names each variable. */
+/** Environment variables with invalid values; the message names each of them. */
 export class ConfigError extends Error {}
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -121,17 +118,17 @@ export function parseDatabaseUrl(url: string, dataDir: string): DatabaseChoice {
   };
 }
 
-/** The environment with what a `.env` file in `directory` adds; variables that are set win over the file. */
+/** The environment merged with the `.env` file in `directory`; existing variables take precedence. */
 export function readEnvironment(directory: string): Record<string, string | undefined> {
   const file = join(directory, '.env');
   return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...process.env } : process.env;
 }
 
-/** @throws ConfigError naming every variable with a wrong value */
+/** @throws ConfigError naming every variable with an invalid value */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = [];
   const known = new Set(['ADMIN_PASSWORD']);
-  /** Empty means: not set. */
+  /** An empty value means: not set. */
   const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
     known.add(name);
     const value = env[name]?.trim();

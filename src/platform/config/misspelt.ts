@@ -1,10 +1,10 @@
-/** Letters of a name that are too few to tell a slip from another name. */
+/** Names shorter than this are too short to recognise a typo. */
 const SHORT = 6;
-/** slips that a name may have */
+/** Maximum edit distance of a typo. */
 const MOST = 2;
 
 /**
- * Names that are not known and look as if one that is known was meant, such as `DATABSE_URL`.
+ * Unknown names that resemble a known one, such as `DATABSE_URL`.
  * @param names of variables that are set @param known names that are read
  */
 export function misspelt(names: readonly string[], known: readonly string[]): { name: string; meant: string }[] {
@@ -15,7 +15,7 @@ export function misspelt(names: readonly string[], known: readonly string[]): { 
   });
 }
 
-/** Letters to put in, take out, change, or swap with their neighbour, until one text is the other one. */
+/** Edit distance: insertions, deletions, substitutions and swaps of neighbours. */
 function slips(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > MOST) return MOST + 1;
   const rows = [Array.from({ length: b.length + 1 }, (_none, j) => j)];

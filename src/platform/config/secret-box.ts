@@ -4,29 +4,29 @@ import { join } from 'node:path';
 import { StartRefused } from '../common/start-refused.js';
 import { ownerOnly, syncDirectory, writeSecretFile } from './choice-file.js';
 
-/** Encryption at rest with a key that is never in the database. */
+/** Encryption at rest with a key that is never stored in the database. */
 export interface SecretBox {
-  /** `v1.<key id>.<base64url>`; `context` (for example `dns_accounts.credentials`) must be the same when decrypting */
+  /** Returns `v1.<key id>.<base64url>`; decrypting needs the same `context`, for example `dns_accounts.credentials`. */
   encrypt(plain: string, context: string): string;
-  /** @throws Error when the key is unknown or the text was changed */
+  /** @throws Error when the key is unknown or the text was modified */
   decrypt(sealed: string, context: string): string;
-  /** Whether the key of a sealed text, or of its first 12 characters, is here. */
+  /** Whether the key of a sealed text, or of its first 12 characters, is available. */
   knows(sealed: string): boolean;
-  /** Makes the key where there is none: only when it is known that nothing is sealed yet. */
+  /** Creates a key if there is none; only to be called when nothing has been encrypted yet. */
   prepare(): void;
-  /** How all begins that is sealed now: 12 characters. */
+  /** The first 12 characters of everything that is sealed with the current key. */
   head(): string;
-  /** Ids of the keys, the one that seals first. */
+  /** Ids of the keys, the encrypting one first. */
   ids(): string[];
 }
 
-/** Whether a text is a sealed one, with whatever key. */
+/** Whether a text is sealed, with any key. */
 export const isSealed = (text: string): boolean => /^v1\.\w+\./.test(text);
 
 /** The id of a sealed text's key. */
 export const keyIdOf = (sealed: string): string => sealed.split('.')[1] ?? '';
 
-/** What a key is called in the values that it sealed; it says nothing about the key. */
+/** Id of a key in sealed values; it reveals nothing about the key. */
 const idOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex').slice(0, 8);
 
 function derive(keys: readonly string[]): { id: string; bytes: Buffer }[] {
@@ -39,10 +39,10 @@ function derive(keys: readonly string[]): { id: string; bytes: Buffer }[] {
 export const keyIds = (keys: readonly string[]): string[] => derive(keys).map(({ id }) => id);
 
 /**
- * AES-256-GCM with the first key; every value carries its key's id, so older keys still decrypt and keys can be
+ * AES-256-GCM with the first key; every value contains its key id, so that older keys still decrypt and keys can be
  * rotated.
- * @param given may be a reading that finds none yet, and then `make` makes one
- * @param stamp another one says that the reading would now give other keys
+ * @param given reads the keys; when it finds none, `make` creates one
+ * @param stamp changes when the keys have to be read again
  */
 export function secretBox(
   given: readonly string[] | (() => readonly string[]),
@@ -52,12 +52,12 @@ export function secretBox(
   const read = (from: typeof given) => derive(typeof from === 'function' ? from() : from);
   let seen = stamp();
   let derived = read(given);
-  /** The keys of the moment: another process of the same data directory may have made one since, or added one. */
+  /** The current keys: another process of the same data directory may have added one. */
   const keys = () => {
     const newest = stamp();
     if (derived.length && newest === seen) return derived;
     const fresh = read(given);
-    // a file that is gone takes no key from a process that runs
+    // a running process keeps its keys when the file is deleted
     if (fresh.length) {
       derived = fresh;
       seen = newest;
@@ -101,9 +101,9 @@ export function secretBox(
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret.key');
 
 /**
- * The keys of `SECRET_KEY`, or those of `secret.key` in the data directory (one a line, newest first); none while there
- * is no such file.
- * @throws StartRefused when it is empty
+ * The keys of `SECRET_KEY`, or of `secret.key` in the data directory (one per line, newest first); empty if there is no
+ * such file.
+ * @throws StartRefused when the file is empty
  */
 export function readKeys(configured: readonly string[], dataDir: string): readonly string[] {
   if (configured.length) return configured;
@@ -118,22 +118,22 @@ export function readKeys(configured: readonly string[], dataDir: string): readon
   return keys;
 }
 
-/** Changes when the key file does. */
+/** A value that changes whenever the key file does. */
 export function keyStamp(configured: readonly string[], dataDir: string): string {
   const stat = configured.length ? undefined : statSync(keyFile(dataDir), { throwIfNoEntry: false });
   return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : '';
 }
 
 /**
- * Puts a new key in front of those of the key file; processes that use it follow with their next secret. The caller
- * sees to it that nobody else does so at the same time.
+ * Prepends a new key to the key file; processes use it from their next encryption on. The caller must prevent
+ * concurrent calls.
  */
 export function addKey(dataDir: string): void {
   const keys = [randomBytes(32).toString('hex'), ...readKeys([], dataDir)];
   writeSecretFile(keyFile(dataDir), `${keys.join('\n')}\n`);
 }
 
-/** The keys as `readKeys` finds them, but a missing file is made. */
+/** Like `readKeys`, but creates a missing file. */
 export function loadKeys(configured: readonly string[], dataDir: string): readonly string[] {
   const known = readKeys(configured, dataDir);
   if (known.length) return known;
@@ -142,7 +142,7 @@ export function loadKeys(configured: readonly string[], dataDir: string): readon
   const fresh = `${path}.new`;
   writeSecretFile(fresh, `${randomBytes(32).toString('hex')}\n`);
   try {
-    linkSync(fresh, path); // of two processes that start at once, one wins and both read its key
+    linkSync(fresh, path); // if two processes start at once, one wins and both read its key
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {

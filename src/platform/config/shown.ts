@@ -3,7 +3,7 @@ import type { Config } from './config.js';
 
 const texts = (list: readonly Cidr[]) => list.map(([net, bits]) => `${net}/${bits}`);
 
-/** The configuration as the log may have it: without anything secret, and nothing of which nobody thought. */
+/** The configuration for the log: only listed fields, without secrets. */
 export function shownConfig(config: Config): Record<string, unknown> {
   const { database, port, host, baseUrl, dataDir, logLevel, zoneFiles, metrics } = config;
   return {
