@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { currentProtocol } from './protocol.js';
 
-/** Every success is sent as its protocol says: ours as `{code: 0, data, msg}`, but for files. */
+/** Wraps every success as the protocol demands: for our API `{code: 0, data, msg}`, except for files. */
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {

@@ -6,27 +6,27 @@ import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Response } from 'express';
 
-/** ms that a connection has at the end of the service to ask something after all */
+/** ms at shutdown for connections without a request to send one. */
 const UNUSED_MS = 200;
-/** ms before the port closes in which new connections are kept */
+/** ms before the port closes in which new connections are kept open. */
 const LAST_MS = 1000;
-/** ms after it in which kept ones may ask once more: one that ends unasked may end under a request */
+/** ms after closing the port for kept connections to send a request; closing one earlier could cut off a request. */
 const KEPT_MS = 5000;
-/** turns of the event loop that are waited for one in which nobody connects */
+/** Maximum event loop iterations spent waiting for one without a new connection. */
 const MOST_TURNS = 1000;
 
 /**
- * Express re-parents every request and response with `Object.setPrototypeOf`, which on Node 20 and 22 costs two thirds
- * of the throughput. Here the server makes objects that already have the prototype that Express sets, so that the call
+ * Express changes the prototype of every request and response with `Object.setPrototypeOf`, which costs two thirds of
+ * the throughput on Node 20 and 22. Here the server creates objects that already have this prototype, so that the call
  * changes nothing.
  */
 export class FastExpressAdapter extends ExpressAdapter {
-  /** connections on which nothing was asked yet: at its end Node would wait a minute for that */
+  /** Connections without a request so far: at shutdown Node would wait a minute for them. */
   private readonly unused = new Set<Socket>();
-  /** Whether the service is about to end: it takes requests, and answers end their connections. */
+  /** Whether the service is shutting down: requests are still served, but connections are closed after the answer. */
   draining = false;
   private accepted = 0;
-  /** connections of the last moment before the port closes: they are kept until it has */
+  /** Connections accepted shortly before the port closes; they are kept until it has closed. */
   private last: WeakSet<Socket> | null = null;
 
   constructor() {
@@ -39,7 +39,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     const ends = ({ socket }: ServerResponse) => this.draining && !(socket && this.last?.has(socket));
     class Res extends ServerResponse {
       override writeHead(...head: unknown[]): this {
-        // no connection ends under a request: the client asks on a new one, at another replica
+        // connections close after an answer, never during a request: clients reconnect to another replica
         if (ends(this)) this.shouldKeepAlive = false;
         return super.writeHead(...(head as [number]));
       }
@@ -48,7 +48,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     adopt(Res.prototype, app.response);
     Object.assign(app, { request: Req.prototype, response: Res.prototype });
     this.httpServer = createServer({ IncomingMessage: Req, ServerResponse: Res as typeof ServerResponse }, app);
-    // a proxy in front keeps connections longer than Node's 5 s; ours must outlive them
+    // longer than the keep-alive of a proxy in front, unlike Node's default of 5 s
     this.httpServer.keepAliveTimeout = 65_000;
     this.httpServer.on('connection', (socket: Socket) => {
       this.accepted++;
@@ -60,9 +60,9 @@ export class FastExpressAdapter extends ExpressAdapter {
   }
 
   /**
-   * Takes requests for so many ms still, each answer ends its connection, then closes the port. The kernel resets
-   * connections that nobody has accepted when a port closes, so that at that moment none should come: those who come
-   * in the last second are kept, and end with an answer after it.
+   * Serves requests for `ms` more, closing each connection after its answer, then closes the port. The kernel resets
+   * connections that are not yet accepted when a port closes; connections of the last second are therefore kept and
+   * closed with an answer afterwards.
    * @param signal ends the wait
    */
   async drain(ms: number, signal: AbortSignal): Promise<void> {
@@ -72,19 +72,19 @@ export class FastExpressAdapter extends ExpressAdapter {
     await pause(ms - lastMs);
     this.last = new WeakSet();
     await pause(lastMs);
-    // whoever waits to be accepted is, also where the process had no processor for a while
+    // accept all pending connections, also if the process got no CPU time for a while
     for (let turns = 0, seen = -1; seen !== this.accepted && turns < MOST_TURNS; turns++) {
       seen = this.accepted;
       await nextTurn();
     }
-    // not that of HTTP, which cuts off connections on which nothing is asked just now
+    // not the close of the HTTP server, which would cut off idle connections
     const closed = once(this.httpServer, 'close');
     NetServer.prototype.close.call(this.httpServer);
     this.last = null;
     await Promise.race([closed, pause(KEPT_MS)]);
   }
 
-  /** From now on connections end with the request in flight; kept alive, they would hold up the end for a minute. */
+  /** Closes each connection after the request in flight; kept-alive ones would delay shutdown by a minute. */
   override close() {
     this.httpServer.keepAliveTimeout = 1;
     void setTimeout(UNUSED_MS).then(() => {
@@ -94,15 +94,14 @@ export class FastExpressAdapter extends ExpressAdapter {
   }
 
   /**
-   * Every answer is an object and is sent as JSON at once; Express's own way (ETag, content negotiation) costs a tenth
-   * of a small request.
+   * Sends every answer as JSON directly; Express's way (ETag, content negotiation) costs a tenth of a small request.
    */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     if (typeof body !== 'object' || body === null || body instanceof StreamableFile) {
       return super.reply(response, body, statusCode);
     }
     if (statusCode) response.statusCode = statusCode;
-    // whoever asked has it already; clients take a length here for that of a body
+    // a 304 has no body, and clients would take a Content-Length as that of one
     if (response.statusCode === 304) return response.end();
     const text = JSON.stringify(body);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');

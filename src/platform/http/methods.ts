@@ -6,12 +6,10 @@ interface Layer {
   match(path: string): unknown;
 }
 
-/**
- * The methods that some route has for the path of a request, with HEAD and OPTIONS; none when there is no such path.
- */
+/** The methods that the path of a request supports, with HEAD and OPTIONS; empty for an unknown path. */
 export function methodsOf({ app, baseUrl, path }: Request): string[] {
   const layers = (app as Express).router.stack as unknown as Layer[];
-  // a route for all methods is Nest's handler of unknown routes
+  // routes for all methods are Nest's handler of unknown routes
   const routes = layers
     .filter(({ route }) => route && route.stack.length < METHODS.length - 1)
     .filter((layer) => layer.match(baseUrl + path));
@@ -21,7 +19,7 @@ export function methodsOf({ app, baseUrl, path }: Request): string[] {
   return [...found.add('OPTIONS')].sort();
 }
 
-/** Answers OPTIONS of a known path with its methods in `Allow`. */
+/** Answers OPTIONS of a known path with an `Allow` header. */
 export function options(request: Request, response: Response, next: NextFunction): void {
   const methods = request.method === 'OPTIONS' ? methodsOf(request) : [];
   if (!methods.length) next();

@@ -15,15 +15,15 @@ import { json, type NextFunction, type Request, type RequestHandler, type Respon
 import type { AppError } from '../common/errors.js';
 import { validationPipe } from '../common/validation.js';
 
-/** What the controllers of one protocol take from their clients, and how they answer. */
+/** How the controllers of one protocol read requests and write answers. */
 export interface ProtocolAdapter {
-  /** where the paths of its controllers begin: `/nic` */
+  /** Path prefix of its controllers: `/nic`. */
   prefix: string;
-  /** parses the bodies of its requests */
+  /** Parses request bodies. */
   parse: RequestHandler;
-  /** bodies must be objects, and fields of a body or query that no DTO names are refused; else these are left aside */
+  /** Bodies must be objects, and undeclared fields of a body or query are refused; otherwise they are ignored. */
   strict: boolean;
-  /** the session's JWT or the API token that a request carries; null: none */
+  /** The session JWT or API token of a request; null: none. */
   credential(request: Request): string | null;
   /** what is sent for the result of a handler; the type of texts is `text/html` unless it is set */
   success(data: unknown, response: Response): unknown;
@@ -49,8 +49,8 @@ const PROTOCOL = 'zoneward:protocol';
 const current = new AsyncLocalStorage<ProtocolAdapter>();
 
 /**
- * A controller of a foreign protocol, in place of `@Controller`: guards, rate limits, services and the audit log are
- * those of all routes. It is not part of our OpenAPI description.
+ * A controller of a foreign protocol, instead of `@Controller`: guards, rate limits, services and the audit log apply
+ * as for all routes. It is not part of our OpenAPI description.
  * @param path below the prefix of the protocol
  */
 export const Protocol = (adapter: ProtocolAdapter, path = ''): ClassDecorator =>
@@ -82,10 +82,10 @@ const firstOf = (path: string): string => path.replace(/^\//, '').split('/')[0] 
 /** Whether the request that is being answered is of a foreign protocol. */
 export const isForeign = (): boolean => currentProtocol() !== OURS;
 
-/** The protocol of the request that is being answered. */
+/** The protocol of the current request. */
 export const currentProtocol = (): ProtocolAdapter => current.getStore() ?? OURS;
 
-/** Answers the requests below its prefix in a protocol. */
+/** Middleware that handles requests below its prefix in a protocol. */
 export const speaking =
   (adapter: ProtocolAdapter) =>
   (_request: Request, _response: Response, next: NextFunction): void => {
@@ -97,7 +97,7 @@ export const parseBody: RequestHandler = (request, response, next) =>
   // a parser may go on in the socket's context, in which no protocol is known
   currentProtocol().parse(request, response, AsyncResource.bind(next));
 
-/** Validates bodies and queries as strictly as the protocol of the request demands. */
+/** Validates bodies and queries as strictly as the current protocol demands. */
 @Injectable()
 export class ProtocolPipe implements PipeTransform {
   private readonly strict = validationPipe();
