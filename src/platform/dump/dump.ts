@@ -4,9 +4,9 @@ import { type DumpHeader, type DumpTrailer, FORMAT, FORMAT_VERSION, toCell } fro
 import { openSnapshot, type Snapshot } from './snapshot.js';
 import { type KeptTable, keptTables } from './tables.js';
 
-/** rows that are read at once: what of the database is in memory */
+/** Rows read at once, which bounds the memory used. */
 const PAGE = 250;
-/** characters of a piece that is handed on */
+/** Characters per yielded chunk. */
 const PIECE = 64 * 1024;
 
 const KINDS = { 'better-sqlite3': 'sqlite', postgres: 'postgresql', mysql: 'mysql', mariadb: 'mysql' } as const;
@@ -14,9 +14,8 @@ export type DatabaseKind = DumpHeader['database'];
 export const kindOfSource = ({ options }: AppDataSource): DatabaseKind => KINDS[options.type as keyof typeof KINDS];
 
 /**
- * The text of a dump, piece by piece: the database as it is when the first piece is asked for, whatever is written
- * while the others are.
- * @param told the trailer, when the end is reached
+ * The text of a dump in chunks, a consistent snapshot from when the first one is read.
+ * @param told receives the trailer at the end
  */
 export async function* dump(
   source: AppDataSource,
@@ -56,8 +55,8 @@ export async function* dump(
           piece = '';
         }
         rows[table.name] = (rows[table.name] ?? 0) + page.length;
-        // the driver's results of PostgreSQL outlive their use in a chain, until all memory is looked through; with
-        // their rows they would hold 90 MiB by then
+        // PostgreSQL driver results stay reachable in a chain until a full garbage collection; with their rows that
+        // would be 90 MiB
         page.length = 0;
       }
       if (table.numbered) last_ids[table.name] = await lastId(snapshot, source, table.name);
@@ -70,11 +69,11 @@ export async function* dump(
   }
 }
 
-/** All rows in the order of the key, page by page; each page begins behind the one before, and may be emptied. */
+/** All rows in order of the key, by keyset pagination; the caller may empty each page. */
 async function* pages(snapshot: Snapshot, { name, columns, key }: KeptTable) {
   const all = `SELECT ${columns.map((column) => column.name).join(', ')} FROM ${name}`;
   const order = `ORDER BY ${key.join(', ')} LIMIT ${PAGE}`;
-  // spelled out: not every kind of database finds (a, b) > (?, ?) by an index
+  // spelled out: not every database uses an index for (a, b) > (?, ?)
   const behind = key
     .map((column, i) => [...key.slice(0, i).map((before) => `${before} = ?`), `${column} > ?`].join(' AND '))
     .map((one) => `(${one})`)
@@ -90,13 +89,13 @@ async function* pages(snapshot: Snapshot, { name, columns, key }: KeptTable) {
   }
 }
 
-/** The highest id that a table has given: numbers of rows that are gone stand in logs, and must not come again. */
+/** The highest id that a table has assigned: ids of deleted rows appear in logs and must not be reused. */
 async function lastId(snapshot: Snapshot, source: AppDataSource, table: string): Promise<number> {
   const given = {
     sqlite: `SELECT seq AS last FROM sqlite_sequence WHERE name = '${table}'`,
     postgresql: `SELECT last_value AS last FROM pg_sequences
       WHERE schemaname = current_schema() AND sequencename = '${table}_id_seq'`,
-    // the catalogue's tables of MySQL tell what was true a day ago
+    // MySQL's catalogue tables may be a day old
     mysql: `SHOW CREATE TABLE ${table}`,
   }[kindOfSource(source)];
   const [row] = await snapshot.rows(given);

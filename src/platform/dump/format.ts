@@ -5,14 +5,14 @@ import { createGunzip } from 'node:zlib';
 import { linesOf } from '../common/lines.js';
 
 /**
- * A dump: gzip of JSON lines, the same for all kinds of database. The first line is the header; each table begins with
- * a line that names it, its rows follow as arrays in the order of the header's columns; the last line is the trailer,
- * without which the file is not whole. Secrets are in it as they are in the database, encrypted.
+ * A dump: gzip of JSON lines, the same for all databases. The first line is the header; each table begins with a line
+ * that names it, followed by its rows as arrays in the order of the header's columns; the last line is the trailer,
+ * without which the file is incomplete. Secrets are encrypted as in the database.
  */
 export const FORMAT = 'zoneward-dump';
 export const FORMAT_VERSION = 1;
 
-/** What a cell may be: `int` a number, `bool` true or false, `text` a text, `bytes` a text of base64; or null. */
+/** Type of a cell: `int` a number, `bool` true or false, `text` a string, `bytes` a base64 string; or null. */
 export type CellKind = 'int' | 'bool' | 'text' | 'bytes';
 export type Cell = string | number | boolean | null;
 
@@ -24,37 +24,37 @@ export interface DumpTable {
 export interface DumpHeader {
   format: typeof FORMAT;
   format_version: number;
-  /** of the program that wrote it */
+  /** Version of the program that wrote it. */
   version: string;
   created_at: string;
   database: 'sqlite' | 'postgresql' | 'mysql';
-  /** names of the migrations that its tables are the work of */
+  /** Names of the migrations of its schema. */
   migrations: string[];
-  /** ids of the keys that its secrets are encrypted with */
+  /** Ids of the keys that its secrets are encrypted with. */
   keys: string[];
-  /** in an order in which they can be filled: what is pointed at comes first */
+  /** In insertion order: referenced tables come first. */
   tables: DumpTable[];
 }
 
 export interface DumpTrailer {
   end: true;
-  /** rows by table */
+  /** Number of rows by table. */
   rows: Record<string, number>;
-  /** the highest id that a table has given, also to rows that are gone: it must not be given again */
+  /** The highest id that each table has assigned, including deleted rows: it must not be reused. */
   last_ids: Record<string, number>;
-  /** of all lines before this one */
+  /** Of all lines before this one. */
   sha256: string;
 }
 
 export type DumpLine = DumpHeader | { table: string } | Cell[] | DumpTrailer;
 
-/** The file is not a whole dump. The message says what is wrong with it. */
+/** The file is not a complete dump; the message says why. */
 export class DumpError extends Error {}
 
-/** Names become a part of statements: what a file says is a name is one, or the file is none of ours. */
+/** Table and column names from a file become part of statements, so they are checked first. */
 const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 const KINDS: readonly unknown[] = ['int', 'bool', 'text', 'bytes'] satisfies CellKind[];
-/** characters of a line: no row has so many */
+/** Maximum characters of a line; no row is that long. */
 const MAX_LINE = 64 * 1024 * 1024;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -77,7 +77,7 @@ const areCounts = (value: unknown, tables: readonly DumpTable[]): boolean =>
     ([name, count]) => tables.some((table) => table.name === name) && Number.isSafeInteger(count) && Number(count) >= 0,
   );
 
-/** Ends a text with a line that would fill the memory. */
+/** Fails on a line too long to be held in memory. */
 const withShortLines = () => {
   let length = 0;
   return new Transform({
@@ -89,25 +89,25 @@ const withShortLines = () => {
   });
 };
 
-/** A cell as any of the drivers gives it. */
+/** Converts a value of any driver to a cell. */
 export function toCell(kind: CellKind, value: unknown): Cell {
   if (value === null || value === undefined) return null;
   if (kind === 'bool') return value === true || Number(value) === 1;
   if (kind === 'bytes') return Buffer.from(value as Uint8Array).toString('base64');
   if (value instanceof Date) return value.toISOString();
-  // beyond what a number can hold, the digits
+  // integers beyond the range of a number are kept as digits
   if (kind === 'int') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   return String(value);
 }
 
-/** A cell as all of the drivers take it. */
+/** Converts a cell to a value that all drivers accept. */
 export function fromCell(kind: CellKind, cell: Cell): Cell | Buffer {
   return kind === 'bytes' && typeof cell === 'string' ? Buffer.from(cell, 'base64') : cell;
 }
 
 /**
- * The lines of a dump, one after the other.
- * @throws DumpError when the file ends too early, was changed, or is something else
+ * The lines of a dump in order.
+ * @throws DumpError when the file is truncated, modified, or something else
  */
 export async function* readDump(path: string): AsyncGenerator<DumpLine> {
   const hash = createHash('sha256');
@@ -164,7 +164,7 @@ export async function* readDump(path: string): AsyncGenerator<DumpLine> {
     throw broken('does not hold as many rows as it says');
 }
 
-/** Reads a whole dump to find out that it is one, before anything is done with it. @throws DumpError */
+/** Reads and verifies a whole dump before it is used. @throws DumpError */
 export async function verifyDump(path: string): Promise<{ header: DumpHeader; trailer: DumpTrailer }> {
   let header: DumpLine | undefined;
   let last: DumpLine | undefined;

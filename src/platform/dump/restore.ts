@@ -18,11 +18,11 @@ import {
   verifyDump,
 } from './format.js';
 
-/** most that one INSERT carries: rows, values, and characters about */
+/** Maximum size of one INSERT: rows, values, and approximate characters. */
 const ROWS = 200;
 const VALUES = 10_000;
 const CHARACTERS = 1_000_000;
-/** ms: a service that runs has begun a job since then, or looked whether it is paused still */
+/** ms in which a running service has started a job or checked whether it is paused. */
 const AT_WORK_MS = 5000;
 
 export interface Restored {
@@ -31,12 +31,12 @@ export interface Restored {
 }
 
 /**
- * Puts a dump into a database of any kind. The file is read through before anything is changed.
- * - PostgreSQL: all of it is one transaction.
- * - SQLite: a file beside, which takes the place of the old one when it is whole.
- * - MariaDB, MySQL: the rows are one transaction; a mark stops every start until the last step is done.
+ * Restores a dump into any database. The file is verified before anything is changed.
+ * - PostgreSQL: one transaction.
+ * - SQLite: a new file, which replaces the old one once complete.
+ * - MariaDB, MySQL: the rows are one transaction; a marker prevents every start until the last step is done.
  * @param source not open
- * @param force what the database holds is lost
+ * @param force overwrites existing data
  * @throws DumpError, and nothing was changed; the driver's error
  */
 export async function restore(
@@ -64,7 +64,7 @@ export async function restore(
   return done;
 }
 
-/** Fills a new file, and puts it where the old one is. */
+/** Fills a new file and moves it over the old one. */
 async function intoFile(
   source: AppDataSource,
   path: string,
@@ -82,7 +82,7 @@ async function intoFile(
   remove();
   try {
     await source.openAlone({ type: 'sqlite', path: fresh }, work);
-    // somebody may have started the service meanwhile
+    // a service may have been started meanwhile
     if (existsSync(path)) assertUnused(path);
     renameSync(fresh, path);
   } finally {
@@ -91,8 +91,8 @@ async function intoFile(
 }
 
 /**
- * Nobody has the file open. What its log holds comes into it, and the log goes: it would be applied to the file that
- * comes in its place.
+ * Checks that no process has the file open. Checkpoints and removes its WAL, which would otherwise be applied to the
+ * new file.
  * @throws DumpError
  */
 function assertUnused(path: string): void {
@@ -100,7 +100,7 @@ function assertUnused(path: string): void {
   const db = new DatabaseSync(path);
   try {
     db.exec('PRAGMA busy_timeout = 1000');
-    // no statement is prepared here: with one, a closed connection may stay open for a while
+    // no prepared statements here: they can keep a closed connection open for a while
     db.exec('PRAGMA journal_mode = DELETE');
   } catch (cause) {
     throw new DumpError(`${path} is in use; stop the service first. Nothing was changed`, { cause });
@@ -109,7 +109,7 @@ function assertUnused(path: string): void {
   }
 }
 
-/** The same as below, without leaving a log behind. */
+/** Like `assertMayReplace`, without leaving a WAL behind. */
 function assertFileMayBeReplaced(source: AppDataSource, path: string, force: boolean): void {
   const { DatabaseSync } = sqlite();
   const db = new DatabaseSync(path, { readOnly: true });
@@ -127,13 +127,13 @@ function assertFileMayBeReplaced(source: AppDataSource, path: string, force: boo
   }
 }
 
-/** @throws DumpError when something would be lost, or belongs to somebody else */
+/** @throws DumpError when data would be lost, or belongs to another program */
 async function assertMayReplace(source: AppDataSource, runner: QueryRunner, force: boolean): Promise<void> {
   const names = namesOf(source);
   const tables: string[] = [];
   for (const name of [...names, 'migrations', HALF_RESTORED]) if (await runner.hasTable(name)) tables.push(name);
   if (tables.includes('jobs')) {
-    // a service begins jobs all the time
+    // a running service starts jobs continuously
     const since = now(-AT_WORK_MS);
     const begun = await runner.query(`SELECT id FROM jobs WHERE started_at > '${since}' LIMIT 1`);
     const paused = tables.includes('installation')
@@ -150,7 +150,7 @@ async function assertMayReplace(source: AppDataSource, runner: QueryRunner, forc
 
 const namesOf = (source: AppDataSource) => source.entityMetadatas.map(({ tableName }) => tableName);
 
-/** What nobody wants to lose begins with these. */
+/** Rows in these tables make a database worth keeping. */
 const HELD = ['users', 'settings', 'dns_accounts'];
 
 function judge(names: string[], tables: string[], may: boolean): void {
@@ -165,7 +165,7 @@ function judge(names: string[], tables: string[], may: boolean): void {
     );
 }
 
-/** From whatever there is to the schema of the dump, its rows, and up to the schema of this program. */
+/** Drops existing tables, creates the dump's schema, inserts its rows, and migrates to the current schema. */
 async function fill(
   source: AppDataSource,
   runner: QueryRunner,
@@ -181,7 +181,7 @@ async function fill(
     await dropAll(source, runner, kind);
     await source.migrateWith(runner, () => undefined, migrations);
     if (!whole) await runner.startTransaction();
-    // migrations put rows into new tables, too
+    // migrations insert rows, too
     for (const { name } of tables.toReversed()) await runner.query(`DELETE FROM ${name}`);
     await insertAll(runner, kind, file, tables);
     if (!whole) await runner.commitTransaction();
@@ -190,7 +190,7 @@ async function fill(
     for (const statement of endings(source.entityMetadatas)) await runner.query(statement);
     await runner.query(pausedByRestore(header));
     if (kind === 'mysql') await runner.query(`DROP TABLE ${HALF_RESTORED}`);
-    // the file is going to have another name, and a log would not
+    // the file will be renamed, and its WAL would not
     if (kind === 'sqlite') await runner.query('PRAGMA journal_mode = DELETE');
     if (whole) await runner.commitTransaction();
   } catch (error) {
@@ -199,21 +199,21 @@ async function fill(
   }
 }
 
-/** Takes away what an older state of this program's schema, or a restore that died, has left. */
+/** Drops the tables of an older schema, or of a failed restore. */
 async function dropAll(source: AppDataSource, runner: QueryRunner, kind: DatabaseKind): Promise<void> {
   const exists = await runner.hasTable('migrations');
   if (!exists) return;
-  // only what is up to date has the tables that are known here
+  // only an up-to-date schema has exactly the known tables
   await source.migrateWith(runner, () => undefined);
   const cascade = kind === 'postgresql' ? ' CASCADE' : '';
   if (kind === 'mysql') await runner.query('SET FOREIGN_KEY_CHECKS = 0');
   for (const { tableName } of source.entityMetadatas) await runner.query(`DROP TABLE IF EXISTS ${tableName}${cascade}`);
   if (kind === 'mysql') await runner.query('SET FOREIGN_KEY_CHECKS = 1');
-  // the last one: until here a second try finds what is left
+  // last, so that a second attempt can find the remaining tables
   await runner.query('DROP TABLE migrations');
 }
 
-/** SQLite knows no booleans. */
+/** Converts booleans, which SQLite lacks. */
 const bound = (kind: DatabaseKind, value: Cell | Buffer) =>
   kind === 'sqlite' && typeof value === 'boolean' ? Number(value) : value;
 
@@ -253,7 +253,7 @@ async function insertAll(runner: QueryRunner, kind: DatabaseKind, file: string, 
   await flush();
 }
 
-/** Ids that were given once are not given again. */
+/** Sets the id sequence, so that ids are not reused. */
 async function goOnBehind(runner: QueryRunner, kind: DatabaseKind, table: string, last: number | undefined) {
   if (!last) return;
   if (kind === 'postgresql') await runner.query(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), ${last})`);

@@ -3,16 +3,14 @@ import { sqlite } from '../database/sqlite-module.js';
 
 export type Cells = Record<string, unknown>;
 
-/** The database as it was at one moment, whatever is written meanwhile. */
+/** A consistent read-only view of the database. */
 export interface Snapshot {
   /** Rows of a SELECT; `?` placeholders. */
   rows(sql: string, values?: readonly unknown[]): Promise<Cells[]>;
   close(): Promise<void>;
 }
 
-/**
- * Opens a snapshot on a connection of its own. Writers do not wait for it on any kind of database.
- */
+/** Opens a snapshot on its own connection; it does not block writers on any database. */
 export async function openSnapshot(source: AppDataSource): Promise<Snapshot> {
   const { type } = source.options;
   if (type === 'better-sqlite3') return sqliteSnapshot(String(source.options.database));
@@ -23,14 +21,14 @@ export async function openSnapshot(source: AppDataSource): Promise<Snapshot> {
     return runner.query(postgres ? sql.replace(/\?/g, () => `$${++n}`) : sql, [...values]);
   };
   const close = async () => {
-    // where this fails the connection is gone, and the transaction with it
+    // if this fails, the connection is gone, and the transaction with it
     await runner.query('ROLLBACK').catch(() => undefined);
     await runner.release();
   };
   try {
     if (postgres) {
       await runner.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-      // a slow disk may keep it waiting
+      // a slow disk may keep the transaction idle
       await runner.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     } else {
       await runner.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
@@ -43,14 +41,14 @@ export async function openSnapshot(source: AppDataSource): Promise<Snapshot> {
   }
 }
 
-/** A second connection to the file: the service's own goes on writing. */
+/** A second connection to the file, while the service continues to write on its own. */
 function sqliteSnapshot(path: string): Snapshot {
   const { DatabaseSync } = sqlite();
   const db = new DatabaseSync(path, { readOnly: true });
   const close = async () => {
     try {
-      // the backport keeps what was prepared, and with it the reading, until the garbage is collected: the log of
-      // changes could not be emptied at the end of the service
+      // the backport keeps prepared statements, and their read lock, until garbage collection, which would prevent
+      // truncating the WAL at shutdown
       db.exec('ROLLBACK');
     } finally {
       db.close();
@@ -59,7 +57,7 @@ function sqliteSnapshot(path: string): Snapshot {
   try {
     db.exec('PRAGMA busy_timeout = 5000');
     db.exec('BEGIN');
-    // the moment is that of the first reading
+    // the snapshot is taken by the first read
     db.prepare('SELECT COUNT(*) FROM migrations').all();
   } catch (error) {
     db.close();
