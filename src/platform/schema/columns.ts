@@ -10,9 +10,8 @@ import {
 } from 'typeorm';
 
 /**
- * The portable vocabulary of columns: one set of entities and migrations for SQLite, MariaDB/MySQL and PostgreSQL.
- * Entities use the decorators, migrations the `columns` of a runner; both name the same types, so the schema never
- * drifts (`test/database` proves it).
+ * Portable column types for SQLite, MariaDB/MySQL and PostgreSQL. Entities use the decorators, migrations the `columns`
+ * of a runner; both define the same types, so that the schema does not drift (`test/database` checks it).
  */
 export const Id = () => PrimaryGeneratedColumn('increment');
 export const Int = (more: ColumnOptions = {}) => Column({ type: Number, ...more });
@@ -20,12 +19,12 @@ export const Bool = (more: ColumnOptions = {}) => Column({ type: Boolean, ...mor
 export const Str = (length: number, more: ColumnOptions = {}) => Column({ type: 'varchar', length, ...more });
 export const Text = (more: ColumnOptions = {}) => Column({ type: 'text', ...more });
 export const Json = (more: ColumnOptions = {}) => Column({ type: 'simple-json', ...more });
-/** A moment: ISO 8601 UTC with milliseconds, 24 characters, written by our clock; sorts as text on every database. */
+/** A time: ISO 8601 UTC with milliseconds, 24 characters, set by the service; sorts as text on every database. */
 export const Utc = (more: ColumnOptions = {}) => Column({ type: 'varchar', length: 24, ...more });
 
 type More = Partial<TableColumnOptions>;
 
-/** The same vocabulary for `new Table({...})`. */
+/** The same types for `new Table({...})`. */
 export function columns(runner: QueryRunner) {
   const { driver } = runner.dataSource;
   const type = (kind: NumberConstructor | BooleanConstructor) => driver.normalizeType({ type: kind });
@@ -63,11 +62,11 @@ export const foreign = (name: string, column: string, table: string, onDelete = 
   referencedTableName: table,
   referencedColumnNames: ['id'],
   onDelete,
-  // said aloud, or MariaDB re-creates the key in every schema diff
+  // explicit, otherwise MariaDB re-creates the key in every schema diff
   onUpdate: 'NO ACTION',
 });
 
-/** Makes tables of a migration; one that exists is left as it is, since DDL does not roll back on MariaDB. */
+/** Creates tables in a migration, skipping existing ones, since DDL does not roll back on MariaDB. */
 export const creator =
   (runner: QueryRunner) =>
   (
@@ -78,9 +77,7 @@ export const creator =
   ) =>
     runner.createTable(new Table({ name, columns: cols, indices, foreignKeys, engine: tableEngine(runner) }), true);
 
-/**
- * Adds columns that are not there yet, nullable or with a default. TypeORM would copy the whole table on SQLite.
- */
+/** Adds missing columns, nullable or with a default. TypeORM would copy the whole table on SQLite. */
 export async function addColumns(runner: QueryRunner, table: string, cols: TableColumnOptions[]): Promise<void> {
   for (const { name, type, length, default: value } of cols) {
     if (await runner.hasColumn(table, name)) continue;
@@ -89,7 +86,7 @@ export async function addColumns(runner: QueryRunner, table: string, cols: Table
   }
 }
 
-/** Tables hold any Unicode text and compare it exactly, whatever the server's default is. */
+/** Tables store any Unicode text and compare it exactly, whatever the server's default. */
 export const tableEngine = (runner: QueryRunner): string | undefined =>
   ['mysql', 'mariadb'].includes(runner.dataSource.options.type)
     ? 'InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin'

@@ -3,8 +3,8 @@ import type { EntityMetadata } from 'typeorm';
 const FLEETING = new WeakSet<object>();
 
 /**
- * Marks an entity whose rows mean something for a short time only, or to the processes that run now. They are left out
- * of backups: restored, they would do harm (a mail that is sent again, a session that was ended since).
+ * Marks an entity with short-lived or process-bound rows, which are excluded from backups: restoring them would do harm
+ * (a mail sent twice, a session that has ended since).
  */
 export const Fleeting =
   () =>
@@ -17,8 +17,8 @@ export const isFleeting = (entity: object): boolean => FLEETING.has(entity);
 const ENDED = new WeakMap<object, readonly string[]>();
 
 /**
- * What is done with the rows of an entity once they are restored: what was under way at the moment of the backup has
- * ended since, nobody here knows how, and is not to be gone on with. @param statements SQL of all kinds
+ * SQL that runs on an entity's rows after a restore: work in progress at the time of the backup has ended since with an
+ * unknown result, and must not be continued. @param statements portable SQL
  */
 export const EndedByRestore =
   (...statements: string[]) =>
