@@ -4,8 +4,8 @@ import type { Cidr } from '../common/cidr.js';
 import { resolveAllAllowed } from './guard.js';
 
 /**
- * A keep-alive agent that connects only to addresses that it has checked itself. Redirects are never followed.
- * @param allowH2 HTTP/2, where the server has it
+ * A keep-alive agent that connects only to checked addresses and never follows redirects.
+ * @param allowH2 HTTP/2, if the server supports it
  */
 export function outboundAgent(
   deny: readonly Cidr[],
@@ -18,7 +18,7 @@ export function outboundAgent(
     keepAliveTimeout: 30_000,
     connect: {
       timeout: timeoutMs,
-      // net.connect asks `lookup` for names only; addresses in URLs are checked by `assertUrlAllowed`
+      // net.connect calls `lookup` only for names; `assertUrlAllowed` checks addresses in URLs
       lookup: (hostname, options, callback) => {
         const answer = callback as (error: Error | null, address?: unknown, family?: number) => void;
         resolveAllAllowed(hostname, deny, allow).then(
@@ -35,7 +35,7 @@ export function outboundAgent(
 
 type RequestOptions = NonNullable<Parameters<typeof requestBy<null>>[1]>;
 
-/** A call over HTTP by such an agent: without one, undici looks names up by itself, and asks no rule. */
+/** An HTTP call that requires such an agent: without one, undici would resolve names itself, unchecked. */
 export const request = (
   url: string | URL,
   options: Omit<RequestOptions, 'dispatcher'> & { dispatcher: Dispatcher },

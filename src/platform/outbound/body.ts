@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** An answer's body as a whole, up to `maxMiB`. @throws Error for a larger one, before the rest of it is read */
+/** Reads an answer's body, up to `maxMiB`. @throws Error for a larger one, without reading the rest */
 export async function readBody(body: AsyncIterable<Uint8Array>, maxMiB: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;

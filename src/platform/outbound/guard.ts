@@ -7,8 +7,8 @@ import { OutboundError } from './outbound-error.js';
 const NEVER = new Set(['linkLocal', 'unspecified', 'multicast', 'broadcast']);
 
 /**
- * Where clouds tell a machine its secrets, as far as it is not link-local: Alibaba, Azure, Oracle (classic), AWS (IMDS,
- * EKS), Google, Scaleway, Oracle.
+ * Cloud metadata addresses that are not link-local: Alibaba, Azure, Oracle (classic), AWS (IMDS, EKS), Google,
+ * Scaleway, Oracle.
  */
 const METADATA = [
   '100.100.100.200',
@@ -21,7 +21,7 @@ const METADATA = [
   'fd00:c1::a9fe:a9fe',
 ].map(parseCidr);
 
-/** Ranges of public addresses. NAT64 is judged by the IPv4 address inside. */
+/** Ranges of public addresses; NAT64 is checked by the embedded IPv4 address. */
 const PUBLIC = new Set(['unicast', 'rfc6052']);
 const GLOBAL_IPV6 = ['2000::/3', '64:ff9b::/96'].map(parseCidr);
 
@@ -30,11 +30,11 @@ const isPublic = (address: string): boolean =>
   (ipaddr.process(address).kind() === 'ipv4' || inCidrs(address, GLOBAL_IPV6));
 
 /**
- * Whether an address may be connected to: link-local, unspecified, cloud metadata and denied never, also in IPv6
- * clothes.
- * @param allow left out, for what administrators configured and what usually lives on private networks (providers,
- * identity providers, mail and DNS servers): private and loopback may be. Given, even empty, for what anybody may lie
- * behind (webhooks, health checks): public addresses, and those of this list. Every function of this room takes it.
+ * Whether connecting to an address is allowed: never for link-local, unspecified, cloud metadata and denied ones, also
+ * when embedded in IPv6.
+ * @param allow omitted for what administrators configure (providers, identity providers, mail and DNS servers): private
+ *   and loopback addresses are allowed. Given, even empty, for what users configure (webhooks, health checks): only
+ *   public addresses and those listed. The same holds for every function of this folder.
  */
 export function mayConnect(address: string, deny: readonly Cidr[], allow?: readonly Cidr[]): boolean {
   const all = [address, ...embedded(address)];
@@ -44,13 +44,11 @@ export function mayConnect(address: string, deny: readonly Cidr[], allow?: reado
 
 const LAST = [12, 13, 14, 15];
 /**
- * Positions of an IPv4 address behind a NAT64 prefix of 96, 64, 56 and 48 bits (RFC 6052): the ninth byte is left out.
+ * Byte positions of the IPv4 address behind a NAT64 prefix of 96, 64, 56 and 48 bits (RFC 6052), which skips the ninth
+ * byte.
  */
 const NAT64 = [LAST, [9, 10, 11, 12], [7, 9, 10, 11], [6, 7, 9, 10]];
-/**
- * Where transition mechanisms carry an IPv4 address: positions of its bytes. IPv4-mapped addresses are IPv4 to the
- * library already.
- */
+/** Byte positions of the IPv4 address in transition addresses. The library already parses IPv4-mapped ones as IPv4. */
 const EMBEDDED: [cidr: Cidr, positions: number[][]][] = [
   [parseCidr('64:ff9b::/96'), [LAST]],
   [parseCidr('64:ff9b:1::/48'), NAT64],
@@ -59,8 +57,8 @@ const EMBEDDED: [cidr: Cidr, positions: number[][]][] = [
 ];
 
 /**
- * The IPv4 addresses that an IPv6 address may lead to: NAT64, translated (RFC 6145), 6to4, Teredo, ISATAP, and the old
- * compatible form. More than `addressForms` knows: here every guess refuses, while there it may also admit.
+ * IPv4 addresses that an IPv6 address may embed: NAT64, translated (RFC 6145), 6to4, Teredo, ISATAP and
+ * IPv4-compatible. More than `addressForms`, since a guess here can only refuse, while there it may also allow.
  */
 function embedded(address: string): string[] {
   const ip = ipaddr.process(address);
@@ -76,19 +74,19 @@ function embedded(address: string): string[] {
 }
 
 /**
- * One address for a host, checked: connect to this address, not to the name again.
+ * One checked address of a host; connect to this address, do not resolve the name again.
  * @throws OutboundError `unavailable` (nothing sent) when the name does not resolve or its address is not allowed
  */
 export const resolveAllowed = async (
   ...asked: [host: string, deny: readonly Cidr[], allow?: readonly Cidr[], find?: Find]
 ): Promise<string> => (await resolveAllAllowed(...asked))[0] as string;
 
-/** The addresses of a name. @throws Error where it has none */
+/** Resolves a name to its addresses. @throws Error if there are none */
 type Find = (name: string) => Promise<string[]>;
-/** What administrators configured may be a name within a search domain, as services of a cluster are. */
+/** For hosts that administrators configure: search domains apply, as for services of a cluster. */
 const bySearching: Find = (name) => bySystem(name, true);
 
-/** The address that a host is, also in the old forms (`127.1`, `0x7f000001`) that some programs read; null: a name. */
+/** The address that a host denotes, also in legacy notation (`127.1`, `0x7f000001`); null: a name. */
 function addressIn(host: string): string | null {
   if (isIP(host)) return host;
   const url = `http://${host}`;
@@ -96,7 +94,9 @@ function addressIn(host: string): string | null {
   return isIPv4(read) ? read : null;
 }
 
-/** All of them, at least one. @param find left out: as programs of this machine do @throws OutboundError as above */
+/**
+ * All checked addresses, at least one. @param find omitted: as by the system resolver @throws OutboundError as above
+ */
 export async function resolveAllAllowed(
   host: string,
   deny: readonly Cidr[],
@@ -117,9 +117,7 @@ export async function resolveAllAllowed(
   return allowed;
 }
 
-/**
- * @throws OutboundError when the URL is no http(s) URL, carries a user name, or names an address that is not allowed.
- */
+/** @throws OutboundError when the URL is not http(s), contains a user name, or has an address that is not allowed */
 export function assertUrlAllowed(url: string, deny: readonly Cidr[], allow?: readonly Cidr[]): void {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol) || parsed.username || parsed.password) {

@@ -6,13 +6,13 @@ import { networkInterfaces } from 'node:os';
 import { type Cidr, inCidrs, parseCidr } from '../common/cidr.js';
 
 /**
- * The one place where names are looked up: by questions to the resolvers of the machine, never by `dns.lookup`, which
- * holds one of the four threads that files and passwords need, too, for as long as a name server keeps it waiting.
+ * All name lookups are made here by DNS queries, never by `dns.lookup`, which blocks one of libuv's four threads,
+ * shared with files and password hashing, until the name server answers.
  */
 
-/** ms for a name, with all that is asked for it */
+/** Timeout in ms of all queries for a name. */
 const LIMIT_MS = 5000;
-/** ms for one question to one resolver, and how often each is asked */
+/** Timeout in ms of one query to one resolver, and the number of attempts. */
 const ANSWER_MS = 1500;
 const TRIES = 2;
 
@@ -20,13 +20,13 @@ const GLOBAL_IPV6: Cidr[] = [parseCidr('2000::/3')];
 const LOOPBACK = ['127.0.0.1', '::1'];
 const isLocal = (host: string) => /(^|\.)localhost\.?$/i.test(host);
 
-/** Resolvers of the machine, as the settings name such. */
+/** The resolvers of this machine, in the format of the settings. */
 export const systemResolvers = (): string[] => getServers();
 
 /**
- * The addresses of a name by DNS alone, as everybody finds them: no list of hosts, no search domains.
- * @param signal ends it
- * @throws Error where it has none, or none is told in time
+ * Resolves a name by DNS alone, without the hosts file and search domains.
+ * @param signal aborts the lookup
+ * @throws Error if it has no address, or none is found in time
  */
 export async function byDns(host: string, signal?: AbortSignal): Promise<string[]> {
   if (isLocal(host)) return LOOPBACK;
@@ -34,8 +34,8 @@ export async function byDns(host: string, signal?: AbortSignal): Promise<string[
 }
 
 /**
- * The same as programs of this machine find them: /etc/hosts before DNS.
- * @param searching also by the search domains of /etc/resolv.conf: for what administrators configured
+ * Resolves a name as programs on this machine do: /etc/hosts before DNS.
+ * @param searching also use the search domains of /etc/resolv.conf: for what administrators configure
  */
 export async function bySystem(host: string, searching: boolean, signal?: AbortSignal): Promise<string[]> {
   const limit = within(signal);
@@ -76,7 +76,7 @@ async function asked(host: string, signal: AbortSignal): Promise<string[]> {
   }
 }
 
-/** Addresses that a list of hosts gives a name. */
+/** Addresses of a name in a hosts file. */
 export function hostsNamed(list: string, host: string): string[] {
   const wanted = host.toLowerCase().replace(/\.$/, '');
   return list.split('\n').flatMap((line) => {
@@ -85,7 +85,7 @@ export function hostsNamed(list: string, host: string): string[] {
   });
 }
 
-/** The names that stand for one, in the order in which they are asked for (resolv.conf(5): `search`, `ndots`). */
+/** The names to query for a host, in order (resolv.conf(5): `search`, `ndots`). */
 export function candidates(configuration: string, host: string): string[] {
   if (host.endsWith('.')) return [host];
   let search: string[] = [];
@@ -102,7 +102,7 @@ export function candidates(configuration: string, host: string): string[] {
   return host.split('.').length > ndots ? [host, ...below] : [...below, host];
 }
 
-/** Those first that this machine has a way to, as far as it can tell (RFC 6724). */
+/** Sorts addresses with a likely route from this machine first (RFC 6724). */
 function inOrder(addresses: readonly string[]): string[] {
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).filter(({ internal }) => !internal));
   const global = own.some(({ family, address }) => family === 'IPv6' && inCidrs(address, GLOBAL_IPV6));

@@ -1,5 +1,5 @@
 import { timeMs } from '../common/clock.js';
-/** ms that a `Retry-After` header asks for: seconds or an HTTP date; undefined: it asks for nothing. */
+/** ms of a `Retry-After` header (seconds or an HTTP date); undefined: none. */
 export function retryAfter(header: string | string[] | undefined): number | undefined {
   const text = Array.isArray(header) ? header[0] : header;
   if (!text) return undefined;
