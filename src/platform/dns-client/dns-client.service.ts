@@ -18,74 +18,73 @@ import type { Effort } from './effort.js';
 import { frame, framed } from './stream.js';
 import type { Upstream } from './upstream.js';
 
-/** What is asked for, in class IN. */
+/** A question in class IN. */
 export interface Question {
-  /** absolute, final dot optional */
+  /** Absolute name, final dot optional. */
   name: string;
   type: number;
 }
 
 export interface Asking {
-  /** of a resolver, not of an authoritative server */
+  /** Ask a recursive resolver, not an authoritative server. */
   recurse: boolean;
-  /** ms for everything */
+  /** Timeout in ms of the whole exchange. */
   timeoutMs: number;
   signal?: AbortSignal;
   /**
-   * as of `mayConnect`: given, for servers that whoever keeps a zone may name; left out, for those that administrators
-   * configured
+   * See `mayConnect`: given for servers that zone owners may name, omitted for those that administrators configured.
    */
   allow?: readonly Cidr[];
-  /** of the look at a zone that the question belongs to */
+  /** Budget of the zone check that the question belongs to. */
   effort?: Effort;
 }
 
 export interface Reply extends Message {
-  /** by which the answer came */
+  /** Transport that the answer came over. */
   transport: 'udp' | 'tcp' | 'tls' | 'https';
-  /** ms from the first packet to the answer */
+  /** ms from the first packet to the answer. */
   latencyMs: number;
 }
 
-/** A server did not answer, or not with a DNS message. Words for people. */
+/** A server did not answer, or not with a DNS message; the message is shown to users. */
 export class NoAnswer extends Error {
   constructor(
     message: string,
-    /** nothing can be sent there from here: it says nothing of the server */
+    /** The server is unroutable from here, which says nothing about its state. */
     readonly noRoute = false,
-    /** it answers with more than is read */
+    /** The answer exceeds the limits of what is read. */
     readonly tooMuch = false,
   ) {
     super(message);
   }
 }
 
-/** ms until a packet that may be lost is sent again, for the first and the second time */
+/** ms after which a UDP packet is sent again, the first and the second time. */
 const AGAIN_MS = [600, 1500];
 const MAX_MESSAGE_MIB = 1 / 16;
-/** octets of an answer by UDP: three times what the question offers */
+/** Maximum octets of a UDP answer: three times the advertised size. */
 const MAX_PACKET = 4096;
-/** packets that are none of the answer, before it is given up */
+/** Number of packets not matching the question after which it fails. */
 const MOST_PACKETS = 100;
 const EDNS_UNKNOWN: ReadonlySet<number> = new Set([RCODE.FORMERR, RCODE.NOTIMP, RCODE.BADVERS]);
 const DOH = 'application/dns-message';
 
-/** A way to a server: carries a request there, and the one answer to it back. */
+/** Sends a request over a transport and returns its matching answer. */
 type Carry = (message: Buffer, fits: (raw: Buffer) => Message | null, signal: AbortSignal) => Promise<Message>;
 
 /**
- * Asks DNS servers: UDP, then TCP where the answer is cut (RFC 7766); TLS; HTTPS. Those that administrators configured
- * may be on private networks and loopback, as far as OUTBOUND_DENY does not forbid it. Answers are foreign: no more of
- * one is read than `ANSWER` says, and large ones take turns.
+ * Queries DNS servers: UDP, then TCP for truncated answers (RFC 7766); TLS; HTTPS. Configured servers may be on private
+ * networks and loopback unless OUTBOUND_DENY forbids it. Answers are untrusted: only as much as `ANSWER` allows is
+ * parsed, large ones one after the other.
  */
 @Injectable()
 export class DnsClient implements OnApplicationShutdown {
   private readonly agent;
-  /** each question has a socket */
+  /** Bounds concurrent questions, since each one uses a socket. */
   private readonly pool = new FairPool('DNS questions');
 
   constructor(@Inject(CONFIG) private readonly config: Config) {
-    // some resolvers speak HTTP/2 only, as RFC 8484 section 5.2 lets them
+    // some resolvers speak only HTTP/2, which RFC 8484 section 5.2 permits
     this.agent = outboundAgent(config.outboundDeny, 5000, undefined, true);
   }
 
@@ -94,12 +93,11 @@ export class DnsClient implements OnApplicationShutdown {
   }
 
   /**
-   * The server's answer, whatever its rcode. A server that does not know EDNS is asked again without (RFC 6891).
-   * @throws NoAnswer when there is none, or none that can be read, in time
+   * The server's answer, whatever its rcode. A server without EDNS support is asked again without it (RFC 6891).
+   * @throws NoAnswer when there is no readable answer in time
    */
   ask(server: Upstream, question: Question, asking: Asking): Promise<Reply> {
-    // who has no time left waits neither for a turn nor for a look-up of the system; a signal of its own, since
-    // hundreds of questions may listen to one
+    // ends the waits for a slot and for name lookups; a derived signal, since hundreds of questions may listen to one
     const signal = asking.signal && AbortSignal.any([asking.signal]);
     const target = server.url ?? `${server.host} ${server.port}`;
     return this.pool.run({ target }, () => this.now(server, question, asking), signal);
@@ -135,7 +133,7 @@ export class DnsClient implements OnApplicationShutdown {
     edns: boolean,
     signal: AbortSignal,
   ): Promise<Omit<Reply, 'latencyMs'>> {
-    // answers of HTTPS may be kept by caches on the way, which go by the whole message (RFC 8484 section 4.1)
+    // HTTP caches key DNS over HTTPS by the whole message, so the id is 0 (RFC 8484 section 4.1)
     const id = server.transport === 'https' ? 0 : randomInt(65536);
     const message = encode(id, OPCODE.QUERY, question, undefined, { recurse, edns });
     const fits = (raw: Buffer) => answerTo(raw, id, question, effort);
@@ -174,14 +172,14 @@ const wordsOf = (error: unknown): string => {
   return message;
 };
 
-/** A message read, if it is the answer to this question. @throws RangeError when it says so and cannot be read */
+/** Parses a message if it answers this question. @throws RangeError when it does but is malformed */
 function answerTo(raw: Buffer, id: number, { name, type }: Question, effort?: Effort): Message | null {
   if (raw.length < 12 || raw.readUInt16BE(0) !== id || !(raw.readUInt16BE(2) & 0x8000)) return null;
   const [asked] = questionOf(raw).question;
   if (asked && (bareName(asked.name) !== bareName(name) || asked.type !== type)) return null;
   effort?.receives(raw.length);
   const message = decode(raw);
-  // servers that did not understand leave the question out
+  // servers may omit the question when they could not parse it
   if (!asked && message.rcode === RCODE.NOERROR) return null;
   try {
     readNeeded(message, type);
@@ -192,8 +190,8 @@ function answerTo(raw: Buffer, id: number, { name, type }: Question, effort?: Ef
 }
 
 /**
- * Reads what answers are asked for here: what was asked, aliases, and whom a referral names with their addresses, so
- * that it is told now what of it is too much. Rdata that is broken is left out later. @throws RangeError
+ * Reads what callers need of an answer: the answer section with aliases, and referrals with their addresses, so that
+ * limits are enforced now. Invalid rdata is skipped later. @throws RangeError
  */
 function readNeeded({ sections: [answer, authority, additional], authoritative }: Message, type: number): void {
   const refers = type === TYPE.NS || !authoritative;
@@ -212,7 +210,7 @@ function readNeeded({ sections: [answer, authority, additional], authoritative }
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** A turn of the event loop for each large answer alone, in the order in which they came. */
+/** Yields to the event loop before each large answer, in order of arrival. */
 function turn(): Promise<unknown> {
   last = last.then(() => nextTurn());
   return last;
@@ -233,7 +231,7 @@ const overUdp =
       let packets = 0;
       let ended = false;
       const end = (finish: () => void) => {
-        // packets that could not be sent are told of after the end, too
+        // send errors are also reported after the end
         if (ended) return;
         ended = true;
         for (const timer of timers) clearTimeout(timer);
@@ -251,14 +249,14 @@ const overUdp =
           if (raw.length > MAX_PACKET)
             throw new TooMuch(`the answer is too large: more than ${MAX_PACKET} octets over UDP`);
           const answer = fits(raw);
-          // what does not fit may be somebody's guess: the answer may still come
+          // a packet that does not match may be spoofed: the answer may still come
           if (answer) end(() => resolve(answer));
           else if (++packets > MOST_PACKETS) failed(new Error('it sends packets that answer nothing'));
         } catch (error) {
           failed(error as Error);
         }
       });
-      // connected: only packets of that server are taken, and "port unreachable" is told
+      // a connected socket accepts packets of that server only and reports "port unreachable"
       socket.connect(port, host, (error?: Error) => {
         if (error) return failed(error);
         const send = () => socket.send(message, (error) => error && failed(error));

@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 
-/** No answer came in the time that there was. */
+/** The answer timed out. */
 export class TooLate extends Error {}
 
-/** Messages of a stream, each behind its length in two octets (RFC 1035 section 4.2.2). */
+/** Messages of a stream, each preceded by its length in two octets (RFC 1035 section 4.2.2). */
 export async function* framed(socket: Duplex, timeoutMs: number): AsyncGenerator<Buffer> {
   const arm = () => setTimeout(() => socket.destroy(new TooLate(`no answer within ${timeoutMs} ms`)), timeoutMs);
   let timer = arm();
-  // put together when there is enough of them: a message may come octet by octet
+  // concatenated only once complete: a message may arrive octet by octet
   let chunks: Buffer[] = [];
   let size = 0;
   let wanted = 2;
@@ -34,6 +34,6 @@ export async function* framed(socket: Duplex, timeoutMs: number): AsyncGenerator
   }
 }
 
-/** A message with its length before it. */
+/** A message preceded by its length. */
 export const frame = (message: Buffer): Buffer =>
   Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message]);

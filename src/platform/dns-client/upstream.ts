@@ -1,17 +1,17 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** A DNS server, and how it is asked. */
+/** A DNS server and its transport. */
 export interface Upstream {
   transport: 'plain' | 'tls' | 'https';
-  /** address or name, IPv6 without brackets */
+  /** Address or name, IPv6 without brackets. */
   host: string;
   port: number;
-  /** of `https` */
+  /** URL, for `https` only. */
   url: string | null;
 }
 
 /**
- * A server as the settings name it: an address, `192.0.2.1:5353` or `[2001:db8::1]:5353` for plain DNS,
+ * Parses a server of the settings: an address, `192.0.2.1:5353` or `[2001:db8::1]:5353` for plain DNS,
  * `tls://dns.example` for DNS over TLS (RFC 7858), `https://dns.example/dns-query` for DNS over HTTPS (RFC 8484).
  * @returns null for anything else
  */
@@ -28,7 +28,7 @@ export function upstreamOf(text: string): Upstream | null {
   return isIP(host) && url.port ? { transport: 'plain', host, port: Number(url.port), url: null } : null;
 }
 
-/** As people know it: `192.0.2.1`, `192.0.2.1:5353`, `tls://dns.example`, `https://dns.example/dns-query`. */
+/** The usual notation: `192.0.2.1`, `192.0.2.1:5353`, `tls://dns.example`, `https://dns.example/dns-query`. */
 export function upstreamText({ transport, host, port, url }: Upstream): string {
   if (url) return url;
   const name = isIPv6(host) ? `[${host}]` : host;
