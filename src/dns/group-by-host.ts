@@ -1,6 +1,6 @@
 /**
- * Items, those together that are of one host, or of hosts that others of them tie to each other. Groups follow each
- * other in the order of their first items, items in their own.
+ * Groups items by host; an item with several hosts joins their groups. Groups are ordered by their first items, items
+ * keep their order.
  */
 export function groupByHost<T>(items: readonly T[], hostsOf: (item: T) => readonly string[]): T[][] {
   const groups = new Map<string, { hosts: string[]; positions: number[] }>();

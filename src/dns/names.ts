@@ -2,25 +2,25 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 import { InvalidRecord } from '../platform/common/errors.js';
 
 /**
- * What labels may hold. DNS itself allows every octet, also a hyphen at either end: providers may be stricter, and say
- * so.
+ * Allowed characters of labels. DNS itself allows every octet, also a hyphen at either end; providers may be stricter
+ * and say so.
  */
 const LABELS = {
-  /** underscores and the slash of RFC 2317 delegations; a wildcard is the caller's matter */
+  /** Underscores, and the slash of RFC 2317 delegations; callers check wildcards. */
   owner: { rule: /^[a-z0-9_/-]+$/, words: 'letters, digits, "-", "_" and "/"' },
-  /** of targets that are machines: name servers refuse to load others */
+  /** For targets that must be host names: name servers refuse to load others. */
   host: { rule: /^[a-z0-9_-]+$/, words: 'letters, digits, "-" and "_"' },
-  /** printable, and nothing that has a meaning of its own in a zone file */
+  /** Printable, without special characters of zone files. */
   any: { rule: /^[a-z0-9_!#%&'+,/:<=>?[\]^`{|}~-]+$/, words: 'printable ASCII without blanks, " ; ( ) @ $ * and "\\"' },
 };
 
 /**
- * A-label form in lower case of a name that may hold IDN labels; the final dot, if any, stays.
- * Names that are plain ASCII are only lowered, so `_dmarc` and `*` pass as they are.
+ * Converts a name with IDN labels to A-labels in lower case, keeping a final dot. Plain ASCII names are only lowered,
+ * so `_dmarc` and `*` are kept.
  * @returns '' when a label has no A-label form
  */
 export function toAscii(name: string): string {
-  // four bytes a character, and some room: converting takes longer with the square of the length
+  // four bytes a character, with margin: conversion takes quadratic time
   if (name.length > 1100) return '';
   const text = name
     .trim()
@@ -40,7 +40,7 @@ export function toAscii(name: string): string {
   return broken ? '' : ascii;
 }
 
-/** The name as people write it: `xn--bcher-kva.example` -> `bücher.example`; `@`, `*` and `_x` stay. */
+/** Unicode form of a name: `xn--bcher-kva.example` -> `bücher.example`; `@`, `*` and `_x` are kept. */
 export function toUnicode(name: string): string {
   return name.includes('xn--')
     ? name
@@ -70,7 +70,9 @@ function checkLabels(ascii: string, path: string, kind: keyof typeof LABELS, wil
   });
 }
 
-/** A zone's name: lower case, A-labels, no final dot. Accepts IDN and a final dot. @throws InvalidRecord at `path` */
+/**
+ * Canonical zone name: lower case, A-labels, no final dot. Accepts IDN and a final dot. @throws InvalidRecord at `path`
+ */
 export function zoneName(input: string, path = 'name'): string {
   const ascii = toAscii(input).replace(/\.$/, '');
   checkLabels(ascii, path, 'owner');
@@ -78,10 +80,10 @@ export function zoneName(input: string, path = 'name'): string {
 }
 
 /**
- * The host that a client gave, relative to its zone: `@` for the apex, else labels without final dot. `www`, `WWW`,
- * `*.a`, `_dmarc`, `bücher`, the empty text (apex) and, with a final dot, full names inside the zone are accepted. A
- * name that ends with the zone's own and has no final dot is refused: nearly always the full name is meant, and the
- * zone's would be in it twice.
+ * Canonical host of client input, relative to its zone: `@` for the apex, otherwise labels without final dot. Accepts
+ * `www`, `WWW`, `*.a`, `_dmarc`, `bücher`, the empty text (apex) and, with a final dot, full names inside the zone. A
+ * name that ends with the zone's name but has no final dot is refused: nearly always the full name is meant, and the
+ * zone's name would be appended again.
  * @throws InvalidRecord at `host`
  */
 export function hostName(input: string, zone: string, path = 'host'): string {
@@ -113,8 +115,8 @@ export function hostName(input: string, zone: string, path = 'host'): string {
 export const fullName = (host: string, zone: string): string => (host === '@' ? zone : `${host}.${zone}`);
 
 /**
- * The host of an absolute name (final dot optional, any case) that a provider sent, or null when it lies outside the
- * zone. Nothing is validated: what exists at a provider is shown as it is.
+ * Host of an absolute name from a provider (final dot optional, any case); null outside the zone. Not validated:
+ * provider data is shown as it is.
  */
 export function relativeName(name: string, zone: string): string | null {
   const full = toAscii(name.replace(/\.$/, '')) || name.toLowerCase();
@@ -123,9 +125,9 @@ export function relativeName(name: string, zone: string): string | null {
 }
 
 /**
- * A target of CNAME, MX, NS, SRV …: lower case, A-labels, no final dot; `@` is the zone itself.
- * The root (`.`) is only accepted where it has a meaning: null MX (RFC 7505), SRV without service, SVCB/HTTPS.
- * @param kind `host` where the target is a machine (MX, NS, SRV); a CNAME or PTR may lead to any label
+ * Canonical target of CNAME, MX, NS, SRV …: lower case, A-labels, no final dot; `@` is the zone itself. The root (`.`)
+ * is accepted only where it has a meaning: null MX (RFC 7505), SRV without service, SVCB/HTTPS.
+ * @param kind `host` where the target must be a host name (MX, NS, SRV); a CNAME or PTR may point to any name
  * @throws InvalidRecord at `value`
  */
 export function targetName(input: string, zone: string, allowRoot = false, kind: 'any' | 'host' = 'any'): string {
@@ -144,8 +146,8 @@ export function targetName(input: string, zone: string, allowRoot = false, kind:
   return ascii;
 }
 
-/** A name as it is compared: lower case, without final dot; the root is ''. */
+/** Name for comparisons: lower case, without final dot; the root is ''. */
 export const bareName = (name: string): string => name.replace(/\.$/, '').toLowerCase();
 
-/** A canonical target as DNS presentation text, absolute: with its final dot. */
+/** Presentation form of a canonical target: absolute, with final dot. */
 export const absolute = (target: string): string => (target === '.' ? '.' : `${target}.`);

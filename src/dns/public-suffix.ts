@@ -1,9 +1,9 @@
 import { parse } from 'tldts';
 
 /**
- * Whether registries give names away directly below this one (`com`, `co.uk`), by ICANN's section of the public suffix
- * list. Its private section (`github.io`) is of companies, for whom such a zone is one like any other; so are top level
- * domains that nobody delegates.
+ * Whether registries assign names directly below this one (`com`, `co.uk`), by the ICANN section of the public suffix
+ * list. Its private section (`github.io`) belongs to companies and is treated like any zone, as are undelegated
+ * top-level domains.
  * @param name A-labels, lower case
  */
 export function isPublicSuffix(name: string): boolean {

@@ -6,18 +6,18 @@ import { quoteBytes, txtFromInput, txtPresentation } from './text.js';
 import { type Token, tokens, wordsOf } from './tokens.js';
 import { type Field, fieldsOf, MAXIMUM } from './types.js';
 
-/** The types that every provider is expected to have. */
+/** Types that every provider is expected to support. */
 export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'NS', 'SRV', 'CAA'] as const;
-/** Types that some providers have besides. */
+/** Types that only some providers support. */
 export const EXTRA_TYPES = ['SVCB', 'HTTPS', 'TLSA', 'SSHFP', 'NAPTR', 'DS', 'PTR', 'ALIAS', 'LOC', 'URI'] as const;
 export type RecordType = (typeof RECORD_TYPES)[number] | (typeof EXTRA_TYPES)[number];
 
 type Fields = { value: string; priority: number | null };
-/** How one type's value is read and written. */
+/** Parser and printer of one type's value. */
 export type Rule = {
-  /** canonical value and priority of what a person or a provider gave */
+  /** Canonical value and priority of input from a user or a provider. */
   parse(value: string, priority: number | null, zone: string): Fields;
-  /** rdata in presentation form, names absolute */
+  /** Rdata in presentation form with absolute names. */
   print(value: string, priority: number | null): string;
 };
 
@@ -40,7 +40,7 @@ const plain = (parse: (value: string, zone: string) => string, print = (value: s
 const ipv4 = (value: string) =>
   isIPv4(value.trim()) ? value.trim() : fail('must be an IPv4 address such as 192.0.2.1');
 
-/** In hexadecimal as in RFC 5952. ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`. */
+/** Hexadecimal notation as in RFC 5952; ipaddr.js confuses `::1.2.3.4` with `::ffff:1.2.3.4`. */
 const hexadecimal = (address: string) => new URL(`http://[${address}]`).hostname.slice(1, -1);
 
 function ipv6(value: string): string {
@@ -62,7 +62,7 @@ function parts(value: string): Token[] {
 const hex = (text: string, what: string) =>
   /^([0-9a-f]{2})+$/i.test(text) ? text.toLowerCase() : fail(`${what} must be hexadecimal`);
 
-/** DS, TLSA, SSHFP: numbers, then hexadecimal text that may be written in groups. */
+/** DS, TLSA, SSHFP: numbers, then hexadecimal text that may contain blanks. */
 const numbersAndHex = (type: 'DS' | 'TLSA' | 'SSHFP', names: string[], last: string): Rule =>
   plain((value) => {
     const words = value.trim().split(/\s+/);
@@ -114,17 +114,17 @@ const caa = plain((value) => {
 
 const txt = plain((value) => {
   const text = txtFromInput(value);
-  // not every database holds one
+  // not every database can store one
   if (text.includes('\0')) return fail('has a NUL character');
   const bytes = Buffer.byteLength(text);
-  // rdata holds at most 65535 octets, one of 256 is a length
+  // rdata is at most 65535 octets, one length octet per 255 octets of text
   if (bytes + Math.ceil(bytes / 255) > 65535) {
     throw new InvalidRecord('value', 'is longer than a TXT record can be (65 279 bytes)', 'length', { max: 65279 });
   }
   return text;
 }, txtPresentation);
 
-// printable, and nothing that has a meaning of its own in a zone file
+// printable, without special characters of zone files
 const SERVICE_PARAM = /^[a-z0-9-]{1,63}(=[!#-'*-:<-[\]-~]*)?$/i;
 
 const service = plain(
@@ -132,7 +132,7 @@ const service = plain(
     const [priority, target, ...rest] = wordsOf(value) ?? fail(BROKEN);
     if (!priority || !target) return fail('must be "priority target [key=value …]"');
     const head = `${integer(priority.raw, 65535, 'priority')} ${targetName(target.raw, zone, true)}`;
-    // providers quote parameters or not; without need they go
+    // providers quote parameters inconsistently; unnecessary quotes are removed
     const params = rest.map((word) => (word.quoted ? `"${word.raw}"` : word.raw.replace(/="([^"\\]*)"$/, '=$1')));
     const odd = params.find((word) => !SERVICE_PARAM.test(word));
     if (odd !== undefined)
@@ -151,7 +151,7 @@ const naptr = plain(
     if (words.length !== 6) return fail('must be order, preference, "flags", "service", "regexp" and replacement');
     const numbers = `${integer(words[0]?.raw, 65535, 'order')} ${integer(words[1]?.raw, 65535, 'preference')}`;
     const strings = words.slice(2, 5).map((word) => quoteBytes(word.bytes));
-    // as written: an escaped dot is part of its label
+    // unchanged: an escaped dot is part of its label
     return [numbers, ...strings, targetName((words[5] as Token).raw, zone, true)].join(' ');
   },
   (value) => value.replace(/ (\S+)$/, (_all, target: string) => ` ${absolute(target)}`),
@@ -168,7 +168,7 @@ const MINUTES = '(?: (\\d{1,2})(?: ([\\d.]+))?)?';
 const SIZE = '(?: ([\\d.]+)m?)?';
 const LOC = new RegExp(`^(\\d{1,2})${MINUTES} ([NS]) (\\d{1,3})${MINUTES} ([EW]) (-?[\\d.]+)m?${SIZE}${SIZE}${SIZE}$`);
 
-/** RFC 1876 with every part that may be left out: servers answer, and some take, only that. */
+/** RFC 1876 with all optional parts written out: servers answer that form, and some accept no other. */
 const loc = plain((value) => {
   const m = LOC.exec(value.trim().replace(/\s+/g, ' ').toUpperCase().replaceAll('M', 'm'));
   const wrong = 'must be a location such as 52 22 23.000 N 4 53 32.000 E -2.00m';
@@ -183,10 +183,10 @@ const loc = plain((value) => {
   return [angle(1, 90), angle(5, 180), ...metres.map((n) => `${n.toFixed(2)}m`)].join(' ');
 });
 
-/** Every type that the service can check and write. */
+/** Every type that the service can validate and write. */
 export const RULES: Record<RecordType, Rule> = {
   A: plain(ipv4),
-  // PowerDNS 4.7 refuses mapped addresses in the form in which it answers them; in hexadecimal every server reads them
+  // PowerDNS 4.7 rejects mapped addresses in the form it returns; every server accepts hexadecimal
   AAAA: plain(ipv6, hexadecimal),
   CNAME: name,
   MX: mx,
@@ -206,5 +206,5 @@ export const RULES: Record<RecordType, Rule> = {
   URI: uri,
 };
 
-/** Whether the service knows how to check and write records of this type. */
+/** Whether the service can validate and write records of this type. */
 export const isKnownType = (type: string): type is RecordType => Object.hasOwn(RULES, type);

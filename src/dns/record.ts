@@ -6,8 +6,8 @@ import { txtFromPresentation, txtShown } from './text.js';
 export { EXTRA_TYPES, isKnownType, RECORD_TYPES, type RecordType } from './rdata.js';
 
 /**
- * Kept by the name server itself or derived by its signer: never shown, never written. ZONEMD is none of them: it may
- * be made by the server or by whoever publishes the zone, and is shown read-only.
+ * Types maintained by the name server or its signer: never shown, never written. ZONEMD is not included: the server or
+ * the publisher of the zone may create it, and it is shown read-only.
  */
 export const MANAGED_TYPES: ReadonlySet<string> = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM']);
 
@@ -15,7 +15,7 @@ export const DEFAULT_TTL = 600;
 export const MAX_TTL = 2147483647;
 
 /**
- * One record in the form that all of the service compares, stores and shows.
+ * One record in the canonical form that the whole service compares, stores and shows.
  *
  * | type | value | priority |
  * |---|---|---|
@@ -28,7 +28,7 @@ export const MAX_TTL = 2147483647;
  * | others | rdata in presentation form, single blanks, names without final dot | null |
  */
 export interface DnsRecord {
-  /** `@`, `www`, `*.a`, `_dmarc`: relative to the zone, lower case, A-labels */
+  /** `@`, `www`, `*.a`, `_dmarc`: relative to the zone, lower case, A-labels. */
   host: string;
   type: string;
   value: string;
@@ -36,25 +36,25 @@ export interface DnsRecord {
   ttl: number;
   priority: number | null;
   weight: number | null;
-  /** routing line of providers that have them, else `default` */
+  /** Routing line of providers that support them, otherwise `default`. */
   line: string;
   proxied: boolean;
   enabled: boolean;
-  /** where the provider keeps remarks */
+  /** For providers that store remarks. */
   remark?: string;
 }
 
-/** What makes two records the same one: host, type, value, line, and the priority of MX and SRV. */
+/** The fields that identify a record: host, type, value, line, and the priority of MX and SRV. */
 type Identity = Pick<DnsRecord, 'host' | 'type' | 'value' | 'line' | 'priority'>;
 
 export const sameRecord = (a: Identity, b: Identity): boolean =>
   a.host === b.host && a.type === b.type && a.value === b.value && a.line === b.line && a.priority === b.priority;
 
-/** Equal for what `sameRecord` calls the same one. */
+/** Equal for two records exactly when `sameRecord` is true. */
 export const recordKey = ({ host, type, value, line, priority }: Identity): string =>
   JSON.stringify([host, type, value, line, priority]);
 
-/** A record as a client gave it; what is left out takes the default of the specification. */
+/** Record input of a client; omitted fields get the defaults of the specification. */
 export interface LooseRecord {
   host: string;
   type: string;
@@ -68,10 +68,10 @@ export interface LooseRecord {
 }
 
 /**
- * The canonical form of a record of the zone `zone`, and everything that is wrong with it, one entry a field: where a
- * field is wrong the record has something in its place, and is not to be used. All input of clients passes through
- * here.
- * @param kept what is stored and was not changed: taken as it is, since providers hold things that nobody could enter
+ * The canonical form of a record of the zone `zone`, and all its errors, one per field: an invalid field gets a
+ * placeholder, and the record must not be used. All client input is validated here.
+ * @param kept the stored record: unchanged fields are not validated, since providers hold values that could not be
+ *   entered
  */
 export function readRecord(
   input: LooseRecord,
@@ -121,7 +121,7 @@ function whole(path: string, number: number, min: number, max: number, unit = ''
 
 /**
  * The canonical form of a record.
- * @throws InvalidRecord naming every field that is wrong, in words that a user understands
+ * @throws InvalidRecord naming every invalid field, with messages for users
  */
 export function dnsRecord(input: LooseRecord, zone: string): DnsRecord {
   const { record, mistakes } = readRecord(input, zone);
@@ -130,8 +130,8 @@ export function dnsRecord(input: LooseRecord, zone: string): DnsRecord {
 }
 
 /**
- * A stored value as the API shows it. Sent back it is read as what is stored; only a text that is itself well-formed
- * quoted strings needs other words for that.
+ * A stored value as shown in the API. Sent back unchanged, it is parsed to the stored value; only a text that itself
+ * looks like quoted strings is shown in presentation form for that.
  */
 export const shownValue = ({ type, value }: Pick<DnsRecord, 'type' | 'value'>, readOnly = false): string =>
   type === 'TXT' && !readOnly ? txtShown(value) : value;
@@ -145,18 +145,18 @@ export function rdataOf(record: Pick<DnsRecord, 'type' | 'value' | 'priority'>):
 
 /** A record as a provider holds it. */
 export interface RemoteRecord extends DnsRecord {
-  /** the provider's id, or one derived from the content where the provider has none (see `providers/rrset.ts`) */
+  /** The provider's id, or one derived from the content if the provider has none (see `providers/rrset.ts`). */
   remoteId: string;
-  /** true when the service can show but not edit it: an unknown type, or content it cannot express */
+  /** true when the service cannot edit it: an unknown type, or content it cannot represent. */
   readOnly: boolean;
 }
 
 /**
- * A record from rdata in presentation form, as name servers and zone files hold it. Never throws: what the service
- * cannot express is returned read-only with its rdata as value.
+ * A record from rdata in presentation form, as in name servers and zone files. Never throws: what the service cannot
+ * represent is returned read-only with its rdata as value.
  * @param name absolute owner name, final dot optional
- * @returns the record, enabled, and what is wrong with the rdata of a type that is known; null for names outside the
- * zone and for types that the server manages itself (SOA, RRSIG …)
+ * @returns the record, enabled, and the errors in the rdata of a known type; null for names outside the zone and for
+ *   types that the server maintains itself (SOA, RRSIG …)
  */
 export function readRdata(
   name: string,
@@ -181,12 +181,12 @@ export function readRdata(
 
 function txtFields(rdata: string): Pick<DnsRecord, 'value' | 'priority'> {
   const value = txtFromPresentation(rdata);
-  // not every database holds a NUL
+  // not every database can store a NUL
   if (value === null || value.includes('\0')) throw new InvalidRecord('value', 'is not UTF-8 text without NUL');
   return { value, priority: null };
 }
 
-/** The record alone of `readRdata`. */
+/** Only the record of `readRdata`. */
 export const fromRdata = (
   ...of: [name: string, type: string, rdata: string, ttl: number, zone: string]
 ): Omit<RemoteRecord, 'remoteId'> | null => readRdata(...of)?.record ?? null;

@@ -1,14 +1,13 @@
 /**
- * Presentation form (RFC 1035 section 5.1) of character strings and of TXT rdata.
- * In the service a TXT value is the text itself; quoting, escapes and the split at 255 bytes exist only on the way to a
- * provider.
+ * Presentation form (RFC 1035 section 5.1) of character strings and of TXT rdata. Internally a TXT value is the plain
+ * text; quotes, escapes and the split at 255 bytes exist only towards providers.
  */
 
 import { tokens } from './tokens.js';
 
 export { tokens } from './tokens.js';
 
-/** Octets as one quoted string: printable ASCII as it is, `"` and `\` escaped, all else as `\DDD`. */
+/** Octets as one quoted string: printable ASCII unchanged, `"` and `\` escaped, all others as `\DDD`. */
 export function quoteBytes(bytes: Uint8Array): string {
   let out = '"';
   for (const b of bytes) {
@@ -19,7 +18,7 @@ export function quoteBytes(bytes: Uint8Array): string {
   return `${out}"`;
 }
 
-/** Octets of a TXT value cut into character strings of at most 255 bytes; the empty text is one empty string. */
+/** Splits a TXT value into character strings of at most 255 bytes; the empty text is one empty string. */
 export function txtStrings(text: string): Buffer[] {
   const bytes = Buffer.from(text, 'utf8');
   const out: Buffer[] = [];
@@ -27,7 +26,7 @@ export function txtStrings(text: string): Buffer[] {
   return out.length ? out : [Buffer.alloc(0)];
 }
 
-/** The octets of a TXT record as text, or null when they are not UTF-8 (such a record is shown, but not edited). */
+/** The octets of a TXT record as text; null when they are not UTF-8 (such a record is read-only). */
 export function utf8OrNull(bytes: Buffer): string | null {
   const text = bytes.toString('utf8');
   return Buffer.from(text, 'utf8').equals(bytes) ? text : null;
@@ -36,15 +35,15 @@ export function utf8OrNull(bytes: Buffer): string | null {
 /** TXT rdata in presentation form for a text of any length. */
 export const txtPresentation = (text: string): string => txtStrings(text).map(quoteBytes).join(' ');
 
-/** The text of TXT rdata in presentation form, or null when it is broken or not UTF-8. */
+/** The text of TXT rdata in presentation form; null when it is malformed or not UTF-8. */
 export function txtFromPresentation(rdata: string): string | null {
   const parts = tokens(rdata);
   return parts?.length ? utf8OrNull(Buffer.concat(parts.map((t) => t.bytes))) : null;
 }
 
 /**
- * What a person typed as a TXT value: well-formed quoted strings (`"v=spf1 -all"`, `"part one" "part two"`) are taken
- * as presentation form, everything else as the text itself.
+ * Parses user input of a TXT value: well-formed quoted strings (`"v=spf1 -all"`, `"part one" "part two"`) are read as
+ * presentation form, everything else as plain text.
  */
 export function txtFromInput(input: string): string {
   if (!/^"(?:[^"\\]|\\[\s\S])*"(?:\s+"(?:[^"\\]|\\[\s\S])*")*$/.test(input)) return input;
@@ -52,7 +51,7 @@ export function txtFromInput(input: string): string {
 }
 
 /**
- * A stored text as the API shows it: as it is, unless reading it back would undo its own quotes; then in presentation
+ * A stored text as shown in the API: unchanged, unless `txtFromInput` would strip its quotes; then in presentation
  * form.
  */
 export const txtShown = (text: string): string => (txtFromInput(text) === text ? text : txtPresentation(text));

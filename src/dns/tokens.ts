@@ -1,36 +1,36 @@
 /**
- * The one tokenizer of presentation form (RFC 1035 section 5.1): words with quotes and escapes `\X` and `\DDD`, and, in
- * master files, comments and the parentheses that make several lines one.
+ * Tokenizer of presentation form (RFC 1035 section 5.1): words with quotes and escapes `\X` and `\DDD`, and, in master
+ * files, comments and multi-line parentheses.
  */
 
 export interface Word {
-  /** as written: escapes kept, the quotes of a quoted string left out */
+  /** As written: with escapes, without the quotes of a quoted string. */
   raw: string;
-  /** tells `"@"` from `@` */
+  /** Distinguishes `"@"` from `@`. */
   quoted: boolean;
-  /** has a quote after its start, which service parameters may: `key="a b"` (RFC 9460 section 2.1) */
+  /** Has a quote after its start, as service parameters may: `key="a b"` (RFC 9460 section 2.1). */
   pair: boolean;
-  /** offsets in the text of its line, quotes included */
+  /** Offsets in the text of its line, including quotes. */
   start: number;
   end: number;
 }
 
-/** A word of rdata, its escapes undone. */
+/** A word of rdata with its escapes decoded. */
 export interface Token extends Word {
-  /** `bytes`, read as UTF-8 */
+  /** `bytes` decoded as UTF-8. */
   text: string;
   bytes: Buffer;
 }
 
-/** A line, or several that parentheses make one. */
+/** A logical line, which parentheses may extend over several lines. */
 export interface Line {
-  /** with its line ends */
+  /** With its line ends. */
   text: string;
-  /** without comments and parentheses */
+  /** Without comments and parentheses. */
   words: Word[];
-  /** of the first line, from 1 */
+  /** Number of its first line, from 1. */
   number: number;
-  /** what is wrong with it, and in which line; its words are not to be used then */
+  /** Error and its line number; the words must not be used then. */
   fault: { message: string; line: number } | null;
 }
 
@@ -38,7 +38,7 @@ const isBlank = (c: string): boolean => c === ' ' || c === '\t' || c === '\r' ||
 
 const BACKSLASH = 0x5c;
 
-/** Length of the escape that starts at `at`, 0 when it is broken. */
+/** Length of the escape that starts at `at`; 0 when it is invalid. */
 function escapeLength(text: string, at: number): number {
   const next = text[at + 1];
   if (next === undefined || next < '0' || next > '9') return next === undefined ? 0 : 2;
@@ -47,10 +47,10 @@ function escapeLength(text: string, at: number): number {
 }
 
 /**
- * The word at `start`, or what is wrong with it. A quote at its start makes it end at the closing quote, a quote inside
+ * The word at `start`, or an error message. A word with a quote at its start ends at the closing quote; a quote inside
  * is part of it.
- * @param file whether comments, parentheses and line ends have the meaning they have in master files; in rdata alone a
- * line end is a blank, and the others are characters as any
+ * @param file whether comments, parentheses and line ends are special as in master files; in plain rdata a line end is
+ *   a blank, and the others are ordinary characters
  */
 function wordAt(text: string, start: number, file: boolean): Word | string {
   const quoted = text[start] === '"';
@@ -78,7 +78,7 @@ function wordAt(text: string, start: number, file: boolean): Word | string {
   return { raw: text.slice(start, at), quoted, pair, start, end: at };
 }
 
-/** The octets of text in presentation form, its escapes undone; what is no escape stays as it is. */
+/** The octets of text in presentation form with escapes decoded; invalid escapes are kept. */
 export function octets(raw: string): Buffer {
   const bytes = Buffer.from(raw, 'utf8');
   if (!raw.includes('\\')) return bytes;
@@ -93,8 +93,8 @@ export function octets(raw: string): Buffer {
 }
 
 /**
- * Splits rdata in presentation form into its words. Quotes may hold blanks and line ends.
- * @returns null when a quote is not closed or an escape is broken
+ * Splits rdata in presentation form into its words. Quoted strings may contain blanks and line ends.
+ * @returns null when a quote is not closed or an escape is invalid
  */
 export function wordsOf(rdata: string): Word[] | null {
   const words: Word[] = [];
@@ -112,8 +112,8 @@ export function wordsOf(rdata: string): Word[] | null {
 }
 
 /**
- * Words of rdata as the octets they stand for.
- * @returns null when a quote is not closed or stands inside a word, or an escape is broken
+ * Words of rdata as octets.
+ * @returns null when a quote is unclosed or inside a word, or an escape is invalid
  */
 export function tokens(rdata: string): Token[] | null {
   const words = wordsOf(rdata);
@@ -124,15 +124,16 @@ export function tokens(rdata: string): Token[] | null {
   });
 }
 
-/** So often reading goes on after a parenthesis that nothing closes: each time costs as much as the file. */
+/** Maximum recoveries from an unclosed parenthesis, each of which costs as much as the whole file. */
 const MAX_OPEN = 4;
 
-/** words between parentheses after which a reader may let others in */
+/** Words inside parentheses after which the caller may yield to the event loop. */
 const PAUSE = 1000;
 
 /**
- * Splits a file into logical lines; joined again, their texts are the file. After a fault it goes on where the next
- * line seems to begin, so that all faults are found. A long line yields null now and then: it is being read.
+ * Splits a file into logical lines, whose texts joined are the file. After an error it continues where the next line
+ * seems to begin, so that all errors are found. Inside a long line it yields null now and then, so that the caller can
+ * yield to the event loop.
  */
 export function* logicalLines(file: string): Generator<Line | null> {
   let at = 0;
@@ -163,7 +164,7 @@ export function* logicalLines(file: string): Generator<Line | null> {
         if (typeof word === 'string') {
           fault ??= { message: word, line: number };
           const end = lineEnd(file, at);
-          // where a quote is not closed, a parenthesis after it is most likely meant
+          // in a line with an unclosed quote, a later parenthesis is probably meant as one
           if (c !== ')') depth = depthAfter(file.slice(at, end), depth);
           at = end;
         } else {
@@ -191,7 +192,9 @@ function lineEnd(file: string, at: number): number {
   return end < 0 ? file.length : end;
 }
 
-/** The end of the line before the next one that begins neither with a blank nor with what may stand in parentheses. */
+/**
+ * End of the line before the next one that starts neither with a blank nor with something typical inside parentheses.
+ */
 function nextOwner(file: string, start: number): number {
   const begin = /\n(?=[^\s;()])/g;
   begin.lastIndex = start;

@@ -6,19 +6,19 @@ import { nameToWire, readName, slice } from './wire-rdata.js';
 
 /** Transaction signatures, RFC 8945. */
 
-/** An answer that cannot be trusted, or that refuses the key. */
+/** An answer that cannot be trusted, or that rejects the key. */
 export class TsigError extends Error {
   constructor(
     readonly kind: 'auth' | 'unavailable',
     message: string,
-    /** false only when it is certain that the request was not carried out */
+    /** false only if the request was certainly not carried out */
     readonly mayHaveApplied: boolean,
   ) {
     super(message);
   }
 }
 
-/** Name on the wire and node's name of the hash (RFC 8945 section 6; MD5 for old servers only). */
+/** Name on the wire and Node's name of the hash (RFC 8945 section 6; MD5 for old servers only). */
 const ALGORITHMS: Record<string, [string, string]> = {
   'hmac-sha256': ['hmac-sha256', 'sha256'],
   'hmac-sha512': ['hmac-sha512', 'sha512'],
@@ -31,14 +31,14 @@ export const TSIG_ALGORITHMS: readonly string[] = Object.keys(ALGORITHMS);
 
 export interface TsigKey {
   name: string;
-  /** one of `TSIG_ALGORITHMS` */
+  /** One of `TSIG_ALGORITHMS`. */
   algorithm: string;
   secret: Buffer;
 }
 
-/** Seconds that two clocks may differ (RFC 8945 section 10). */
+/** Allowed clock difference in seconds (RFC 8945 section 10). */
 const FUDGE_SECONDS = 300;
-/** So many messages of a transfer may go unsigned in a row (RFC 8945 section 5.3.1). */
+/** Maximum consecutive unsigned messages of a transfer (RFC 8945 section 5.3.1). */
 const MAX_UNSIGNED = 99;
 
 const ERRORS: Record<number, string> = {
@@ -84,7 +84,7 @@ const variables = (key: TsigKey, time: Buffer, fudge: number, error: number, oth
 const prefixed = (mac: Buffer): Buffer[] => (mac.length ? [u16(mac.length), mac] : []);
 
 /**
- * The request with its TSIG record, and the MAC that answers build on.
+ * Appends a TSIG record to a request and returns its MAC, needed to verify answers.
  * @param now seconds since 1970
  */
 export function sign(request: Buffer, key: TsigKey, now: number): { signed: Buffer; mac: Buffer } {
@@ -113,13 +113,13 @@ interface Tsig {
   originalId: number;
   error: number;
   other: Buffer;
-  /** where the record starts in the message */
+  /** Offset of the record in the message. */
   at: number;
 }
 
 /**
  * The TSIG record of a message, which must be its last one (RFC 8945 section 5.1).
- * @throws RangeError when it is broken
+ * @throws RangeError when it is malformed
  */
 function tsigOf({ sections }: Message): Tsig | null {
   const record = sections[2].at(-1);
@@ -142,7 +142,7 @@ function tsigOf({ sections }: Message): Tsig | null {
 
 const sameName = (a: string, b: string): boolean => nameToWire(a.toLowerCase()).equals(nameToWire(b.toLowerCase()));
 
-/** Verifies the answers to one request: a single one, or the many of a zone transfer (RFC 8945 section 5.3). */
+/** Verifies the answers to one request: a single one, or those of a zone transfer (RFC 8945 section 5.3). */
 export class TsigVerifier {
   private unsigned: Buffer[] = [];
   private first = true;
@@ -155,10 +155,10 @@ export class TsigVerifier {
   ) {}
 
   /**
-   * Takes the next message. Unsigned ones are only let through between signed ones of a transfer: after the last, ask
-   * `complete`.
-   * @throws TsigError `auth` when the server refused the key or the signature is wrong, `unavailable` when an
-   * answer should be signed and is not
+   * Verifies the next message. Unsigned ones are accepted only between signed ones of a transfer: call `complete` after
+   * the last.
+   * @throws TsigError `auth` when the server rejected the key or the signature is wrong, `unavailable` when a required
+   *   signature is missing
    */
   accept(raw: Buffer, message: Message): void {
     const tsig = tsigOf(message);
@@ -174,8 +174,7 @@ export class TsigVerifier {
       if (this.first || this.unsigned.length > MAX_UNSIGNED) throw unsignedAnswer();
       return;
     }
-    // the server says why it did not accept the request; such an answer is not signed (RFC 8945 section 5.2), BADTIME
-    // is
+    // the server says why it rejected the request; such an answer is unsigned (RFC 8945 section 5.2), except BADTIME
     if (tsig.error !== 0) {
       throw new TsigError(
         'auth',
@@ -210,7 +209,7 @@ export class TsigVerifier {
     this.first = false;
   }
 
-  /** After the last message. @throws TsigError when it was not signed */
+  /** Called after the last message. @throws TsigError when it was not signed */
   complete(): void {
     if (this.first || this.unsigned.length) throw unsignedAnswer();
   }

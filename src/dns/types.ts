@@ -1,16 +1,16 @@
 /**
- * What the rdata of each type consists of, for the presentation form (RFC 1035 section 5.1) and the wire form (section
- * 3.2.1) alike. Numbers and fields are those of the RFCs that the registry of DNS parameters at IANA names.
+ * Rdata fields of each type, for the presentation form (RFC 1035 section 5.1) and the wire form (section 3.2.1). Type
+ * numbers and fields are from the RFCs listed in IANA's registry of DNS parameters.
  */
 
 export type Field = Single | Rest;
-/** Fields of one word in presentation form; `text` is the rest of the octets in one quoted string. */
+/** Fields of one word in presentation form; `text` is the remaining octets as one quoted string. */
 type Single = 'u8' | 'u16' | 'u32' | 'ipv4' | 'ipv6' | 'name' | 'tag' | 'string' | 'text' | 'word';
-/** Fields that take the rest of the words. `word` and `words` have a wire form that the service does not know. */
+/** Fields that take the remaining words. `word` and `words` have a wire form that the service does not know. */
 type Rest = (typeof REST)[number];
 const REST = ['strings', 'hex', 'base64', 'types', 'words'] as const;
 
-/** Type number and fields. ALIAS is of the name servers that have it, each its own way: it never goes over the wire. */
+/** Type number and fields. ALIAS is implemented differently by each name server and has no wire form. */
 const TYPES: Record<string, [number | null, ...Field[]]> = {
   A: [1, 'ipv4'],
   NS: [2, 'name'],
@@ -80,17 +80,17 @@ const TYPES: Record<string, [number | null, ...Field[]]> = {
 
 const NAMES = new Map(Object.entries(TYPES).map(([name, [number]]) => [number, name]));
 
-/** Mnemonics of all types that are known. */
+/** Mnemonics of all known types. */
 export const TYPE_NAMES: readonly string[] = Object.keys(TYPES);
 
-/** Whether `type` is a mnemonic that is known, or `TYPE123` (RFC 3597). */
+/** Whether `type` is a known mnemonic or `TYPE123` (RFC 3597). */
 export const isType = (type: string): boolean => Object.hasOwn(TYPES, type) || /^TYPE\d{1,5}$/.test(type);
 
-/** The fields of a type's rdata; empty for types that are not known. */
+/** The fields of a type's rdata; empty for unknown types. */
 export const fieldsOf = (type: string): Field[] =>
   Object.hasOwn(TYPES, type) ? ((TYPES[type]?.slice(1) ?? []) as Field[]) : [];
 
-/** How many words the rdata of a type has, null where that differs. */
+/** Number of words in the rdata of a type; null if it varies. */
 export function sizeOf(type: string): number | null {
   const fields = fieldsOf(type);
   return fields.length === 0 || fields.some((field) => (REST as readonly Field[]).includes(field))
@@ -98,7 +98,7 @@ export function sizeOf(type: string): number | null {
     : fields.length;
 }
 
-/** The mnemonic of a type, `TYPE123` (RFC 3597) where there is none. */
+/** The mnemonic of a type, or `TYPE123` (RFC 3597). */
 export const typeName = (number: number): string => NAMES.get(number) ?? `TYPE${number}`;
 
 /** The number of a type by mnemonic or `TYPE123`. @throws RangeError when unknown */
@@ -108,5 +108,5 @@ export function typeNumber(name: string): number {
   return number;
 }
 
-/** What a field in numbers can hold at most. */
+/** Maximum value of a numeric field. */
 export const MAXIMUM: Partial<Record<Field, number>> = { u8: 255, u16: 65535, u32: 4294967295 };

@@ -8,23 +8,23 @@ import { type Field, fieldsOf, typeName } from './types.js';
 export { typeName, typeNumber } from './types.js';
 
 /**
- * Names and rdata between presentation form (RFC 1035 section 5.1) and wire form (section 3). dns-packet is not used
- * for it: it reads labels and strings as UTF-8 and does not escape dots inside labels, so that what it read could not
- * be written back octet for octet.
+ * Names and rdata between presentation form (RFC 1035 section 5.1) and wire form (section 3). dns-packet is not used:
+ * it decodes labels and strings as UTF-8 and does not escape dots inside labels, so that its output cannot be converted
+ * back without loss.
  */
 
-/** The fields of a type whose rdata is understood, else null: it stays in the form of RFC 3597. */
+/** The fields of a type with known rdata; null: it is kept in the form of RFC 3597. */
 function wireFields(type: string): Exclude<Field, 'word' | 'words'>[] | null {
   const fields = fieldsOf(type).filter((field) => field !== 'word' && field !== 'words');
   return fields.length > 0 && fields.length === fieldsOf(type).length ? fields : null;
 }
 
-/** Whether the rdata of a type can be read and written field by field. */
+/** Whether the rdata of a type can be parsed into fields. */
 export const isUnderstood = (type: string): boolean => wireFields(type) !== null;
 
 /**
  * Wire form of a name in presentation form, uncompressed; the final dot is optional.
- * @throws RangeError on a broken name
+ * @throws RangeError on an invalid name
  */
 export function nameToWire(name: string): Buffer {
   const out: number[] = [];
@@ -54,28 +54,28 @@ export function nameToWire(name: string): Buffer {
 
 const SPECIAL = new Set(Buffer.from('."\\;()@$'));
 
-/** Octets of a label in presentation form. */
+/** Presentation form of each octet in a label. */
 const IN_LABEL = Array.from({ length: 256 }, (_, octet) => {
   if (octet <= 0x20 || octet >= 0x7f) return `\\${String(octet).padStart(3, '0')}`;
   return (SPECIAL.has(octet) ? '\\' : '') + String.fromCharCode(octet);
 });
 
-/** Told of octets before they are written out, by whoever bounds them. @throws RangeError */
+/** Called with a number of octets before they are written out, to enforce a limit. @throws RangeError */
 export type Spend = (octets: number) => void;
 
-/** Octets of `message` from `start` to `end`. @throws RangeError when the message ends before */
+/** Octets of `message` from `start` to `end`. @throws RangeError when the message is shorter */
 export function slice(message: Buffer, start: number, end: number): Buffer {
   if (end > message.length || start > end) throw new RangeError('the message ends too early');
   return message.subarray(start, end);
 }
 
-/** labels of a name, and with them the pointers that an honest one can have: each leads to a label of its own */
+/** Maximum labels of a name, and so of compression pointers: a valid one leads to another label. */
 const MOST_POINTERS = 127;
 
 /**
- * The name at `offset` in presentation form, absolute with final dot, compression (RFC 1035 section 4.1.4) undone, and
- * where the next field starts. Pointers must lead backwards, so that a hostile message cannot make a loop, and are few,
- * so that thousands of records cannot each follow thousands of them. @throws RangeError
+ * The name at `offset` in presentation form, absolute with final dot, decompressed (RFC 1035 section 4.1.4), and the
+ * offset of the next field. Pointers must lead backwards, which rules out loops, and their number is limited, which
+ * bounds the work for thousands of records. @throws RangeError
  */
 export function readName(message: Buffer, offset: number, spend?: Spend): { name: string; end: number } {
   let name = '';
@@ -105,7 +105,7 @@ export function readName(message: Buffer, offset: number, spend?: Spend): { name
   }
 }
 
-/** Where the field behind the name at `offset` begins. @throws RangeError */
+/** Offset after the name at `offset`. @throws RangeError */
 export function skipName(message: Buffer, offset: number): number {
   for (let at = offset; ; ) {
     const size = message.readUInt8(at);
@@ -117,12 +117,11 @@ export function skipName(message: Buffer, offset: number): number {
   }
 }
 
-/** octets as which each type of a bitmap counts */
+/** Octets counted for each type of a bitmap. */
 const TYPE_OCTETS = 8;
 
 /**
- * Rdata of a message in presentation form, names absolute; `\# length hex` (RFC 3597) for types that are not
- * understood.
+ * Rdata of a message in presentation form with absolute names; `\# length hex` (RFC 3597) for unknown types.
  * @throws RangeError
  */
 export function rdataToText(type: string, message: Buffer, start: number, end: number, spend?: Spend): string {
@@ -172,7 +171,7 @@ const typesIn = (window: number, bitmap: Buffer): string[] =>
   );
 
 /**
- * Wire form, uncompressed, of rdata in presentation form (names absolute).
+ * Uncompressed wire form of rdata in presentation form (names absolute).
  * @throws RangeError when it is not valid for the type
  */
 export function rdataToWire(type: string, rdata: string): Buffer {
@@ -187,7 +186,7 @@ export function rdataToWire(type: string, rdata: string): Buffer {
   const out = fields.map((field) => {
     if (field === 'strings') return Buffer.concat(words.length ? words.splice(0).map(string) : fail());
     if (field === 'hex' || field === 'base64') return Buffer.from(rest().join(''), field);
-    // of CSYNC, which is only shown
+    // only in CSYNC, which is read-only
     if (field === 'types') return fail();
     const word = words.shift() ?? fail();
     const { raw } = word;

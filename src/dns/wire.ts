@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { nameToWire, rdataToText, readName, type Spend, skipName, slice, typeName } from './wire-rdata.js';
 
 /**
- * DNS messages (RFC 1035 section 4.1) with what UPDATE (RFC 2136) and TSIG (RFC 8945) need besides: any class, any
- * type, raw rdata.
+ * DNS messages (RFC 1035 section 4.1) including what UPDATE (RFC 2136) and TSIG (RFC 8945) need: any class, any type,
+ * raw rdata.
  */
 
 export const CLASS = { IN: 1, NONE: 254, ANY: 255 } as const;
@@ -34,9 +34,9 @@ export const RCODE = {
   BADVERS: 16,
 } as const;
 
-/** A record to be sent; rdata in wire form. */
+/** A record to send; rdata in wire form. */
 export interface WireRecord {
-  /** absolute, final dot optional */
+  /** Absolute, final dot optional. */
   name: string;
   type: number;
   class: number;
@@ -45,27 +45,27 @@ export interface WireRecord {
   rdata: Buffer;
 }
 
-/** More than is read of a foreign message, or of all messages of one look. Words for people. */
+/** A foreign message, or all messages of one zone check, exceed a limit; the message is shown to users. */
 export class TooMuch extends RangeError {}
 
-/** How much of a message is read. */
+/** Limits for parsing a message. */
 export interface Bounds {
-  /** of all its sections */
+  /** Records of all its sections. */
   records: number;
-  /** octets of names and of bitmaps of types, written out: by pointers a message holds many times its size of them */
+  /** Octets of decompressed names and of type bitmaps: with pointers they can be many times the size of the message. */
   octets: number;
 }
 
-/** Of an answer to a question: as many addresses as 64 KiB hold, and names of twice that size. */
+/** For an answer: as many addresses as fit in 64 KiB, and twice that size of names. */
 export const ANSWER: Bounds = { records: 4096, octets: 131_072 };
-/** Of a message of a transfer: all that it can hold. */
+/** For a message of a transfer: everything that fits in it. */
 export const TRANSFER: Bounds = { records: 65_535, octets: Number.POSITIVE_INFINITY };
 
-/** What of a message is read only when it is asked for, as far as the bounds let it. */
+/** Parses parts of a message on demand, within the limits. */
 class Reader {
-  /** names by where they begin, or by where the pointer leads that they are */
+  /** Decoded names by offset, and by the target of a pointer. */
   private readonly names = new Map<number, string>();
-  /** octets that were written out so far */
+  /** Octets decoded so far. */
   spent = 0;
   readonly spend: Spend = (octets) => {
     this.spent += octets;
@@ -88,17 +88,17 @@ class Reader {
 }
 
 /**
- * A record of a message, read by `decode`. Rdata stays in the message, since names in it may point elsewhere in it;
- * names and texts are read when they are asked for.
+ * A record of a message, parsed by `decode`. Rdata stays in the message, since its names may contain pointers; names
+ * and rdata are decoded on access.
  */
 export class ReadRecord {
   private rdata: string | undefined;
 
   constructor(
     private readonly reader: Reader,
-    /** the record's first octet in the message */
+    /** Offset of the record in the message. */
     readonly at: number,
-    /** where its type begins */
+    /** Offset of its type field. */
     private readonly fixed: number,
     readonly rdataEnd: number,
   ) {}
@@ -106,7 +106,7 @@ export class ReadRecord {
   get message(): Buffer {
     return this.reader.message;
   }
-  /** absolute with final dot, as the server spells it. @throws RangeError */
+  /** Absolute with final dot, in the server's spelling. @throws RangeError */
   get name(): string {
     return this.reader.name(this.at);
   }
@@ -123,7 +123,7 @@ export class ReadRecord {
   get rdataStart(): number {
     return this.fixed + 10;
   }
-  /** rdata in presentation form. @throws RangeError */
+  /** Rdata in presentation form. @throws RangeError */
   get text(): string {
     const { message, rdataStart, rdataEnd, reader } = this;
     this.rdata ??= rdataToText(typeName(this.type), message, rdataStart, rdataEnd, reader.spend);
@@ -138,15 +138,15 @@ export interface Message {
   opcode: number;
   authoritative: boolean;
   truncated: boolean;
-  /** with the upper bits of an OPT record */
+  /** Including the upper bits of an OPT record. */
   rcode: number;
   question: { name: string; type: number }[];
   sections: [ReadRecord[], ReadRecord[], ReadRecord[]];
-  /** octets of names that were written out so far */
+  /** Octets of names decoded so far. */
   spent(): number;
 }
 
-/** Wire form of a record, nothing compressed. @throws RangeError when a name or number does not fit */
+/** Uncompressed wire form of a record. @throws RangeError when a name or number does not fit */
 export function encodeRecord(record: WireRecord): Buffer {
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(record.type, 0);
@@ -156,13 +156,13 @@ export function encodeRecord(record: WireRecord): Buffer {
   return Buffer.concat([nameToWire(record.name), fixed, record.rdata]);
 }
 
-/** OPT (RFC 6891) of a request: as much as fits into one packet everywhere (DNS flag day 2020), DO clear. */
+/** OPT record (RFC 6891) of a request: a size that is not fragmented (DNS flag day 2020), DO clear. */
 const EDNS: WireRecord = { name: '.', type: TYPE.OPT, class: 1232, ttl: 0, rdata: Buffer.alloc(0) };
 
 /**
- * Wire form of a request: one question (in an UPDATE the zone), all flags clear but what `more` asks for.
+ * Wire form of a request: one question (the zone in an UPDATE), all flags clear except those of `more`.
  * @param sections answer and authority; in an UPDATE the prerequisites and the updates
- * @param more `recurse`: RD, for resolvers; servers are asked for authoritative data only. `edns`: with an OPT record
+ * @param more `recurse`: RD, for resolvers; authoritative servers are asked without it. `edns`: with an OPT record
  * @throws RangeError when a name, a number or a count does not fit
  */
 export function encode(
@@ -191,9 +191,7 @@ export function encode(
   ]);
 }
 
-/**
- * The question of a message, which has one at most (RFC 9619), and where its records begin. @throws RangeError
- */
+/** The question of a message, at most one (RFC 9619), and the offset of its records. @throws RangeError */
 export function questionOf(message: Buffer): { question: Message['question']; end: number } {
   const count = message.readUInt16BE(4);
   if (count > 1) throw new RangeError('it has more than one question');
@@ -203,8 +201,8 @@ export function questionOf(message: Buffer): { question: Message['question']; en
 }
 
 /**
- * Reads a message: where its records are. What they hold is read when it is asked for.
- * @throws TooMuch when it is beyond the bounds. @throws RangeError when it is broken or has something after its end
+ * Parses the structure of a message; names and rdata are decoded on access.
+ * @throws TooMuch when it exceeds the limits. @throws RangeError when it is malformed or has trailing data
  */
 export function decode(message: Buffer, bounds: Bounds = ANSWER): Message {
   const { question, end } = questionOf(message);
@@ -239,10 +237,10 @@ export function decode(message: Buffer, bounds: Bounds = ANSWER): Message {
   };
 }
 
-/** Rdata of a record that was read, in presentation form. @throws RangeError */
+/** Rdata of a parsed record in presentation form. @throws RangeError */
 export const textOf = (record: ReadRecord): string => record.text;
 
-/** The same of each that can be read: whoever answers may send anything. */
+/** Rdata of all records that can be decoded; others are skipped, since answers are untrusted. */
 export const readableTexts = (records: readonly ReadRecord[]): string[] =>
   records.flatMap((record) => {
     try {

@@ -3,50 +3,50 @@ import { type Line, logicalLines, type Word } from './tokens.js';
 import { fieldsOf, isType } from './types.js';
 
 /**
- * Master files (RFC 1035 section 5, `$TTL` of RFC 2308 section 4) as a list of entries that keep their own text, so
- * that what is not touched is written back byte for byte. Text is latin1: each character is one octet of the file.
+ * Master files (RFC 1035 section 5, `$TTL` of RFC 2308 section 4) as a list of entries with their original text, so
+ * that unchanged ones are written back byte for byte. Text is latin1: each character is one octet of the file.
  */
 
-/** A disabled record is a comment that starts so, then a record in one line with absolute names. */
+/** Prefix of a comment that holds a disabled record in one line with absolute names. */
 export const DISABLED = ';zoneward:disabled ';
 
 export interface Entry {
-  /** its lines with their line ends, as in the file */
+  /** Its lines with their line ends, as in the file. */
   text: string;
-  /** null for blank lines, comments and directives */
+  /** null for blank lines, comments and directives. */
   record: EntryRecord | null;
 }
 
-/** An entry as it was read. */
+/** A parsed entry. */
 export interface FileEntry extends Entry {
-  /** of its first line, from 1 */
+  /** Number of its first line, from 1. */
   line: number;
-  /** what is wrong with it */
+  /** Its error. */
   error: ZoneFileError | null;
 }
 
 export interface EntryRecord {
-  /** absolute with final dot, lower case */
+  /** Absolute with final dot, lower case. */
   owner: string;
   type: string;
   /** seconds */
   ttl: number;
-  /** presentation form in one line, names absolute */
+  /** Presentation form in one line with absolute names. */
   rdata: string;
   enabled: boolean;
-  /** what the text leaves out and takes from the record before it */
+  /** Fields omitted in the text and inherited from the previous record. */
   inherits: { owner: boolean; ttl: boolean };
-  /** how many characters of `text` are the owner, or the blanks that stand for it */
+  /** Number of characters of `text` used by the owner, or the blanks in its place. */
   ownerEnd: number;
-  /** of a SOA: where its serial stands in `text` */
+  /** Position of a SOA's serial in `text`. */
   serial?: { start: number; end: number };
 }
 
-/** More than any name and its origin take, each octet written as `\DDD`. */
+/** Longer than any name with its origin, each octet written as `\DDD`. */
 const MAX_NAME = 8 * 255;
 const UNITS: Record<string, number> = { w: 604800, d: 86400, h: 3600, m: 60, s: 1 };
 
-/** Seconds of `3600` or `1h30m`, null when it is no TTL; `1h30` is none for BIND, either. */
+/** Seconds of `3600` or `1h30m`; null for an invalid TTL such as `1h30`, which BIND rejects, too. */
 export function parseTtl(text: string): number | null {
   if (!/^(\d+|(\d+[wdhms])+)$/i.test(text)) return null;
   let seconds = 0;
@@ -59,11 +59,11 @@ export function parseTtl(text: string): number | null {
 /** An octet as `\DDD`. */
 export const ddd = (c: string): string => `\\${String(c.charCodeAt(0)).padStart(3, '0')}`;
 
-/** Octets that are not printable ASCII as `\DDD`, so that latin1 text is plain ASCII and means the same. */
+/** Writes octets that are not printable ASCII as `\DDD`, so that latin1 text becomes equivalent ASCII. */
 export const ascii = (text: string): string =>
   text.replace(/\\[\x20-\x7e]|\\?([^\x20-\x7e])/g, (all, octet?: string) => (octet === undefined ? all : ddd(octet)));
 
-/** One spelling for one name: lower case, no escapes that are not needed. */
+/** Canonical spelling of a name: lower case, no unnecessary escapes. */
 const canonicalName = (name: string): string =>
   ascii(name)
     .replace(/\\(?:(\d{3})|(.))/g, (_all, code?: string, char = String.fromCharCode(Number(code))) =>
@@ -73,16 +73,16 @@ const canonicalName = (name: string): string =>
 
 const isAbsolute = (name: string): boolean => /(^|[^\\])(\\\\)*\.$/.test(name);
 
-/** What is wrong with a file, by line. */
+/** An error in a file. */
 export interface ZoneFileError {
-  /** from 1 */
+  /** Line number, from 1. */
   line: number;
   message: string;
-  /** what is right, but not supported: `$INCLUDE` and `$GENERATE` */
+  /** Valid, but not supported: `$INCLUDE` and `$GENERATE`. */
   unsupported: boolean;
 }
 
-/** Thrown where one line cannot be read further; the next one is read all the same. */
+/** Ends the parsing of a line; parsing continues with the next one. */
 class Fault extends Error {
   constructor(
     message: string,
@@ -98,12 +98,12 @@ function fail(message: string, line: number, unsupported = false): never {
 }
 
 /**
- * Reads a whole file, and tells everything that is wrong with it, in the order of its lines, at most one error a
- * record. The entries are the whole file all the same, what is wrong without record: with errors it must not be edited,
- * and records after a broken directive may have another name or TTL than was meant.
+ * Parses a whole file and reports all errors in order of their lines, at most one per record. The entries always cover
+ * the whole file, invalid ones without a record: with errors it must not be edited, and records after an invalid
+ * directive may have the wrong name or TTL.
  * @param text latin1, each character one octet of the file
- * @param zone the origin at its start, without final dot
- * @param ttl in seconds, of records for which the file says none; without it that is an error
+ * @param zone the initial origin, without final dot
+ * @param ttl in seconds, default for records without a TTL; without it they are errors
  */
 export function parseEntries(
   text: string,
@@ -120,7 +120,7 @@ export function parseEntries(
   return { entries, errors };
 }
 
-/** The same entry by entry, for who reads large files in turns; null: a long one is being read. */
+/** The same entry by entry, so that the caller can yield to the event loop; null: inside a long entry. */
 export function* entriesOf(text: string, zone: string, ttl: number | null = null): Generator<FileEntry | null> {
   const parser = new Parser(zone, ttl);
   for (const line of logicalLines(text)) yield line && entryOf(parser, line);
@@ -130,7 +130,7 @@ function entryOf(parser: Parser, line: Line): FileEntry {
   let record: EntryRecord | null = null;
   let error: ZoneFileError | null = line.fault && { ...line.fault, unsupported: false };
   try {
-    // a line with a fault, too: its owner and TTL are those of the lines after it
+    // also for an invalid line: later lines inherit its owner and TTL
     record = parser.read(line);
   } catch (fault) {
     if (!(fault instanceof Fault)) throw fault;
@@ -177,7 +177,7 @@ class Parser {
   private ttl(word: Word, line: Line): number {
     const ttl = parseTtl(word.raw);
     if (ttl !== null && ttl <= MAX_TTL) return ttl;
-    // whatever was meant: the records after it are not wrong for it
+    // avoids follow-up errors in later records
     this.lastTtl ??= 0;
     return fail('not a TTL', line.number);
   }
@@ -190,7 +190,7 @@ class Parser {
     return this.origin === '.' ? `${name}.` : `${name}.${this.origin}`;
   }
 
-  /** A disabled record stands outside the flow: what follows inherits nothing from it. */
+  /** A disabled record is independent: later records inherit nothing from it. */
   private disabled(line: Line): EntryRecord {
     const { owner, lastTtl, defaultTtl } = this;
     const inner = [...logicalLines(line.text.slice(DISABLED.length))].find((part) => part !== null);
@@ -244,7 +244,7 @@ class Parser {
     return { ...record, serial: { start: serial.start, end: serial.end } };
   }
 
-  /** Without `$TTL` and without a TTL before, name servers take the last field of the SOA for the whole file. */
+  /** Without `$TTL` and an earlier TTL, name servers use the last field of the SOA for the whole file. */
   private soaMinimum(type: string, words: Word[], line: Line): number {
     const last = words.at(-1);
     if (type !== 'SOA' || !last)
@@ -258,7 +258,7 @@ class Parser {
     return words
       .map((word, i) => {
         if (fields[i] === 'name') return this.absolute(word, line);
-        // elsewhere readers differ in what it means
+        // elsewhere parsers disagree on its meaning
         if (word.pair && type !== 'SVCB' && type !== 'HTTPS') fail('a quote inside a word', line.number);
         return word.quoted ? `"${ascii(word.raw)}"` : ascii(word.raw);
       })

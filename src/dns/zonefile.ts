@@ -5,11 +5,11 @@ import { wordsOf } from './tokens.js';
 import { sizeOf } from './types.js';
 import { ascii, DISABLED, ddd, parseEntries, type ZoneFileError } from './zonefile-entries.js';
 
-/** Zones as master files, in and out; `zonefile-entries.ts` is for files that are edited. */
+/** Parses and prints zones as master files; `zonefile-entries.ts` is for editing files. */
 
 /** A record of a file. */
 export interface ZoneFileRecord {
-  /** of its first line, from 1 */
+  /** Number of its first line, from 1. */
   line: number;
   record: Omit<RemoteRecord, 'remoteId'>;
 }
@@ -17,13 +17,13 @@ export interface ZoneFileRecord {
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /**
- * The records of a master file, in its order, and everything that is wrong with it, by line. SOA and what else servers
- * manage themselves is left out; records of types that the service cannot write are read-only. A record may be there
- * twice, and nothing is said of records that do not go together.
- * @param text Unicode; a byte order mark is passed over
- * @param zone without final dot: the origin at the start, and what all records must lie in
- * @param ttl in seconds, of records for which the file says none; without it that is an error
- * @returns with errors the records are what was understood: another TTL or name may have been meant
+ * Parses the records of a master file in order, with all errors by line. SOA and other types maintained by servers are
+ * omitted; records of types that the service cannot write are read-only. Duplicates and conflicting records are not
+ * checked.
+ * @param text Unicode; a byte order mark is ignored
+ * @param zone without final dot: the initial origin, which must contain all records
+ * @param ttl in seconds, default for records without a TTL; without it they are errors
+ * @returns with errors, the records that were parsed: their TTL or name may be wrong
  */
 export function parseZone(
   text: string,
@@ -49,7 +49,7 @@ export function parseZone(
   return { records, errors: errors.sort((a, b) => a.line - b.line) };
 }
 
-/** The rules of MX and SRV add a priority where none is given, as people may; in a file it must be there. */
+/** In input of users MX and SRV have a default priority; in a file it is required. */
 function assertComplete(type: string, rdata: string): void {
   const size = sizeOf(type);
   const words = wordsOf(rdata) ?? [];
@@ -57,13 +57,13 @@ function assertComplete(type: string, rdata: string): void {
   throw new InvalidRecord('value', `needs ${size} words of data, not ${words.length}`);
 }
 
-/** What of a record is printed. Routing lines, weights and proxies have no place in a master file. */
+/** The printed fields of a record; master files have no routing lines, weights or proxies. */
 export type PrintedRecord = Pick<DnsRecord, 'host' | 'type' | 'value' | 'priority' | 'ttl' | 'enabled'> &
   Partial<Pick<RemoteRecord, 'readOnly'>>;
 
 /**
- * A master file with the records in the order given, one a line. Disabled ones are comments that `parseZone` reads.
- * A name server wants a SOA besides, which may be given as a record with its rdata as value.
+ * Prints the records as a master file in the given order, one per line. Disabled ones become comments that `parseZone`
+ * reads. For a name server, include a SOA as a record with its rdata as value.
  * @param zone without final dot
  */
 export function printZone(records: Iterable<PrintedRecord>, zone: string): string {
@@ -79,11 +79,11 @@ export function printZone(records: Iterable<PrintedRecord>, zone: string): strin
   return out;
 }
 
-/** Octets that have a meaning of their own in a master file as `\DDD`; escapes stay. */
+/** Escapes special octets of master files as `\DDD`; existing escapes are kept. */
 const plain = (text: string): string =>
   ascii(text.replace(/\\(?:\d{3}|[\s\S])|[\s;()"$@\\]/g, (all) => (all.length > 1 ? all : ddd(all))));
 
-/** Rdata that a provider sent, so that it is one line for every reader; null when it is broken. */
+/** A provider's rdata as one line that every parser accepts; null when it is malformed. */
 function oneLine(rdata: string): string | null {
   const words = wordsOf(latin1(rdata));
   const text = (raw: string, quoted: boolean, pair: boolean) =>
