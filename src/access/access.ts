@@ -10,12 +10,12 @@ export enum Role {
 }
 
 /**
- * On a domain: reading it, changing records (all, or those under some hosts), changing the domain itself, and what is
- * its owner's: deleting it, giving rights on it.
+ * Rights on a domain: read it, change records (all, or those of some hosts), change the domain itself, and those of its
+ * owner: delete it, grant rights on it.
  */
 export type Right = 'read' | 'records' | 'write' | 'own';
 
-/** What a token may be limited to; `*` = everything. */
+/** Scopes of a token; `*` = everything. */
 export const SCOPES = [
   '*',
   'domains:read',
@@ -29,105 +29,106 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Who is asking, as found out by the guard at this very request. */
+/** The authenticated user or token, as determined by the guard for this request. */
 export interface Principal {
   kind: 'user' | 'token';
   userId: number;
   username: string;
-  /** effective: of a token, `min(max_role, the creator's role now)` */
+  /** Effective role: of a token, `min(max_role, the creator's current role)`. */
   role: number;
-  /** of a login */
+  /** Of a session. */
   sessionId: number | null;
   /**
-   * of a login: its role must show a second factor and this session did not, so it reaches only the routes that set one
-   * up
+   * Of a session: its role requires a second factor that the session has not shown, so only the routes to set one up
+   * are available.
    */
   lacksSecondFactor: boolean;
-  /** requests a minute that the settings allow, 0 = any number */
+  /** Allowed requests per minute by the settings, 0 = unlimited. */
   ratePerMinute: number;
-  /** of an API token; `allowedDomains` null = all of the creator's */
+  /** Of an API token; `allowedDomains` null = all of the creator's. */
   token: TokenLimits | null;
 }
 
-/** What an API token leaves of its creator's rights. */
+/** How an API token restricts its creator's rights. */
 export interface TokenLimits {
   id: number;
   name: string;
   allowedDomains: number[] | null;
   allowedServices: string[];
-  /** null: no rules */
+  /** null: no rules. */
   rules: TokenRule[] | null;
 }
 
-/** Whether the scopes of a token contain one; null: any token may. */
+/** Whether a token's scopes include one; null: no scope is needed. */
 export const hasScope = (services: readonly string[], scope: string | null): boolean =>
   scope === null || services.includes('*') || services.includes(scope);
 
-/** Where a request comes from. */
+/** Origin of a request. */
 export interface Origin {
-  /** the client's address, `X-Forwarded-For` honoured only from trusted proxies */
+  /** The client's address; `X-Forwarded-For` is used only from trusted proxies. */
   ip: string;
-  /** cut to 255 characters */
+  /** Truncated to 255 characters. */
   userAgent: string;
   requestId: string;
 }
 
-/** The person or token behind a request, or behind a job (`system`). */
+/** Who sent a request, or `system` for a job. */
 export interface Caller extends Origin {
   principal: Principal | null;
 }
 
-/** What a handler demands. Declared by `@Access` on every route; the guard refuses routes without a declaration. */
+/** What a handler requires. Declared by `@Access` on every route; the guard refuses routes without a declaration. */
 export interface AccessRule {
-  /** no credential needed */
+  /** No credential needed. */
   public?: true;
-  /** of public routes: works while the service is not initialised, or its database is down */
+  /** Of public routes: works before initialisation and while the database is unavailable. */
   beforeSetup?: true;
-  /** of public routes: which rate limit of the settings counts */
+  /** Of public routes: the rate limit of the settings that applies. */
   rate?: 'login' | 'public';
-  /** reached by a login that has not shown the second factor that its role must show */
+  /** Available to a session that has not shown its required second factor. */
   unproven?: true;
-  /** at least this role */
+  /** Minimum role. */
   role?: Role;
-  /** this right on the domain `:id` or `:domain_id` of the path */
+  /** Required right on the domain `:id` or `:domain_id` of the path. */
   domain?: Right;
-  /** the scope that an API token must have; left out: `*`; null: any token may */
+  /** Scope that an API token needs; omitted: `*`; null: none. */
   scope?: Scope | null;
-  /** logged-in users only: API tokens are refused */
+  /** Sessions only: API tokens are refused. */
   noTokens?: true;
-  /** API tokens that are narrowed to domains may come here, too: the list shows theirs only */
+  /** Also open to API tokens restricted to domains: the list shows only theirs. */
   narrowed?: true;
-  /** only takes away, and calls no provider: may be done in a copy that is paused */
+  /** Only removes things and calls no provider: allowed in a paused copy. */
   inCopy?: true;
 }
 
 export const ACCESS = 'zoneward:access';
 export const AUDITED = 'zoneward:audited';
 
-/** Declares who may call a route. `@Access({})` = anybody who is signed in. */
+/** Declares who may call a route. `@Access({})` = any authenticated caller. */
 export const Access = (rule: AccessRule) => SetMetadata(ACCESS, rule);
 
 export const FAILS = 'zoneward:fails';
 
 /**
- * Declares the failures of a route that do not follow from what else is declared: its access rule, body and path
- * parameters. With `secondFactor` its success may be the question for a code.
+ * Declares the errors of a route beyond those implied by its access rule, body and path parameters. With
+ * `secondFactor`, a success may be the request for a code.
  */
 export const Fails = (...kinds: ErrorKind[]) => SetMetadata(FAILS, kinds);
 
 export const LOCATION = 'zoneward:location';
 
 /**
- * A route that makes something names its address in `Location`: its own, and behind it what this finds in the answer.
+ * Declares that a route creates something and sends its address in `Location`: the route's path followed by the id
+ * taken from the answer.
  */
 export const Makes = <T>(id: (made: T) => number) => SetMetadata(LOCATION, id);
 
-/** What the guard and the middleware leave on a request. */
+/** Properties that the guard and the middleware add to a request. */
 export interface ZoneRequest extends Request {
   caller: Caller;
-  /** the opened domain of a route with `domain` in its access rule */
+  /** The domain loaded for a route with `domain` in its access rule. */
   domain?: unknown;
-  /** the action that a failure will be logged under */
+  /** The audit action of a failure. */
   auditAction?: string;
 }
 
@@ -135,10 +136,10 @@ const of = (context: ExecutionContext) => context.switchToHttp().getRequest<Zone
 
 /** The caller of this request. */
 export const Me = createParamDecorator((_: unknown, context: ExecutionContext) => of(context).caller);
-/** The domain that the guard opened. */
+/** The domain loaded by the guard. */
 export const OnDomain = createParamDecorator((_: unknown, context: ExecutionContext) => of(context).domain);
 
-/** The principal of a caller on a route that is not public. */
+/** The principal of a caller; only for routes that are not public. */
 export function signedIn(caller: Caller): Principal {
   if (!caller.principal) throw new Error('a route that needs a principal was declared public');
   return caller.principal;
