@@ -12,43 +12,43 @@ import {
 } from '../../platform/common/patterns.js';
 import { type Action, DELEGATING, type RecordState, type RuleVerdict, TARGETS, type TokenRule } from './token-rules.js';
 
-/** What the rules of one token may hold together, so that a decision costs milliseconds whoever wrote them. */
+/** Limits of all rules of one token, so that evaluating them takes only milliseconds. */
 export const RULE_LIMITS = {
   rules: 50,
-  /** hosts, networks and suffixes */
+  /** Hosts, networks and suffixes. */
   entries: 500,
-  /** characters of these */
+  /** Total characters of these. */
   characters: 5000,
-  /** characters of patterns */
+  /** Total characters of patterns. */
   patterns: 1024,
-  /** instructions of compiled patterns */
+  /** Instructions of compiled patterns. */
   instructions: 2000,
-  /** `\p{…}` in patterns: what compiling costs most */
+  /** `\p{…}` in patterns, the most expensive part of compiling. */
   classes: 16,
-  /** what compiling the patterns costs (`costOf`): some 50 ms */
+  /** Cost of compiling the patterns (`costOf`): about 50 ms. */
   cost: 20_000,
 };
 
-/** Characters × instructions that one decision may try: a few milliseconds at worst. */
+/** Maximum characters × instructions per evaluation: a few milliseconds at worst. */
 const STEPS = 100_000;
 
-/** What the parts of a rule count against the limits. */
+/** The entries of a rule that count against the limits. */
 const entriesOf = ({ hosts = [], values }: TokenRule): string[] => [
   ...hosts,
   ...(values?.cidrs ?? []),
   ...(values?.suffixes ?? []),
 ];
 
-/** A rule, ready to be asked. */
+/** A rule compiled for evaluation. */
 interface CompiledRule {
   effect: 'allow' | 'deny';
-  /** whether its hosts can be tried at all: not those of tokens from before there were limits */
+  /** Whether its hosts are within the limits, which older tokens may exceed. */
   bounded: boolean;
-  /** null: what would tell costs more than a decision may */
+  /** null: evaluating it would exceed the limit. */
   covers(domainId: number, action: Action, facts: Facts): boolean | null;
 }
 
-/** A state of a record with what several rules want to know of it, found out once a decision. */
+/** A record state with derived values shared by several rules, each computed once per evaluation. */
 class Facts {
   private steps = STEPS;
   private counted: number | undefined;
@@ -61,19 +61,19 @@ class Facts {
     return this.state.value as string;
   }
 
-  /** characters of the value */
+  /** Characters of the value. */
   get length(): number {
     this.counted ??= [...this.value].length;
     return this.counted;
   }
 
-  /** the address, and the IPv4 address that is inside of it */
+  /** The address, and the IPv4 address embedded in it. */
   get addresses(): Cidr[0][] {
     this.reached ??= addressForms(this.value);
     return this.reached;
   }
 
-  /** the target and all names above it */
+  /** The target and all its parent names. */
   get targets(): string[] {
     if (!this.parents) {
       const { type } = this.state;
@@ -83,7 +83,7 @@ class Facts {
     return this.parents;
   }
 
-  /** Whether the value fits; null once the patterns of this decision have cost too much. */
+  /** Whether the value matches; null once the patterns of this evaluation have exceeded the limit. */
   fits(pattern: Pattern): boolean | null {
     this.steps -= pattern.size * this.value.length;
     return this.steps < 0 ? null : pattern.fits(this.value);
@@ -91,8 +91,8 @@ class Facts {
 }
 
 /**
- * Compiles the rules of one token. What goes beyond the limits, of tokens made before there were any, can no longer be
- * told: `covers` is null there.
+ * Compiles the rules of one token. Rules beyond the limits, of tokens older than the limits, are not evaluated:
+ * `covers` returns null.
  */
 function compileRules(rules: readonly TokenRule[]): CompiledRule[] {
   const spent = { characters: 0, patterns: 0, instructions: 0, classes: 0 };
@@ -127,7 +127,7 @@ function compileRules(rules: readonly TokenRule[]): CompiledRule[] {
         if (rule.hosts && !bounded) return null;
         if (hosts && !hosts(host)) return false;
         if (!values) return true;
-        // a value that is not known may be one that is denied, and none that is allowed
+        // an unknown value may match a deny rule, but never an allow rule
         if (value === null) return effect === 'deny';
         if (type === 'A' || type === 'AAAA') return networks !== undefined && reaches(facts, networks);
         if (TARGETS.has(type)) return suffixes !== undefined && facts.targets.some((name) => suffixes.has(name));
@@ -142,21 +142,24 @@ function compileRules(rules: readonly TokenRule[]): CompiledRule[] {
 
 const reaches = (facts: Facts, networks: Cidr[]) => facts.addresses.some((address) => holds(networks, address));
 
-/** Names in a set, globs one by one. A deny of `*.dev` means the wildcard record, too. */
+/**
+ * Literal names are looked up in a set, globs are tested one by one. In a deny rule `*.dev` also matches the wildcard
+ * record.
+ */
 function hostTest(globs: string[], wildcards: boolean): HostTest {
   const names = new Set(globs.filter(isLiteral).map(literalHost));
   const tests = globs.filter((glob) => !isLiteral(glob)).map((glob) => compileGlob(glob, wildcards));
   return (host) => names.has(host) || tests.some((test) => test(host));
 }
 
-/** Lists of rules that are kept, and the longest text of one that is. */
+/** Number of cached rule lists, and the maximum text length of one. */
 const KEPT = 100;
 const MAX_KEPT = 65_536;
 const parsed = new Map<string, TokenRule[]>();
 const compiled = new WeakMap<readonly TokenRule[], CompiledRule[]>();
 
 /**
- * The rules of a token as stored. The same text gives the same list, so that its rules are compiled once and not with
+ * Parses the stored rules of a token. Equal texts return the same list, so that rules are compiled once instead of on
  * every request.
  */
 export function rulesFrom(text: string): TokenRule[] {
@@ -168,7 +171,7 @@ export function rulesFrom(text: string): TokenRule[] {
   return rules;
 }
 
-/** Compiled once for each list of rules. */
+/** The compiled rules, cached by list. */
 export function compiledOf(rules: readonly TokenRule[]): CompiledRule[] {
   let list = compiled.get(rules);
   if (!list) {
@@ -178,7 +181,7 @@ export function compiledOf(rules: readonly TokenRule[]): CompiledRule[] {
   return list;
 }
 
-/** Deny beats allow; where rules are present and none allows, the answer is no. */
+/** Deny takes precedence over allow; with rules present, access needs an allow rule. */
 export function judgeByRules(
   rules: readonly TokenRule[],
   domainId: number,

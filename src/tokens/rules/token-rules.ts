@@ -1,17 +1,17 @@
-/** What can be done with a record. Enabling and disabling is an update. */
+/** Actions on a record; enabling and disabling are updates. */
 export const ACTIONS = ['read', 'create', 'update', 'delete'] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** One state of a record: all that rules look at. `value` null: not known, as in a question about any value. */
+/** The properties of a record that rules test. `value` null: unknown, as in a question about any value. */
 export interface RecordState {
-  /** canonical: lower case, A-labels, `@` for the apex */
+  /** Canonical: lower case, A-labels, `@` for the apex. */
   host: string;
   type: string;
   value: string | null;
   ttl: number;
 }
 
-/** A rule of a token. What is left out matches everything. */
+/** A rule of a token; omitted conditions match everything. */
 export interface TokenRule {
   effect: 'allow' | 'deny';
   domains?: number[];
@@ -19,30 +19,30 @@ export interface TokenRule {
   types?: string[];
   actions?: Action[];
   values?: {
-    /** of A and AAAA */
+    /** For A and AAAA. */
     cidrs?: string[];
-    /** of the targets of CNAME, MX, NS, SRV, PTR and ALIAS: the name itself or one below it */
+    /** For targets of CNAME, MX, NS, SRV, PTR and ALIAS: the name itself or one below it. */
     suffixes?: string[];
-    /** of TXT */
+    /** For TXT. */
     text?: { min_length?: number; max_length?: number; pattern?: string };
   };
   ttl?: { min?: number; max?: number };
 }
 
-/** What rules say of one state: allowed or not, and the index of the rule that decided; null: none allows. */
+/** Result of evaluating rules: allowed or not, and the index of the deciding rule; null: no rule allows it. */
 export interface RuleVerdict {
   allowed: boolean;
   rule: number | null;
-  /** index of the first rule that would have cost too much to try: a deny counts as met, an allow as not */
+  /** Index of the first rule that was too expensive to evaluate: a deny counts as matched, an allow as not matched. */
   untried?: number;
 }
 
-/** The types whose value `suffixes` look at. */
+/** The types whose value is tested by `suffixes`. */
 export const TARGETS: ReadonlySet<string> = new Set(['CNAME', 'MX', 'NS', 'SRV', 'PTR', 'ALIAS']);
 
-/** The types that hand names on to somebody else: an allow that has hosts means them only when it names them. */
+/** Types that delegate names to others: an allow rule with hosts covers them only if it lists the type. */
 export const DELEGATING: ReadonlySet<string> = new Set(['NS', 'DS', 'DNAME']);
 
-/** Whether rules leave anything of a domain to be seen: some rule allows something there. */
+/** Whether the rules allow anything on a domain. */
 export const rulesReach = (rules: readonly TokenRule[], domainId: number): boolean =>
   rules.some((rule) => rule.effect === 'allow' && (!rule.domains || rule.domains.includes(domainId)));
