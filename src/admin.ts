@@ -86,15 +86,15 @@ const USAGE = `Administration of this installation, for who holds the machine. R
     PasskeysModule,
     SystemModule,
   ],
-  // of the accounts only that their credentials are sealed, too
+  // accounts are needed only to re-encrypt their credentials
   providers: [FirstAdministrator, DnsAccountsRepository, AccountPauses, ProviderConnections],
 })
 class AdminModule {}
 
-/** Words of the command are wrong, or name nobody. */
+/** Wrong arguments, or an unknown user. */
 class UsageError extends Error {}
 
-/** Commands that are about nobody in particular. */
+/** Commands without a user name. */
 const NAMELESS = [
   'reset-security',
   'audit-accept',
@@ -106,10 +106,10 @@ const NAMELESS = [
   'rotate-jwt-key',
 ];
 
-/** Those that work where a key was lost. */
+/** Commands that work when a key was lost. */
 const ABOUT_KEYS = ['keys', 'drop-unreadable'];
 
-/** Without the database. @throws UsageError when the export is not what was written */
+/** Runs without the database. @throws UsageError when the export was modified */
 async function auditVerify(path: string, checkpoints: string | undefined, dataDir: string): Promise<string> {
   const own = checkpoints === undefined ? await readCheckpoint(checkpointFile(dataDir)) : null;
   const known = checkpoints === undefined ? (own ? [own] : []) : parseCheckpoints(readFileSync(checkpoints, 'utf8'));
@@ -127,7 +127,7 @@ async function auditVerify(path: string, checkpoints: string | undefined, dataDi
   return `Entries ${first} to ${last} are a whole chain. ${against}`;
 }
 
-/** Before anything opens the database: it may be an empty one, or none. */
+/** Runs before the database is opened: it may be empty or missing. */
 async function restoreFrom(config: Config, [file, option, ...rest]: string[]): Promise<string> {
   if (!file || rest.length || (option && option !== '--force')) throw new UsageError(USAGE);
   const choice = config.database ?? readChoice(config.dataDir);
@@ -206,7 +206,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
       'disable-2fa': async () => {
         const user = await known();
         const passkeys = await db.transaction(async (manager) => {
-          // who has no password would have no way in without them
+          // a user without a password could not sign in without passkeys
           const removed = user.password_hash ? await app.get(PasskeysService).removeAll(manager, user.id) : 0;
           if (!removed && !user.totp_enabled) throw new UsageError(`${user.username} has no second factor.`);
           await app.get(SecondFactorService).remove(manager, user.id);
@@ -241,7 +241,7 @@ async function main([command, username = '', ...rest]: string[]): Promise<void> 
       'create-admin': async () => {
         const fresh = password();
         const input = { username, password: fresh };
-        // the first one comes with the secret that signs logins
+        // the first user is created together with the secret that signs logins
         if (await users.someExist()) await users.create(input, Role.Super, 'user.create', 'system');
         else await app.get(FirstAdministrator).create(input, 'system');
         return `Password of ${username}: ${fresh}`;

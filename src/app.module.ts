@@ -86,7 +86,7 @@ import { UsersModule } from './users/users.module.js';
   providers: [
     HealthService,
     { provide: APP_PIPE, useClass: ProtocolPipe },
-    // answers pass them the other way round: audited (@Audited), in time, waited for, then located, then wrapped
+    // answers pass them in reverse order: audit (@Audited), deadline, waiting, location, envelope
     { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
     { provide: APP_INTERCEPTOR, useClass: LocationInterceptor },
     { provide: APP_INTERCEPTOR, useClass: PreferInterceptor },

@@ -27,7 +27,7 @@ import { metricsHandler } from './platform/metrics/metrics-server.js';
 const DOCS_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
 
-/** bytes of an answer: smaller ones gain nothing */
+/** Minimum size in bytes for compressing an answer. */
 const COMPRESSED_FROM = 4096;
 
 /**
@@ -58,7 +58,7 @@ export async function createApp(config: Config, controllers: Type[] = []): Promi
   const elsewhere = foreign.flatMap(({ prefix }) => [prefix.slice(1), `${prefix.slice(1)}/{*path}`]);
   app.setGlobalPrefix('api', { exclude: ['health/live', 'health/ready', ...elsewhere] });
 
-  // made when it is first asked for: it takes some 0.4 s
+  // built on first use: it takes about 0.4 s
   const document = () => describeApi(app, config, VERSION);
   app.use('/api/docs', (_request: Request, response: Response, next: NextFunction) => {
     response.setHeader('Content-Security-Policy', DOCS_POLICY);
@@ -69,13 +69,13 @@ export async function createApp(config: Config, controllers: Type[] = []): Promi
     customSiteTitle: 'Zoneward API',
   });
   const front: Express = app.getHttpAdapter().getInstance();
-  // until there is a console, the front door leads to the API page
+  // until there is a console, the root redirects to the API page
   front.get('/', (_request, response) => response.redirect(302, `${config.basePath}/api/docs`));
   servePages(front);
   if (config.metrics.on) front.get('/metrics', metricsHandler(config));
   if (config.metrics.on || config.metrics.port) measureProcess(VERSION);
   await app.init();
-  // Nest answers what lies below /api; elsewhere Express would answer with HTML
+  // Nest answers unknown paths below /api; elsewhere Express would answer with HTML
   const filter = new ErrorFilter(app.get(FailedChanges), app.get(DatabaseService));
   const answer = (error: unknown, request: Request, response: Response) =>
     void filter.catch(error, new ExecutionContextHost([request, response])).catch((err) => {

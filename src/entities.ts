@@ -27,7 +27,7 @@ import { ApiToken, TokenUse } from './tokens/token.entity.js';
 import { Tunnel } from './tunnels/tunnel.entity.js';
 import { User } from './users/user.entity.js';
 
-/** Every table of the schema; each is written by its own room only. */
+/** Every table of the schema; only its own folder writes a table. */
 export const ENTITIES = [
   User,
   Session,

@@ -12,10 +12,10 @@ import { DatabaseService } from './platform/database/database.service.js';
 import type { FastExpressAdapter } from './platform/http/express-adapter.js';
 import { UsersService } from './users/users.service.js';
 
-/** files and connections that the service may have open at once: its pools together, and room for clients */
+/** Open files and connections that the service may need: all pools, and clients. */
 const OPEN_FILES = 8192;
 
-/** How many files this process may have open; Infinity where nobody tells. */
+/** Open-file limit of this process; Infinity if unknown. */
 function openFilesLimit(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -26,14 +26,14 @@ function openFilesLimit(): number {
 }
 
 /**
- * Ends the service in order, and the process with 0. SIGTERM: `/health/ready` turns red at once, requests are taken for
- * `drainMs` more, each answer ends its connection, then the port closes. SIGINT, or a second signal: without the wait.
+ * Shuts the service down and exits with 0. SIGTERM: `/health/ready` turns red at once, requests are served for
+ * `drainMs` more with connections closed after each answer, then the port closes. SIGINT or a second signal: no wait.
  */
 function stopOn(app: NestExpressApplication, drainMs: number): void {
   const adapter = app.getHttpAdapter() as unknown as FastExpressAdapter;
   const waits = new AbortController();
   const stop = async (signal: NodeJS.Signals) => {
-    // one at whose port nobody asks has nothing to wait for
+    // without a listening port there is nothing to drain
     const ms = signal === 'SIGTERM' && app.getHttpServer().listening ? drainMs : 0;
     log().info({ signal, ms }, 'stopping');
     if (ms) await adapter.drain(ms, waits.signal);
@@ -56,20 +56,19 @@ async function main(): Promise<void> {
   const config = parseConfig(readEnvironment(process.cwd()));
   configureLogger(config.logLevel);
   const app = await createApp(config);
-  // from here on, since as the first process of a container the service would not die of a signal, however long a
-  // database lets it wait
+  // handle signals from here on: as PID 1 of a container the service would ignore them while it waits for a database
   stopOn(app, config.drainMs);
   const database = app.get(DatabaseService);
   database.whenRefused = () => process.exit(1);
   await database.start();
   const { presetProblem } = app.get(InitService);
   if (presetProblem) throw presetProblem;
-  // one that is refused says why in one line, and no more
+  // after the checks above: a refused start logs only its reason
   log().info({ version: VERSION, node: process.version, pid: process.pid, config: shownConfig(config) }, 'starting');
   for (const { name, meant } of config.misspelt) log().warn({ name, meant }, 'a variable that nobody reads is set');
   const files = openFilesLimit();
   if (files < OPEN_FILES) log().warn({ files, needed: OPEN_FILES }, 'few files may be open (ulimit -n)');
-  // before the logger takes its leave
+  // before the logger shuts down
   process.prependOnceListener('exit', (code) => log().info({ version: VERSION, code }, 'stopped'));
   await app.listen(config.port, config.host);
   const { port } = app.getHttpServer().address() as AddressInfo;
