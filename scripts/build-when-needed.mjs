@@ -1,4 +1,4 @@
-// Builds when there is no build, or when a source is newer than it. An image without sources just runs what is there.
+// Builds when there is no build or a source file is newer. An image without sources runs the existing build.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 

@@ -1,10 +1,10 @@
-// Runs a module of the build, built before when needed, in this very process: a signal then reaches the service.
+// Runs a module of the build in this process, so that signals reach the service; builds first if needed.
 //   node scripts/built.mjs dist/src/main.js
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import './build-when-needed.mjs';
 
 const entry = resolve(process.argv[2]);
-// the module finds its arguments where it would if Node had been given it
+// the module finds its arguments as if Node had started it directly
 process.argv.splice(1, 2, entry);
 await import(pathToFileURL(entry).href);

@@ -1,6 +1,6 @@
-// Runs the contract suite against the real API of a provider, in a zone to be thrown away, and writes a report:
+// Runs the contract suite against the real API of a provider in a disposable zone, and writes a report:
 //   npm run provider:check -- <kind> <zone> [--write] [--not-empty]
-// Credentials come from the environment: CHECK_API_TOKEN for `api_token`. Without --write it only looks.
+// Credentials come from the environment: CHECK_API_TOKEN for `api_token`. Without --write it only reads.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

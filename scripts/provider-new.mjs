@@ -1,5 +1,5 @@
-// Writes the beginning of an adapter, with a stand-in of its API, tests and a page: npm run provider:new -- <kind>
-// [label] What it writes passes the contract suite as it is; docs/writing-a-provider.md says how to go on.
+// Generates the skeleton of an adapter with a stand-in of its API, tests and a page: npm run provider:new -- <kind>
+// [label]. The generated code passes the contract suite; docs/writing-a-provider.md describes the next steps.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// A throw-away instance of the built service, for the tour and the benchmark: data directory of its own, a free
-// loopback port, nothing of the caller's environment.
+// A temporary instance of the built service for the tour and the benchmark: its own data directory, a free loopback
+// port, and nothing of the caller's environment.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const STOP_MS = 10_000;
 export async function startThrowaway(env = {}, nodeArgs = []) {
   const dataDir = mkdtempSync(join(tmpdir(), 'zoneward-'));
   const child = spawn(process.execPath, [...nodeArgs, ENTRY], {
-    cwd: dataDir, // no .env there
+    cwd: dataDir, // without a .env file
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, DRAIN_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -31,7 +31,7 @@ export async function startThrowaway(env = {}, nodeArgs = []) {
     clearTimeout(late);
     rmSync(dataDir, { recursive: true, force: true });
   };
-  // PORT=0 lets the system choose; the log says what it chose
+  // PORT=0 lets the system choose; the port is read from the log
   for (const deadline = Date.now() + START_MS; ; await new Promise((resolve) => setTimeout(resolve, 25))) {
     const port = /"port":(\d+),.*"msg":"listening"/.exec(output)?.[1];
     if (port) return { url: `http://127.0.0.1:${port}`, pid: child.pid, dataDir, log: () => output, stop };
