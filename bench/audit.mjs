@@ -1,9 +1,9 @@
-// The audit log: `npm run bench:audit`, on SQLite, or on the server that DATABASE_URL names.
-//   pages of 5 000 and of 500 000 entries, with filters, the first time and the median (goal: three times at most); an
-//   export and a verification of all of them, and what memory they take (goal: as much for many as for few); creates by
-//   24 clients over 24 domains of zone files (goal: p99 < 4 × p50)
+// The audit log: `npm run bench:audit`, on SQLite, or on the server that DATABASE_URL names. Measures
+//   pages of 5 000 and of 500 000 entries, with filters, first time and median (goal: a factor of at most three);
+//   export and verification of all entries and their memory (goal: independent of the number of entries);
+//   creates by 24 clients on 24 domains of zone files (goal: p99 < 4 × p50).
 //   BENCH_PAGES     set: no creates
-//   BENCH_ENTRIES   how many the large log has, default 500000
+//   BENCH_ENTRIES   size of the large log, default 500000
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entryHash } from '../dist/src/audit/chain.js';
@@ -42,7 +42,7 @@ const QUERIES = [
   'end_date=<a third>&user=root',
   'end_date=<a third>&user=root&action=record.delete',
 ];
-/** entries of one domain, and of one user: as many in a small log as in a large one */
+/** Entries of one domain and of one user, the same number in a small log and in a large one. */
 const OF_ONE = 200;
 
 const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
@@ -70,7 +70,7 @@ async function start() {
     Math.round(
       Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
     );
-  /** what a piece of work takes: seconds, and the resident memory before it and at its peak */
+  /** Duration in seconds of a piece of work, and the resident memory before it and at its peak. */
   const measured = async (work) => {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
     const [before, begin] = [memory('VmRSS'), performance.now()];
@@ -86,7 +86,7 @@ async function start() {
   return { service, call, measured, stop, stored, token: () => token };
 }
 
-/** As a version before seals has left it: behind the entries that are there. */
+/** Appends entries like a version without seals. */
 async function fill(url, count) {
   const db = open(url);
   const [end] = await db.prepare('SELECT seq, hash FROM audit_chain WHERE id = 1')([]);
@@ -136,10 +136,10 @@ async function fill(url, count) {
 /** A service whose log has so many entries. */
 async function filled(size) {
   const world = await start();
-  // links the entry of the login, so that nobody writes meanwhile
+  // links the login's entry, so that nothing is written meanwhile
   await world.call('GET', '/api/audit/verify');
   await fill(world.stored, size);
-  // of the key that was there before; the next entry makes one
+  // made with the previous key; the next entry creates a new one
   rmSync(join(world.service.dataDir, 'audit-checkpoint.json'), { force: true });
   await world.call('POST', '/api/tokens', { name: 'bench' });
   await world.call('GET', '/api/audit/logs?limit=1');
@@ -148,7 +148,7 @@ async function filled(size) {
   return { ...world, size, of: (query) => query.replace('<today>', day).replace('<a third>', old) };
 }
 
-/** Both in turn, so that what else the machine does slows down both. */
+/** Alternates between both, so that other load on the machine affects both. */
 async function pages(logs) {
   for (const query of QUERIES) {
     const took = logs.map(() => []);

@@ -1,15 +1,15 @@
-// What memory and time a backup of a million records takes, on each kind of database: `npm run bench:backup`; with
-// DATABASE_URL on that server only.
+// Memory and time of a backup of a million records on each database: `npm run bench:backup`; with DATABASE_URL on that
+// server only.
 import { seed } from './seed.mjs';
 import { onEachDatabase } from './service.mjs';
 import { open } from './sql.mjs';
 
 const RECORDS = 1_000_000;
 const FIRST = 1000;
-/** MiB of the whole process */
+/** MiB of the whole process. */
 const GOAL = 200;
 
-/** All in one zone: those that are there once more, with numbers of their own, until there are as many. */
+/** Copies the existing records within their zone under new ids until there are enough. */
 async function fill(url) {
   await seed(url, { domains: 2, records: 0, permissions: [], filtered: [FIRST] });
   const db = open(url);

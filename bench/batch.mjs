@@ -1,5 +1,5 @@
-// How long a list of 5 000 new records takes at PowerDNS, over each of its backends, and what memory it needs, in a
-// process that has done nothing else. It ends `npm run bench`; on SQLite, or on the server that DATABASE_URL names.
+// Time and memory for a list of 5 000 new records at PowerDNS, with each of its backends, in a fresh process. Last part
+// of `npm run bench`; on SQLite, or on the server that DATABASE_URL names.
 import { readFileSync } from 'node:fs';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { startPowerdns } from './powerdns.mjs';

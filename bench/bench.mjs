@@ -1,10 +1,10 @@
-// The benchmark: `npm run bench`, on SQLite, or `DATABASE_URL=postgres://… npm run bench` on a server (a database of
-// its own is made there and dropped). Everything listens on loopback and is thrown away at the end. Machines are noisy:
-// what is compared runs in turns, several times; medians are printed.
+// The benchmark: `npm run bench`, on SQLite, or `DATABASE_URL=postgres://… npm run bench` on a server (in a temporary
+// database). Everything listens on loopback and is removed at the end. To reduce noise, compared jobs alternate over
+// several rounds; medians are printed.
 //   BENCH_SECONDS   length of one measurement, default 2
-//   BENCH_ROUNDS    how often each is repeated, default 5
+//   BENCH_ROUNDS    repetitions of each, default 5
 //   BENCH_PROFILE   directory for CPU profiles of the service (open them in the developer tools of a browser)
-//   BENCH_ONLY      `creates`: only how fast records are created
+//   BENCH_ONLY      `creates`: only the rate of record creates
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -26,17 +26,17 @@ const POSTGRES_URL =
     ? DATABASE_URL
     : (process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres');
 const CONNECTIONS = 24;
-// the compilers of V8 need requests, not time, to be done; the time is a limit for slow machines
+// V8's compilers need a number of requests rather than time; the time is a limit for slow machines
 const WARM = { count: 8000, ms: 8000 };
 const CREATES = 150;
-/** of one writer without others */
+/** Creates of a single writer. */
 const ALONE = 30;
-// those before, in a zone of their own: a service that runs for days has its code compiled
+// warm-up creates, in a separate zone: a long-running service has its code compiled
 const WARM_CREATES = { count: 600, ms: 12_000 };
-/** records of the zones whose lists are filtered */
+/** Records of the zones whose lists are filtered. */
 const FILTERED = [100_000, 100];
 const GOAL = 0.55;
-/** share of PowerDNS alone over its PostgreSQL backend, the common one */
+/** Share of the rate of PowerDNS alone with its PostgreSQL backend, the common one. */
 const CREATE_GOAL = 0.4;
 const LIMIT_MS = 290_000;
 
@@ -45,7 +45,7 @@ async function cleanUp() {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup().catch((error) => console.error(error.message));
 }
 
-/** A process of this folder, and its first message. */
+/** Starts a script of this folder as a process and returns its first message. */
 async function start(file, args = []) {
   const child = fork(join(import.meta.dirname, file), args);
   cleanups.push(async () => void child.kill('SIGKILL'));
@@ -55,7 +55,7 @@ async function start(file, args = []) {
   return { child, next };
 }
 
-/** The service on an empty database of the kind in use, then seeded. */
+/** The service on an empty database of the selected kind, then seeded. */
 async function startSeeded(size) {
   let databaseUrl = 'sqlite:bench.db';
   if (KIND !== 'sqlite') {
@@ -68,7 +68,7 @@ async function startSeeded(size) {
       DATABASE_URL: databaseUrl,
       ADMIN_USERNAME: 'admin',
       ADMIN_PASSWORD: 'correct-horse-battery-9',
-      // the load of logins comes from many networks
+      // the logins come from many networks
       TRUSTED_PROXIES: '127.0.0.1/32',
     },
     PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${PROFILE}`] : [],
@@ -100,8 +100,8 @@ const post = async (service, path, body) => {
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 /**
- * Processor time of a process so far in microseconds, NaN where there is no /proc: unlike the clock it does not count
- * what others do to the machine.
+ * CPU time of a process so far in microseconds, NaN without /proc: unlike the clock it excludes other load on the
+ * machine.
  */
 function cpuOf(pid) {
   const file = `/proc/${pid}/stat`;
@@ -110,7 +110,7 @@ function cpuOf(pid) {
   return (user + system) * 10_000;
 }
 
-/** Runs each job in turn, round after round. @returns medians by name, and the median of `a/b` of the same round */
+/** Runs the jobs alternately, round after round. @returns medians by name, and the median of `a/b` of the same round */
 async function compare(load, jobs, { rounds = ROUNDS, warm = true } = {}) {
   const measure = async (job) => {
     const before = cpuOf(job.pid);
@@ -140,7 +140,7 @@ function row(label, { rps, p50, p99, cpu }, ofFloor = '', ofExpress = '') {
   console.log(label.padEnd(44) + numbers + cell(ofFloor, 10) + cell(ofExpress, 12));
 }
 
-/** How fast records are created: one by one, and in one list. */
+/** Rate of record creates: one by one, and in one list. */
 async function creates(load, service) {
   await writes(load, service, 'lmdb');
   await writes(load, service, 'gpgsql', CREATE_GOAL);
@@ -171,7 +171,7 @@ async function main() {
   const timed = { connections: CONNECTIONS, ms: SECONDS * 1000 };
   const ask = ({ port, pid }, path, token) => ({ ...timed, port, pid, path, headers: bearer(token) });
 
-  /** Service, floor and Express on one route, after making sure that all three answer the same. */
+  /** Compares service, floor and Express on one route, after checking that all three answer the same. */
   const three = async (path, token, more = {}) => {
     const answer = await get(large.port, path, token);
     if (!isDeepStrictEqual(answer, await get(floorPort, path, token))) {
@@ -235,7 +235,7 @@ async function main() {
   console.log(`domain list: ${percent(flat)} of the speed at 100 domains when there are 10 000 (goal: 80 % to 120 %)`);
 }
 
-/** What filters cost in a zone of 100 000 records, beside one of 100, and a keyword. @returns what to say of it */
+/** Cost of filters and a keyword search in a zone of 100 000 records, compared with one of 100. @returns the summary */
 async function filters(load, ask) {
   const [large, small] = ['/api/domains/2/records?limit=20', '/api/domains/3/records?limit=20'];
   const said = [];
@@ -266,7 +266,9 @@ async function filters(load, ask) {
   return said;
 }
 
-/** What logins at 20 a second do to everybody else, and whether unknown names can be told by their time. */
+/**
+ * Effect of 20 logins a second on other requests, and whether unknown names can be recognised by their response time.
+ */
 async function logins({ port }) {
   const ms = (value) => `${value.toFixed(value < 100 ? 1 : 0)} ms`;
   const { next } = await start('logins.mjs', [String(port)]);
@@ -283,8 +285,8 @@ async function logins({ port }) {
 }
 
 /**
- * Record creates through the service, beside the same writes straight at the API of PowerDNS, over one of its backends.
- * @param goal share of PowerDNS alone, where there is one
+ * Record creates through the service, compared with the same writes sent to the PowerDNS API, with one of its backends.
+ * @param goal share of the rate of PowerDNS alone, if there is a goal
  */
 async function writes(load, service, backend, goal) {
   const powerdns = await startPowerdns(backend, POSTGRES_URL);
@@ -306,7 +308,7 @@ async function writes(load, service, backend, goal) {
     changetype: 'REPLACE',
     records: [{ content: '192.0.2.1', disabled: false }],
   };
-  // a number of writes, not a time: a zone that grows gets slower, and both zones must grow alike
+  // a fixed number of writes: a growing zone gets slower, and both zones must grow alike
   const common = { connections: CONNECTIONS, count: CREATES, next: (round) => ({ first: (round + 1) * 10_000 }) };
   const creation = (domain) => ({
     ...common,
@@ -322,7 +324,7 @@ async function writes(load, service, backend, goal) {
   if (error) throw new Error(error);
   const straightly = {
     ...common,
-    connections: 8, // it closes each one after its answer, and takes no more new ones at once
+    connections: 8, // it closes each connection after its answer, and accepts few new ones at once
     port: powerdns.port,
     pid: powerdns.pid,
     method: 'PATCH',

@@ -1,8 +1,8 @@
 // Three replicas on one PostgreSQL (or MariaDB, by DATABASE_URL) with clocks at -300, 0 and +300 s under creates at a
-// real PowerDNS, for SOAK_SECONDS (600): one is frozen for two minutes, one restarted each minute, shortened with the
-// whole. No write that was acknowledged may be lost, nothing is done twice; told is the largest gap of each job and of
-// the checks of failover beside its interval. Clocks are set by libfaketime (Debian: faketime), which reaches all that
-// a process asks the time, in C as well, and leaves the monotonic clock alone; a shim over `Date` would not.
+// real PowerDNS, for SOAK_SECONDS (600): one is frozen for two minutes, one restarted every minute, both scaled with
+// the total. No acknowledged write may be lost, nothing may be done twice; prints the largest gap between runs of each
+// job and of failover checks beside its interval. Clocks are set by libfaketime (Debian: faketime), which covers all
+// clock calls of a process including C code, but not the monotonic clock; a shim over `Date` would not.
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,11 +21,11 @@ const WRITERS = 6;
 const FREEZE_MS = Math.min(120_000, SECONDS * 200);
 const RESTART_MS = Math.min(60_000, SECONDS * 100);
 const CHECK_S = 5;
-/** ms after which who asks a frozen replica asks another one */
+/** ms after which a client of a frozen replica uses another one. */
 const PATIENCE_MS = 15_000;
 const SETTLE_MS = 180_000;
 const SAMPLE_MS = 250;
-/** ms that a frozen process keeps what others wait for: its leases, then the transaction that it stands in */
+/** ms that a frozen process blocks others: its leases, then its open transaction. */
 const FROZEN_MS = 30_000 + 30_000;
 const ZONE = 'clocks.example';
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
@@ -51,12 +51,12 @@ const env = {
   ADMIN_PASSWORD: ADMIN.password,
 };
 const begin = (i) => startThrowaway({ ...env, ...clockOf(OFFSETS[i]) });
-// the one with the right clock makes the first jobs
+// the one with the right clock creates the first jobs
 const replicas = [];
 for (const i of [1, 0, 2]) replicas[i] = await begin(i);
 let token;
 
-/** One call at a replica. @returns status 0 when there was no answer */
+/** One call to a replica. @returns status 0 without an answer */
 async function call(replica, method, path, body) {
   const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
   const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -87,7 +87,7 @@ must(await call(replicas[1], 'PUT', `/api/domains/${domain.id}/rrsets/www/A`, { 
 const rule = { host: 'www', type: 'A', primary: ['127.0.0.1'], backup: ['127.0.0.2'], check };
 must(await call(replicas[1], 'POST', `/api/domains/${domain.id}/failover`, { enabled: true, rules: [rule] }));
 
-/** host -> value that was acknowledged; null: nobody knows how it ended */
+/** host -> acknowledged value; null: unknown result */
 const known = new Map();
 const counts = { acknowledged: 0, refused: 0, unanswered: 0, restarts: 0 };
 let writing = true;
@@ -110,7 +110,7 @@ async function writer(number) {
 let frozen = -1;
 async function freezer() {
   await sleep(SECONDS * 150);
-  // the one whose clock is right: the others have to do all jobs
+  // the one with the right clock, so that the others have to run all jobs
   frozen = 1;
   process.kill(replicas[1].pid, 'SIGSTOP');
   await sleep(FREEZE_MS);
@@ -125,7 +125,7 @@ async function restarter() {
     if (!writing) return;
     if (victim === frozen) continue;
     await replicas[victim].stop();
-    // a machine that is busy with everything may take longer than the patience of one start
+    // a busy machine may exceed the start-up timeout
     for (let tries = 1; ; tries++) {
       const started = await begin(victim).catch((error) => error);
       if (!(started instanceof Error)) {
@@ -138,7 +138,7 @@ async function restarter() {
   }
 }
 
-/** name -> interval, when its last run began, the largest gap in ms */
+/** name -> interval, start of its last run, the largest gap in ms */
 const gaps = new Map();
 function seen(name, every, at) {
   const one = gaps.get(name) ?? { every, last: at, largest: 0, times: 0 };
@@ -154,7 +154,7 @@ async function sampler(db) {
   const jobs = db.prepare("SELECT name, every_ms, started_at FROM jobs WHERE kind = 'scheduled'");
   const rules = db.prepare('SELECT checks FROM failover_rules');
   while (writing) {
-    // one that has rules to follow goes on in one run
+    // with rules to check it stays in one long run
     for (const { name, every_ms, started_at } of await jobs([]))
       if (started_at && name !== 'failover.check') seen(name, Number(every_ms), Date.parse(started_at));
     for (const { checks } of await rules([]))

@@ -1,4 +1,4 @@
-// Bare Express as it comes: one route a payload, the JSON of which is that of the service.
+// Plain Express: one route per payload, with the JSON of the service.
 import express from 'express';
 
 const app = express();

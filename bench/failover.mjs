@@ -1,6 +1,6 @@
-// 1 000 rules of failover with two values each, checked every 10 s by one process: how far checks are from their
-// schedule, and how much of a core they take. FAILOVER_RULES and FAILOVER_SECONDS for other sizes; on SQLite unless
-// DATABASE_URL names a server.
+// 1 000 failover rules with two values each, checked every 10 s by one process: deviation of checks from their
+// schedule, and the CPU used. FAILOVER_RULES and FAILOVER_SECONDS for other sizes; on SQLite unless DATABASE_URL names
+// a server.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,9 +11,9 @@ import { besides } from './sql.mjs';
 const { FAILOVER_RULES = '1000', FAILOVER_SECONDS = '90', DATABASE_URL = '' } = process.env;
 const RULES = Number(FAILOVER_RULES);
 const INTERVAL_S = 10;
-/** rules of one domain at most */
+/** Maximum rules of one domain. */
 const CHUNK = 200;
-/** ms until all rules have been checked, and what the start costs is over */
+/** ms until all rules have been checked and the start-up load is over. */
 const WARM_MS = 25_000;
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 
@@ -33,7 +33,7 @@ async function call(method, path, body) {
   return data;
 }
 
-/** times of the connections, ms, by address: each value has one of its own */
+/** Connection times in ms by address; each value has its own address. */
 const seen = new Map();
 const server = createServer((socket) => {
   const at = performance.now();
@@ -63,7 +63,7 @@ for (let from = 0; from < RULES; from += CHUNK) {
   await call('POST', `/api/domains/${domain.id}/failover`, { enabled: true, rules });
 }
 
-/** Seconds of processor time that a process has used. */
+/** CPU seconds used by a process. */
 function cpuOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;

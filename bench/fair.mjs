@@ -1,7 +1,7 @@
-// One user asks for all that is heavy at once (a hostile name server, checks of targets that hang, a vendor that only
-// says 429, a zone file of 100 000 records, lists of 5 000 changes, synchronisations of 50 000 records, exports and
-// backups) while another one asks whether the service lives, and changes a record, once a second.
-// FAIR_SECONDS (60), FAIR_SCALE (1: the sizes above); on SQLite unless DATABASE_URL names a server.
+// One user runs everything heavy at once (a hostile name server, checks of hanging targets, a provider that only
+// answers 429, a zone file of 100 000 records, lists of 5 000 changes, synchronisations of 50 000 records, exports and
+// backups) while another one checks the health endpoint and changes a record once a second. FAIR_SECONDS (60),
+// FAIR_SCALE (1: the sizes above); on SQLite unless DATABASE_URL names a server.
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
@@ -129,7 +129,7 @@ async function main() {
   const record = (await other('POST', `/api/domains/${mine}/records`, { host: 'www', type: 'A', value: '192.0.2.1' }))
     .id;
 
-  // targets that take a connection and say nothing
+  // targets that accept connections without answering
   const silent = await listening(
     createServer((socket) => void socket.on('error', () => undefined)),
     '0.0.0.0',
@@ -146,7 +146,7 @@ async function main() {
     }));
     await greedy('POST', `/api/domains/${id}/failover`, { enabled: true, rules });
   }
-  // a vendor that is busy for ever, once there is a zone
+  // a provider that always answers 429, once it has a zone
   let full = false;
   const tired = createHttpServer(async (request, response) => {
     let body = '';
@@ -161,14 +161,14 @@ async function main() {
     'limited.example',
   );
   full = true;
-  // a large file
+  // a large zone file
   const files = await greedy('POST', '/api/accounts', { provider: 'zonefile', name: 'files', credentials: {} });
   const lines = Array.from({ length: sized(100_000) }, (_none, i) => `h${i} 300 IN A 192.0.2.${i & 255}`);
   const head =
     '$ORIGIN file.example.\n@ 3600 IN SOA ns1.example.net. hostmaster.example.net. 1 3600 600 86400 300\n@ 3600 IN NS ns1.example.net.\n';
   const file = await domain(greedy, files.id, 'file.example');
   writeFileSync(join(service.dataDir, 'zones', 'file.example.zone'), `${head}${lines.join('\n')}\n`);
-  // a zone whose name server is hostile
+  // a zone with a hostile name server
   await startHostile();
   const sick = await domain(greedy, vendor.id, 'sick.example');
   for (let i = 0; i < 8; i++) {
@@ -180,7 +180,7 @@ async function main() {
   let on = true;
   let round = 0;
   const done = {};
-  /** One thing after the other, until the time is over; refusals are the service's good right. */
+  /** Repeats a request until the time is over; the service may refuse it. */
   const again = async (name, body) => {
     done[name] = { ok: 0, refused: 0 };
     while (on) {

@@ -1,11 +1,10 @@
-// The floor: what the same answers cost with node:http and the driver's prepared statements alone. Same token look-up,
-// same check of the domain, same queries and the same JSON as the service; no framework, no validation, no headers but
-// the necessary ones.
+// The lower bound: the cost of the same answers with node:http and prepared statements of the driver alone. Same token
+// look-up, domain check, queries and JSON as the service; no framework, no validation, only the necessary headers.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { open } from './sql.mjs';
 
-/** the page that the benchmark asks for */
+/** The page that the benchmark requests. */
 const PAGE = 20;
 
 const TOKEN = `SELECT t.id, t.user_id, t.name, t.narrowed, t.allowed_domains, t.allowed_services, t.allowed_cidrs, t.rules,
@@ -24,7 +23,7 @@ const GRANTS = (team, own, union, one) =>
     ${union} SELECT o.id, ${own} FROM domains o WHERE o.owner_id = ?${one.replace('id', 'o.id')}`;
 const SOURCES = `SELECT team_id FROM team_members WHERE user_id = ?
   UNION ALL SELECT NULL FROM users u WHERE u.id = ? AND EXISTS (SELECT 1 FROM domains o WHERE o.owner_id = u.id)`;
-// the users of the benchmark are in one team each and own nothing
+// users of the benchmark are in one team each and own nothing
 const FIRST = `SELECT id, name FROM (SELECT DISTINCT p.domain_id AS id, p.domain_name AS name FROM domain_permissions p WHERE p.team_id = ?
   ORDER BY name ASC, id ASC LIMIT ${PAGE}) s0`;
 const DOMAINS = `SELECT ${DOMAIN_COLUMNS} FROM (SELECT mine.id, mine.name FROM (${FIRST}) mine WHERE 1 = 1
@@ -44,7 +43,7 @@ const findSources = db.prepare(SOURCES);
 const findDomains = db.prepare(DOMAINS);
 const findLevels = db.prepare(LEVELS(PAGE));
 const countDomains = db.prepare(COUNT);
-const unicode = (name) => (name.includes('xn--') ? null : name); // there are none in the seed
+const unicode = (name) => (name.includes('xn--') ? null : name); // the seed has no IDN names
 
 const recordView = (row, domain) => ({
   id: row.id,
@@ -78,14 +77,14 @@ const domainView = (row, level) => ({
   status: row.status,
   records_count: row.records_count,
   permission: level >= 2 ? 'write' : 'read',
-  write_hosts: null, // nobody in the seed is limited to hosts
+  write_hosts: null, // no user of the seed is limited to hosts
   expires_at: row.expires_at,
   created_at: row.created_at,
   synced_at: row.synced_at,
   remark: row.remark,
 });
 
-// SQLite answers at once: awaiting its rows would only make the floor slower than it is
+// SQLite returns rows synchronously: awaiting them would only slow the lower bound down
 const then = (rows, work) => (rows instanceof Promise ? rows.then(work) : work(rows));
 
 function answer(request, response) {

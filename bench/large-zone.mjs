@@ -1,5 +1,5 @@
-// What the first and later synchronisations of a zone of 10 000 records at PowerDNS take, in time and memory. It ends
-// `npm run bench`.
+// Time and memory of the first and later synchronisations of a zone of 10 000 records at PowerDNS. Last part of `npm
+// run bench`.
 import { readFileSync } from 'node:fs';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { startPowerdns } from './powerdns.mjs';

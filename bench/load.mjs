@@ -1,10 +1,10 @@
-// Load generator, a process of its own: keep-alive connections that each wait for their answer, over plain sockets so
-// that measuring costs little.
+// Load generator in its own process: keep-alive connections with one request in flight each, over plain sockets to keep
+// its own cost low.
 import { connect } from 'node:net';
 
 /**
- * One request after the other until `until()` says stop, each on the same connection while the server keeps it. Answers
- * must have a Content-Length.
+ * Sends requests one after the other until `until()` is true, on the same connection while the server keeps it open.
+ * Answers must have a Content-Length.
  */
 function worker({ port }, request, until, seen) {
   return new Promise((resolve, reject) => {
@@ -60,7 +60,7 @@ function worker({ port }, request, until, seen) {
   });
 }
 
-/** Text of one request; `{n}` in the body is the number of the request. */
+/** Renders requests; `{n}` in the body is replaced by the number of the request. */
 function renderer({ method = 'GET', path, headers = {}, body, first = 0 }) {
   const head = (target, length) =>
     [
@@ -82,8 +82,8 @@ function renderer({ method = 'GET', path, headers = {}, body, first = 0 }) {
 }
 
 /**
- * @param job `{port, method, path, headers, body, first, connections, ms, count}`: it ends after `ms` or `count`
- * requests, whichever comes first; of a list of paths each connection has one of its own
+ * @param job `{port, method, path, headers, body, first, connections, ms, count}`: ends after `ms` or `count` requests,
+ *   whichever comes first; a list of paths is distributed over the connections
  */
 async function measure(job) {
   const times = [];

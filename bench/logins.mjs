@@ -1,5 +1,5 @@
-// Logins beside everything else, a process of its own: `fork('logins.mjs', [port])`. Requests leave at a fixed rate,
-// whether answers come or not. Tells its parent {idle, busy, accepted, turned, withoutRetryAfter, known, unknown}: ms.
+// Logins beside other requests, in its own process: `fork('logins.mjs', [port])`. Requests are sent at a fixed rate,
+// independent of answers. Sends its parent {idle, busy, accepted, turned, withoutRetryAfter, known, unknown}: ms.
 import { Agent, request } from 'node:http';
 
 const port = Number(process.argv[2]);
@@ -11,7 +11,7 @@ const PHASE_MS = 8000;
 const PAIRS = 25;
 
 let network = 0;
-/** Every login from an address of its own: what is measured is the work, not the limits of one network. */
+/** A new address for every login, to stay below the rate limit of one network. */
 const elsewhere = () => {
   network += 1;
   return `10.${(network >> 16) & 255}.${(network >> 8) & 255}.${network & 255}`;
@@ -47,7 +47,7 @@ const login = (username, password) => call('POST', '/api/auth/login', { body: { 
 const at = (times, share) =>
   times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))];
 
-/** Fires `work` at a fixed rate for a while. @returns all answers */
+/** Starts `work` at a fixed rate for a while. @returns all answers */
 async function paced(every, work, ms = PHASE_MS) {
   const answers = [];
   const end = performance.now() + ms;
@@ -60,8 +60,7 @@ async function paced(every, work, ms = PHASE_MS) {
 
 const { data } = await login(ADMIN.username, ADMIN.password);
 const me = () => call('GET', '/api/auth/me', { token: data.token });
-// the compilers of V8, and memory that the machine has put aside, need both kinds of requests before times mean
-// anything
+// both kinds of requests are warmed up first, for V8's compilers and for swapped-out memory
 await Promise.all([paced(EVERY_MS.me, me, WARM_MS), paced(EVERY_MS.login, () => login('nobody', 'wrong'), WARM_MS)]);
 const idle = await paced(EVERY_MS.me, me);
 const [busy, logins] = await Promise.all([

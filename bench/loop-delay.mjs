@@ -1,4 +1,4 @@
-// Loaded with the service (`--import`): tells its parent how long the event loop was held, when it is asked.
+// Loaded into the service with `--import`: reports the event loop delay to its parent on request.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const delay = monitorEventLoopDelay({ resolution: 5 });

@@ -1,6 +1,6 @@
-// Record creates by 24 clients at once, each in a domain of its own, at a provider that answers at once: what one
-// change waits for others, on each kind of database. It ends `npm run bench`; with DATABASE_URL on that server only.
-// The first creates of a process are not counted; of the rounds the median is printed, with the lowest and the highest.
+// Record creates by 24 clients at once, each in its own domain, at a provider without latency: how long one change
+// waits for others, on each database. Last part of `npm run bench`; with DATABASE_URL on that server only. Warm-up
+// creates are not counted; prints the median of the rounds with minimum and maximum.
 //   BENCH_ROUNDS    rounds on each database, default 3
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,13 +11,13 @@ import { onEachDatabase } from './service.mjs';
 const CLIENTS = 24;
 const WARM = 1200;
 const CREATES = 720;
-/** p99 of the creates, in times of their p50 */
+/** Goal for p99 of the creates, as a multiple of p50. */
 const GOAL = 4;
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 
 const [standIn, load] = ['stand-in.mjs', 'load.mjs'].map((file) => fork(join(import.meta.dirname, file)));
 
-/** 24 domains of one account. @returns the paths of their records */
+/** Creates 24 domains of one account. @returns the paths of their records */
 async function paths(post, pid, port) {
   const credentials = { url: `http://127.0.0.1:${port}`, api_key: 'bench' };
   const account = await post('/api/accounts', { provider: 'powerdns', name: 'at once', credentials });

@@ -1,4 +1,4 @@
-// A PowerDNS of our own for the benchmark of writes, over its LMDB or its PostgreSQL backend.
+// A PowerDNS for the write benchmark, with its LMDB or PostgreSQL backend.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -23,7 +23,7 @@ const hasBackend = (name) =>
     existsSync(`${folder}/pdns/lib${name}backend.so`),
   );
 
-/** A database of the backend's own. @returns null when no server answers or the schema is not installed */
+/** A database for the backend. @returns null when no server is available or the schema is not installed */
 async function postgresql(url) {
   if (!existsSync(SCHEMA)) return null;
   const own = await besides(url).catch(() => null);
@@ -38,7 +38,7 @@ async function postgresql(url) {
 
 /**
  * @param backend `lmdb` or `gpgsql`
- * @param server URL of a PostgreSQL server, for the second
+ * @param server URL of a PostgreSQL server, for `gpgsql`
  * @returns null when it is not installed
  */
 export async function startPowerdns(backend = 'lmdb', server = '') {
@@ -55,7 +55,7 @@ export async function startPowerdns(backend = 'lmdb', server = '') {
       ...(database?.args ?? ['--launch=lmdb', `--lmdb-filename=${join(dir, 'db')}`]),
       ...['--webserver=yes', '--webserver-address=127.0.0.1', `--webserver-port=${port}`, '--webserver-loglevel=none'],
       ...['--api=yes', `--api-key=${KEY}`],
-      // who asks by DNS sees each write at once
+      // no caches: DNS queries see each write at once
       ...['--cache-ttl=0', '--query-cache-ttl=0', '--negquery-cache-ttl=0'],
     ],
     { stdio: 'ignore' },

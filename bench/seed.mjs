@@ -1,4 +1,4 @@
-// Fills a database that the service has just migrated.
+// Fills a freshly migrated database.
 import { createHash, randomBytes } from 'node:crypto';
 import { open } from './sql.mjs';
 
@@ -17,9 +17,7 @@ async function insert(db, table, columns, rows) {
 const token = () => `svc_${randomBytes(32).toString('hex')}`;
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
-/**
- * Records of every type that a filter is tried on: hosts of two records, the first one's name in the second one's text.
- */
+/** Records of every type to filter: hosts with two records, the second one's text containing the first one's name. */
 const mixed = (bool, id, domain, i) => {
   const [type, value] =
     i % 10 < 7
@@ -33,16 +31,16 @@ const mixed = (bool, id, domain, i) => {
 };
 
 /**
- * `domains` domains, the first with `records` records, the second and third with as many as `filtered` says; one
- * ordinary user for each number in `permissions`, in a team that may read so many domains. Explicit ids: the database
- * is empty but for the administrator (id 1) and is thrown away afterwards.
- * @returns the tokens: of the administrator, narrowed to the first domain; of each user
+ * Inserts `domains` domains, the first with `records` records, the second and third with the numbers in `filtered`, and
+ * one ordinary user for each number in `permissions`, in a team that may read that many domains. Ids are explicit: the
+ * database contains only the administrator (id 1) and is dropped afterwards.
+ * @returns the tokens: of the administrator, restricted to the first domain; of each user
  */
 export async function seed(url, { domains, records, permissions, filtered = [] }) {
   const db = open(url);
   const bool = db.kind === 'sqlite' ? Number : Boolean;
   const name = (i) => `zone-${String(i).padStart(6, '0')}.example`;
-  // what is measured is the work, not the limits of one user
+  // no rate limits: the work is measured
   const values = { rate_limits: { user: 0, token: 0 } };
   await insert(db, 'settings', ['name', 'content'], [['security', JSON.stringify({ values, super: values })]]);
   await insert(
@@ -116,7 +114,7 @@ export async function seed(url, { domains, records, permissions, filtered = [] }
     );
     await insert(db, 'teams', ['id', 'name', 'description', 'created_at'], [[id, `team-${id}`, '', NOW]]);
     await insert(db, 'team_members', ['team_id', 'user_id', 'role', 'joined_at'], [[id, id, 'member', NOW]]);
-    // spread over all domains, so that a list which walks through them all would show
+    // spread over all domains, so that a list that scans all of them would show
     const step = Math.floor(domains / count);
     await insert(
       db,
@@ -126,10 +124,10 @@ export async function seed(url, { domains, records, permissions, filtered = [] }
     );
     tokens.users[count] = await addToken(id + 1, id, [], 1);
   }
-  // what the database's own housekeeping does a minute later
+  // what autovacuum would do a minute later
   if (db.kind === 'postgresql') {
     await db.run('VACUUM ANALYZE');
-    // its counters do not notice ids that are given
+    // sequences do not advance for explicit ids
     for (const table of ['dns_accounts', 'domains', 'dns_records', 'api_tokens', 'users', 'teams']) {
       await db.run(`SELECT setval(pg_get_serial_sequence('${table}', 'id'), (SELECT MAX(id) + 1 FROM ${table}))`);
     }

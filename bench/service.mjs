@@ -1,4 +1,4 @@
-// The built service on a database of its own of any kind, for what is measured on all of them.
+// The built service on a new database of any kind, for measurements on all of them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startThrowaway } from '../scripts/throwaway.mjs';
@@ -6,10 +6,10 @@ import { besides, kindOf } from './sql.mjs';
 
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
 
-/** What is measured is the work, not the limits of one user. */
+/** No rate limits: the work is measured. */
 export const NO_RATES = { rate_limits: { user: 0, token: 0 } };
 
-/** One of each kind; the one of DATABASE_URL alone where it is set. */
+/** One URL per database; only DATABASE_URL if it is set. */
 function servers() {
   const { DATABASE_URL, TEST_POSTGRES_URL, TEST_MYSQL_URL } = process.env;
   if (DATABASE_URL) return [DATABASE_URL];
@@ -21,8 +21,8 @@ function servers() {
 }
 
 /**
- * Runs `measure` with a fresh service on each kind of database that is there, one after the other.
- * @param measure gets `{kind, url, pid, token, databaseUrl, post(path, body), peakMiB()}` and gives a line to print
+ * Runs `measure` with a new service on each available database, one after the other.
+ * @param measure gets `{kind, url, pid, token, databaseUrl, post(path, body), peakMiB()}` and returns a line to print
  */
 export async function onEachDatabase(measure) {
   for (const server of servers()) {

@@ -1,6 +1,6 @@
-// Two replicas on one database under writes at a real PowerDNS, one of them killed every five seconds: no write that
-// was acknowledged may be lost, and in the end the cache is what PowerDNS holds. For SOAK_SECONDS, 180 unless given, on
-// the server of DATABASE_URL (PostgreSQL or MariaDB), with REDIS_URL when it is set.
+// Two replicas on one database under writes at a real PowerDNS, one of them killed every five seconds: no acknowledged
+// write may be lost, and at the end the cache must equal PowerDNS. Runs for SOAK_SECONDS (180) on the server of
+// DATABASE_URL (PostgreSQL or MariaDB), with REDIS_URL if it is set.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startThrowaway } from '../scripts/throwaway.mjs';
 import { startPowerdns } from './powerdns.mjs';
@@ -14,7 +14,7 @@ const {
 } = process.env;
 const WRITERS = 8;
 const KILL_MS = 5000;
-/** the longest that a list, or a job, of a process that was killed may need */
+/** Maximum ms until a list or job of a killed process is finished. */
 const SETTLE_MS = 180_000;
 const ZONE = 'soak.example';
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
@@ -32,7 +32,7 @@ const env = {
 const replicas = [await startThrowaway(env), await startThrowaway(env)];
 let token;
 
-/** One call at a replica. @returns status 0 when there was no answer */
+/** One call to a replica. @returns status 0 without an answer */
 async function call(replica, method, path, body) {
   const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
   try {
@@ -59,12 +59,12 @@ const domain = must(
 );
 const records = `/api/domains/${domain.id}/records`;
 
-/** what was acknowledged: host -> value, null when it was deleted; undefined: nobody knows how the last write ended */
+/** acknowledged state: host -> value, null when deleted; undefined: result of the last write unknown */
 const known = new Map();
 const counts = { acknowledged: 0, refused: 0, unanswered: 0, kills: 0 };
 let writing = true;
 
-/** Writes at hosts of its own, so that each has one writer, and asks the other replica when one is away. */
+/** Writes at its own hosts, so that each has one writer; uses the other replica when one is unavailable. */
 async function writer(number) {
   let turn = number;
   for (let i = 0; writing; i++) {
@@ -118,7 +118,7 @@ try {
   const seconds = (Date.now() - start) / 1000;
   console.log(`${seconds.toFixed(0)} s: ${JSON.stringify(counts)}`);
 
-  // what was cut off is settled by the jobs of whoever is left
+  // jobs of the remaining replica settle interrupted writes
   const end = Date.now() + SETTLE_MS;
   const db = open(own.url);
   const count = db.prepare("SELECT COUNT(*) AS n FROM record_changes WHERE state IN ('pending', 'unknown')");

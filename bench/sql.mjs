@@ -1,18 +1,18 @@
-// The three databases through their own drivers, without anything in between: used to seed, and by the floor.
+// The three databases through their own drivers, for seeding and for the lower bound.
 import { randomBytes } from 'node:crypto';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { sqlite } from '../dist/src/platform/database/sqlite-module.js';
 
-/** as many connections as the service has */
+/** The same pool size as in the service. */
 const POOL = 20;
 
 export const kindOf = (url) =>
   url.startsWith('sqlite:') ? 'sqlite' : /^(mysql|mariadb):/.test(url) ? 'mysql' : 'postgresql';
 
 /**
- * Opens a database. `prepare(sql)` gives a function `(values) => rows`, a prepared statement on every kind; on SQLite
- * it answers at once, not by a promise. `?` are the placeholders.
+ * Opens a database. `prepare(sql)` returns a function `(values) => rows`, a prepared statement on every database; on
+ * SQLite it returns rows, not a promise. Placeholders are `?`.
  */
 export function open(url) {
   const kind = kindOf(url);
@@ -31,7 +31,7 @@ export function open(url) {
     };
   }
   if (kind === 'postgresql') {
-    // the planner's setting is that of the service
+    // the same planner setting as in the service
     const onConnect = (client) => client.query('SET seq_page_cost = 0.1; SET random_page_cost = 0.1');
     const pool = new pg.Pool({ connectionString: url, max: POOL, onConnect });
     const text = (sql) => {
@@ -59,7 +59,7 @@ export function open(url) {
 }
 
 /**
- * A database of our own beside the one that the URL names, which is not touched.
+ * Creates a temporary database on the same server as the URL, whose own database is not touched.
  * @returns its URL, and how to drop it
  */
 export async function besides(url) {

@@ -1,8 +1,8 @@
-// A DNS provider that answers at once, a process of its own: of the API of PowerDNS what the service asks for, in
-// memory. Its first message is its port.
+// A DNS provider without latency, in its own process: the part of the PowerDNS API that the service uses, in memory.
+// Its first message is its port.
 import { createServer } from 'node:http';
 
-/** sets by name and type, by the id of the zone */
+/** Record sets by name and type, by zone id. */
 const zones = new Map();
 const ROOT = '/api/v1/servers/localhost';
 const keyOf = ({ name, type }) => `${name} ${type}`;

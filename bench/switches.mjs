@@ -1,5 +1,5 @@
-// Rules of one domain whose primary addresses all go down at once, at PowerDNS (LMDB) and at BIND: when the first and
-// the last name answers with its backup in DNS. SWITCHES_RULES and SWITCHES_INTERVAL (seconds) for other sizes; on
+// Rules of one domain whose primary addresses all fail at once, at PowerDNS (LMDB) and at BIND: time until the first
+// and the last name answers with its backup in DNS. SWITCHES_RULES and SWITCHES_INTERVAL (seconds) for other sizes; on
 // SQLite unless DATABASE_URL names a server.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -19,7 +19,7 @@ const RULES = Number(SWITCHES_RULES);
 const CHECK = { kind: 'tcp', interval_s: Number(SWITCHES_INTERVAL), timeout_s: 1, fall: 1, rise: 1 };
 const ZONE = 'switches.example';
 const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
-/** names that are asked for at once */
+/** Names queried concurrently. */
 const ASKED = 20;
 const GIVE_UP_MS = 180_000;
 
