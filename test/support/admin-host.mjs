@@ -1,5 +1,4 @@
-// A process that runs administration commands one after the other, each as on a command line: what takes long is to
-// load it all, so that is done once.
+// A process that runs several admin commands, each as on a command line, so that modules are loaded only once.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

@@ -51,7 +51,7 @@ import type {
 import type { TunnelCreated, TunnelToken, TunnelView } from '../../src/tunnels/tunnel.dto.js';
 import type { UserView } from '../../src/users/user.dto.js';
 
-/** What the data of a success is, by route: the classes that the handlers answer with. */
+/** Types of the success data by route: the classes returned by the handlers. */
 interface Answers {
   'GET /health/live': Health;
   'GET /health/ready': Health;
@@ -133,7 +133,7 @@ interface Answers {
   'POST /api/auth/2fa/disable': null;
   'GET /api/auth/oauth/status': OauthStatus;
   'POST /api/auth/oauth/start': AuthorizationUrl;
-  // of a login or of a binding: what a test asks for, it expects
+  // of a login or of linking an account; tests expect the fields that they read
   'POST /api/auth/oauth/callback': Required<OauthResult>;
   'GET /api/security/bind-oauth': BoundIdentity[];
   'POST /api/security/bind-oauth': AuthorizationUrl;
@@ -215,17 +215,15 @@ type Route<Call extends string> = Call extends keyof Answers
   ? Call
   : { [R in keyof Answers]: Fits<Split<R>, Split<Call>> extends true ? R : never }[keyof Answers];
 
-/** What may stand behind the path of a list. */
+/** Optional query string of a list. */
 export type Query = '' | `?${string}`;
 
-/** The data that a route answers; of a path that is known at run time only, whatever the test says. */
+/** Data type of a route's answer; for a path known only at run time, whatever the test assumes. */
 export type DataOf<Method extends string, Path extends string> = [Route<`${Method} ${Bare<Path>}`>] extends [never]
   ? unknown
   : Answers[Route<`${Method} ${Bare<Path>}`>];
 
-/**
- * What a failure may say for programs. Which fields there are depends on its code; a test that asks for one expects it.
- */
+/** Data of an error. Its fields depend on the code; tests expect those that they read. */
 export interface Failure {
   errors: FieldError[];
   required: string;

@@ -15,9 +15,9 @@ const LOCK: Record<Exclude<Kind, 'sqlite'>, string> = {
 };
 
 /**
- * Sends changes so that all of them are past the guard and inside their transactions before any is through: the table
- * of new audit entries, which each change needs, is held until all wait for something. SQLite lets nobody in meanwhile,
- * and its one process takes turns anyway: there they are just sent together.
+ * Sends requests so that all are past the guard and inside their transactions before any commits: a lock on the table
+ * of new audit entries, which each change needs, is held until all of them wait. SQLite allows only one writer in one
+ * process, so there they are simply sent together.
  */
 export async function atOnce(db: Db, kind: Kind, requests: (() => Promise<Answer>)[]): Promise<Answer[]> {
   if (kind === 'sqlite') return Promise.all(requests.map((send) => send()));

@@ -3,7 +3,7 @@ import type { Ceremony, Options } from './chromium.js';
 
 type Cbor = number | string | Uint8Array | Map<number | string, Cbor>;
 
-/** CBOR (RFC 8949) of what authenticators send. */
+/** CBOR (RFC 8949) as sent by authenticators. */
 export function cbor(value: Cbor): Buffer {
   const head = (major: number, n: number) =>
     n < 24
@@ -20,9 +20,9 @@ export function cbor(value: Cbor): Buffer {
 /** User present, user verified, attested credential data. */
 export const FLAGS = { up: 1, uv: 4, at: 64 };
 
-/** What an honest authenticator and browser would not do. */
+/** Deviations from a valid authenticator and browser. */
 export interface Forgery {
-  /** member of the client data */
+  /** Field of the client data. */
   type?: string;
   challenge?: string;
   origin?: string;
@@ -30,14 +30,14 @@ export interface Forgery {
   rpId?: string;
   flags?: number;
   counter?: number;
-  /** id that the response claims */
+  /** Credential id in the response. */
   id?: string;
   userHandle?: string;
-  /** another one signs */
+  /** Signs with another key. */
   key?: KeyObject;
-  /** changes the authenticator data after they were signed */
+  /** Modifies the authenticator data after signing. */
   tamper?: (authenticatorData: Buffer) => void;
-  /** of a registration: format and statement of the attestation */
+  /** Of a registration: format and statement of the attestation. */
   attestation?: [string, Map<string, Cbor>];
   credentialId?: Buffer;
   publicKey?: Map<number, Cbor>;
@@ -45,7 +45,7 @@ export interface Forgery {
 
 const digest = (data: string | Uint8Array) => createHash('sha256').update(data).digest();
 
-/** An authenticator and browser in software (ES256), for what real ones refuse to do. */
+/** A software authenticator and browser (ES256), for invalid responses that real ones cannot produce. */
 export class SoftAuthenticator {
   readonly credentialId = randomBytes(32);
   readonly keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -58,7 +58,7 @@ export class SoftAuthenticator {
     return this.credentialId.toString('base64url');
   }
 
-  /** The COSE key. */
+  /** The COSE public key. */
   get publicKey(): Map<number, Cbor> {
     const { x, y } = this.keys.publicKey.export({ format: 'jwk' }) as { x: string; y: string };
     return new Map<number, Cbor>([
@@ -131,7 +131,7 @@ export class SoftAuthenticator {
   }
 }
 
-/** Bodies that no browser sends, made of one that it would. */
+/** Invalid bodies derived from a valid one. */
 export const oddBodies = (good: Ceremony): [string, unknown][] => {
   const { response } = good;
   const deep = JSON.parse(`${'{"a":'.repeat(25)}1${'}'.repeat(25)}`);

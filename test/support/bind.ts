@@ -6,19 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A name server of the test's own on loopback that takes signed transfers and updates of its zones. */
+/** A name server of a test on loopback that accepts signed transfers and updates of its zones. */
 export interface NameServer {
   port: number;
   tsig: { name: string; algorithm: string; secret: string };
   zones: string[];
   pid: number;
-  /** of its own, gone with it */
+  /** Its own temporary folder, removed with it. */
   folder: string;
   stop(): Promise<void>;
 }
 
 /**
- * Why tests that need these programs cannot run here, or undefined when they can.
+ * Why tests that need these programs cannot run here; undefined if they can.
  * @throws Error in CI, where every program must be installed
  */
 export function missing(...programs: string[]): string | undefined {
@@ -36,13 +36,13 @@ export function missing(...programs: string[]): string | undefined {
   return reason;
 }
 
-/** Of the ports that the kernel hands out by itself, the lowest: Linux' default. */
+/** Lowest ephemeral port, Linux' default. */
 const FIRST_HANDED_OUT = 32_768;
 
 /**
- * A port of 127.0.0.1 that nobody listens on at this moment, below those that the kernel hands out: a connection of
- * another test may not get it in the meantime. Nor may a question of dig's: name servers share their UDP ports
- * (SO_REUSEPORT), dig does too, so that it got its server's own port once in a while, and its own question as answer.
+ * A free port of 127.0.0.1 below the ephemeral range, so that no connection of another test gets it meanwhile. UDP
+ * queries of dig must not get it either: name servers share their UDP ports (SO_REUSEPORT) and so does dig, which
+ * sometimes got its server's own port and read its own question as the answer.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -58,31 +58,31 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Lets a server listen on any free port of 127.0.0.1. @returns the port */
+/** Listens on any free port of 127.0.0.1. @returns the port */
 export const listen = (server: Server): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
   });
 
-/** What a new zone of a test server holds: SOA, NS, and the address of the NS. */
+/** Initial content of a test zone: SOA, NS, and the address of the NS. */
 export const zoneText = (zone: string): string =>
   `$ORIGIN ${zone}.\n$TTL 600\n@ SOA ns1 hostmaster 1 3600 600 86400 300\n@ NS ns1\nns1 A 127.0.0.1\n`;
 
 /** What differs between name servers. */
 interface Program {
   zones: string[];
-  /** listens here, on port 53; left out: 127.0.0.1 and a free port */
+  /** Address to listen on at port 53; omitted: 127.0.0.1 and a free port. */
   address?: string;
-  /** files of the folder beside the zones: name and content */
+  /** Additional files in the zone folder: name and content. */
   files?: Record<string, string>;
-  /** the text of a zone; left out: as `zoneText` */
+  /** Content of a zone; omitted: `zoneText`. */
   text?: (zone: string) => string;
-  /** a name that it answers for with a SOA when it is ready; left out: its first zone */
+  /** Name whose SOA is queried to detect that the server is ready; omitted: its first zone. */
   ready?: string;
-  /** the configuration, for a folder that is the server's own and holds `<zone>.zone` for each zone */
+  /** Configuration for the server's own folder, which contains `<zone>.zone` for each zone. */
   configuration(folder: string, port: number, tsig: NameServer['tsig']): string;
-  /** program and arguments that keep it in the foreground */
+  /** Command line that runs it in the foreground. */
   command(configurationFile: string): [string, string[]];
 }
 
@@ -146,7 +146,7 @@ export const bindMissing = (): string | undefined => missing('named', 'dig');
 
 /**
  * BIND 9 as primary of the zones.
- * @param checkNames `fail` is BIND's own default: it refuses addresses at names such as `_name`
+ * @param checkNames `fail` is BIND's default: it refuses addresses at names such as `_name`
  */
 export const startBind = ({
   zones,

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { dump, load } from 'js-yaml';
 
 /**
- * The few constructs of Go templates that the chart is written in: values by path, `if`/`else`, `range` over a map,
- * `not`, `quote`, `toYaml`, `sha256sum`, `nindent`, and `-` at braces. Anything else is an error, and so is a value
- * that is not there.
+ * Renders the subset of Go templates that the chart uses: values by path, `if`/`else`, `range` over a map, `not`,
+ * `quote`, `toYaml`, `sha256sum`, `nindent`, and `-` at braces. Anything else, and a missing value, is an error.
  */
 type Scope = Record<string, unknown>;
 type Node =
@@ -13,7 +12,7 @@ type Node =
   | { kind: 'if'; expression: string; yes: Node[]; no: Node[] }
   | { kind: 'range'; key: string; value: string; expression: string; body: Node[] };
 
-/** Text and actions by turns; a `-` has taken the white space on its side. */
+/** Text and actions alternately; a `-` has removed the white space on its side. */
 function tokens(template: string): { text?: string; action?: string }[] {
   const list: { text?: string; action?: string }[] = [];
   let end = 0;
@@ -34,7 +33,7 @@ function tokens(template: string): { text?: string; action?: string }[] {
 
 function parse(template: string): Node[] {
   const rest = tokens(template);
-  /** up to the `else` or `end` that closes it */
+  /** up to the matching `else` or `end` */
   const block = (closers: string[]): { nodes: Node[]; closer: string } => {
     const nodes: Node[] = [];
     for (let next = rest.shift(); next; next = rest.shift()) {
@@ -84,7 +83,7 @@ function evaluate(expression: string, scope: Scope): unknown {
   return value;
 }
 
-/** As Go's templates see it: nothing, zero and what is empty are false. */
+/** Truth in Go templates: nil, zero and empty values are false. */
 const truthy = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 
@@ -102,8 +101,8 @@ function write(nodes: Node[], scope: Scope): string {
     .join('');
 }
 
-/** What a template makes of these values. @throws Error for a construct that is not known here */
+/** Renders a template with these values. @throws Error for an unsupported construct */
 export const render = (template: string, scope: Scope): string => write(parse(template), scope);
 
-/** The document of a rendered template; undefined where a condition left nothing. @throws YAMLException */
+/** Parses a rendered template; undefined when a condition left it empty. @throws YAMLException */
 export const yamlOf = (text: string): unknown => (text.trim() ? load(text) : undefined);

@@ -8,15 +8,15 @@ const ALONE = ['--disable-background-networking', '--disable-component-update', 
 /** A reason to skip tests that need a browser, or false. Importing this in CI fails without one. */
 export const noChromium: string | false = missing(PROGRAM) ?? false;
 
-/** What `start` of our API gives for the browser. */
+/** The options that `start` of our API returns for the browser. */
 export type Options = Record<string, unknown>;
-/** What a ceremony gave, in its JSON form. */
+/** Result of a ceremony as JSON. */
 export type Ceremony = Record<string, unknown> & { id: string; response: Record<string, string> };
 
-/** A credential as the virtual authenticator keeps it. */
+/** A credential stored in the virtual authenticator. */
 export type Kept = Awaited<ReturnType<Authenticator['kept']>>[number];
 
-/** A page of a site, and an authenticator of its own that says yes to everything. */
+/** A page with a virtual authenticator that confirms every request. */
 export class Authenticator {
   private constructor(
     private readonly page: Page,
@@ -40,17 +40,17 @@ export class Authenticator {
     return new Authenticator(page, devtools, authenticatorId);
   }
 
-  /** `navigator.credentials.create`. @throws Error with the name of the browser's own, such as NotAllowedError */
+  /** `navigator.credentials.create`. @throws Error with the name of the browser's error, such as NotAllowedError */
   create(options: Options): Promise<Ceremony> {
     return this.run('create', 'parseCreationOptionsFromJSON', options);
   }
 
-  /** `navigator.credentials.get`. @throws Error with the name of the browser's own, such as NotAllowedError */
+  /** `navigator.credentials.get`. @throws Error with the name of the browser's error, such as NotAllowedError */
   get(options: Options): Promise<Ceremony> {
     return this.run('get', 'parseRequestOptionsFromJSON', options);
   }
 
-  /** Begins a ceremony at which nobody touches the authenticator, and lets the page abort it. */
+  /** Starts a ceremony without user interaction, and aborts it from the page. */
   async cancelled(method: 'create' | 'get', options: Options): Promise<Error> {
     await this.present(false);
     const parse = method === 'create' ? 'parseCreationOptionsFromJSON' : 'parseRequestOptionsFromJSON';
@@ -63,18 +63,18 @@ export class Authenticator {
     return failure;
   }
 
-  /** Whether the user's finger or PIN is right from now on. */
+  /** Sets whether user verification succeeds from now on. */
   async verifiesUser(isUserVerified: boolean): Promise<void> {
     await this.devtools.send('WebAuthn.setUserVerified', { authenticatorId: this.authenticatorId, isUserVerified });
   }
 
-  /** The credentials in it, private keys included. */
+  /** Its credentials, including private keys. */
   async kept() {
     const { authenticatorId } = this;
     return (await this.devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
   }
 
-  /** Puts a credential into it, in place of what it has of that id. */
+  /** Stores a credential, replacing the one with the same id. */
   async put(credential: Kept): Promise<void> {
     const { authenticatorId } = this;
     await this.remove(credential.credentialId);
@@ -95,7 +95,7 @@ export class Authenticator {
     await this.devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
   }
 
-  /** As text, for it runs in the page, whose names this program does not know. */
+  /** The code is passed as text because it runs in the page. */
   private async run(method: string, parse: string, options: Options, more = ''): Promise<Ceremony> {
     const publicKey = `PublicKeyCredential.${parse}(${JSON.stringify(options)})`;
     const result = await this.page.evaluate(`navigator.credentials.${method}({ publicKey: ${publicKey}, ${more} }).then(
@@ -107,11 +107,11 @@ export class Authenticator {
   }
 }
 
-/** A browser without window. */
+/** A headless browser. */
 export interface Browser {
   /**
-   * A fresh profile with an authenticator, on this page.
-   * @param verification whether the authenticator can ask for a finger or PIN
+   * Opens the page in a new profile with an authenticator.
+   * @param verification whether the authenticator supports user verification
    */
   open(url: string, verification?: boolean): Promise<Authenticator>;
   stop(): Promise<void>;
@@ -121,7 +121,7 @@ const launch = () => chromium.launch({ executablePath: PROGRAM, chromiumSandbox:
 
 /** A browser that shows pages. */
 export interface Pages {
-  /** in a fresh profile */
+  /** Opens a page in a new profile. */
   open(url: string): Promise<Page>;
   stop(): Promise<void>;
 }

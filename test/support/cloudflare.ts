@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type CloudflareTunnels, cloudflareTunnels, OWNER } from '../providers/cloudflare/tunnels-stand-in.js';
 import { type Answer, type Received, type StandIn, startStandIn } from './vendor.js';
 
-/** A record as Cloudflare keeps it. */
+/** A record as stored by Cloudflare. */
 export interface Kept {
   id: string;
   name: string;
@@ -14,14 +14,14 @@ export interface Kept {
   proxied?: boolean;
 }
 
-/** What becomes of a request: `apply` carries it out and tells the answer, which may be sent or not. */
+/** Injects faults into a request: `apply` carries it out and returns the answer, which may or may not be sent. */
 export type CloudflareFault = (request: Received, apply: () => Answer) => Answer | Promise<Answer>;
 
-/** A Cloudflare that remembers: zones by name (their ids, too), each with its records. */
+/** A stateful Cloudflare stand-in: zones by name (also their ids), each with its records. */
 export interface Cloudflare extends StandIn {
   zones: Map<string, Kept[]>;
   fault: CloudflareFault | null;
-  /** accounts, and the tunnels in them */
+  /** Accounts and their tunnels. */
   tunnels: CloudflareTunnels;
 }
 
@@ -53,7 +53,7 @@ function carryOut({ zones, tunnels }: Pick<Cloudflare, 'zones' | 'tunnels'>, req
   return single(records, method, id, body);
 }
 
-/** Deletes, patches, puts, posts, each in their order: all of them, or none (documentation of 2024). */
+/** Deletes, patches, puts, posts, each in order and atomic (documentation of 2024). */
 function batch(records: Kept[], lists: Record<string, Kept[]>): Answer {
   const before = [...records];
   const result: Record<string, unknown[]> = {};
@@ -77,7 +77,7 @@ function single(records: Kept[], method: string, id: string | undefined, body: u
   if (method === 'DELETE') return ok({ id: records.splice(at, 1)[0]?.id });
   const kept = method === 'PATCH' ? records[at] : { id: id ?? randomUUID() };
   const record = { ...kept, ...(body as object) } as Kept;
-  // what is sent in parts is answered as text, too
+  // structured data is also returned as text
   if (record.data && !/SRV|CAA|URI/.test(record.type)) record.content = Object.values(record.data).join(' ');
   const words = ({ name, type, content, data }: Kept) => JSON.stringify([name, type, content, data]);
   const same = (r: Kept) => words(r) === words(record);

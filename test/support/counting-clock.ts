@@ -1,6 +1,6 @@
 /**
- * Until it is undone, each look at the clock finds it a millisecond later: how long work takes is how much it does, not
- * how fast the machine is.
+ * Makes each reading of the clock return a millisecond more than the last one, so that durations measure work instead
+ * of machine speed. @returns restores the clock
  */
 export function countLooks(): () => void {
   const now = performance.now.bind(performance);

@@ -7,8 +7,8 @@ import { hashingFor, hashPassword } from '../../src/users/passwords.js';
 import { applicationOf } from './server.js';
 
 /**
- * SQL on the database of a running service, past the service. SQLite lets one connection write at a time, and a second
- * one of the same process would wait for the first without letting it go on: there the service's own is used.
+ * Direct SQL access to the database of a running service. SQLite allows one writer at a time, and a second connection
+ * in the same process would block the first: there the service's own connection is used.
  */
 export async function openDatabase(url: string, dataDir: string): Promise<{ db: Db; close(): Promise<void> }> {
   if (url.startsWith('sqlite:') && applicationOf(dataDir)) {
@@ -17,7 +17,7 @@ export async function openDatabase(url: string, dataDir: string): Promise<{ db: 
       const value = Reflect.get(own(), name);
       return typeof value === 'function' ? value.bind(own()) : value;
     };
-    // the service of the moment: it may have been started again
+    // the current service: it may have been restarted
     return { db: new Proxy({}, { get: bound }) as Db, close: async () => undefined };
   }
   const source = new AppDataSource(ENTITIES);
@@ -26,9 +26,7 @@ export async function openDatabase(url: string, dataDir: string): Promise<{ db: 
   return { db: new Db(source), close: () => source.destroy() };
 }
 
-/**
- * Takes all rates away, past the API: there the rate of logins has bounds, and some tests sign in more often than that.
- */
+/** Disables all rate limits directly in the database: the API enforces bounds for logins that some tests exceed. */
 export async function withoutRates(db: Db): Promise<void> {
   const values = { rate_limits: { login: 0, public: 0, user: 0, token: 0 } };
   await db.run("DELETE FROM settings WHERE name = 'security'");
@@ -36,7 +34,7 @@ export async function withoutRates(db: Db): Promise<void> {
   await db.run('INSERT INTO settings (name, content) VALUES (?, ?)', ['security', row]);
 }
 
-/** A user with this role, made without the API. @returns the id */
+/** Inserts a user with this role directly. @returns the id */
 export async function addUser(db: Db, user: { username: string; password: string }, role = 1): Promise<number> {
   await db.run(
     `INSERT INTO users (username, username_key, nickname, password_hash, role, status, language, totp_enabled, created_at)
@@ -54,7 +52,7 @@ export async function addUser(db: Db, user: { username: string; password: string
   return idOf(db, 'SELECT id FROM users WHERE username_key = ?', user.username);
 }
 
-/** A team of these users. @returns the id */
+/** Inserts a team of these users. @returns the id */
 export async function addTeam(db: Db, name: string, userIds: number[]): Promise<number> {
   await db.run(`INSERT INTO teams (name, description, created_at) VALUES (?, '', ?)`, [name, now()]);
   const team = await idOf(db, 'SELECT id FROM teams WHERE name = ?', name);
@@ -68,7 +66,7 @@ export async function addTeam(db: Db, name: string, userIds: number[]): Promise<
   return team;
 }
 
-/** Gives a team a right on a domain. */
+/** Grants a team a right on a domain. */
 export async function grant(db: Db, team: number, domain: number, permission: 'read' | 'write'): Promise<void> {
   const row = await db.row<{ name: string }>('SELECT name FROM domains WHERE id = ?', [domain]);
   await db.run('INSERT INTO domain_permissions (team_id, domain_id, domain_name, permission) VALUES (?, ?, ?, ?)', [

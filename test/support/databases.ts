@@ -9,7 +9,7 @@ import { AppDataSource } from '../../src/platform/database/app-data-source.js';
 
 export type Kind = 'sqlite' | 'postgresql' | 'mysql';
 
-/** What `global-setup.cjs` found out: where the servers are, and why their suites are left out. */
+/** Results of `global-setup.cjs`: where the database servers are, and why their suites are skipped. */
 const {
   TEST_POSTGRES_URL,
   TEST_MYSQL_URL,
@@ -29,14 +29,14 @@ const ALL: readonly Kind[] = ['sqlite', 'postgresql', 'mysql'];
 
 export type ServerKind = Exclude<Kind, 'sqlite'>;
 
-/** A database of a server kind: its URL for `DATABASE_URL`, and how to drop it. */
+/** A database on a server: its URL for `DATABASE_URL`, and how to drop it. */
 export interface Database {
   url: string;
   name: string;
   drop(): Promise<void>;
 }
 
-/** One statement as whoever runs the server, in this database or in none. @returns its rows */
+/** Runs one statement as the server's administrator, in this database or in none. @returns its rows */
 export async function onServer(kind: ServerKind, sql: string, database?: string): Promise<Record<string, string>[]> {
   if (kind === 'postgresql') {
     const client = new pg.Client({ connectionString: TEST_POSTGRES_URL });
@@ -63,26 +63,26 @@ function urlOf(kind: ServerKind, name: string): string {
 async function createDatabase(kind: ServerKind, options = ''): Promise<Database> {
   const name = `zoneward_${randomBytes(6).toString('hex')}`;
   await onServer(kind, `CREATE DATABASE ${name} ${options}`);
-  // what a service has committed survives its crash; that of the machine nobody tests
+  // commits survive a crash of the service; a crash of the machine is not tested
   if (kind === 'postgresql') await onServer(kind, `ALTER DATABASE ${name} SET synchronous_commit = off`);
   const drop = () => onServer(kind, `DROP DATABASE IF EXISTS ${name}${kind === 'postgresql' ? ' WITH (FORCE)' : ''}`);
   return { url: urlOf(kind, name), name, drop: async () => void (await drop()) };
 }
 
-/** An empty database of a server kind. */
+/** An empty database on a server. */
 export const freshDatabase = (kind: ServerKind): Promise<Database> => createDatabase(kind);
 
 async function migrate(url: string, dataDir = ''): Promise<void> {
   const source = new AppDataSource([]);
   await source.open(parseDatabaseUrl(url, dataDir));
-  // suites ask faster than anybody may, but for those that are about that
+  // suites exceed the default limits, except those that test them
   const values = { rate_limits: { user: 0, token: 0 } };
   const row = JSON.stringify({ values, super: values });
   await source.query(`INSERT INTO settings (name, content) VALUES ('security', '${row}')`);
   await source.destroy();
 }
 
-/** All of a MySQL database as statements. */
+/** A dump of a MySQL database as statements. */
 async function statementsOf({ name }: Pick<Database, 'name'>): Promise<string> {
   const rows = async (sql: string) => (await onServer('mysql', sql, name)) as RowDataPacket[];
   const statements = ['SET foreign_key_checks = 0'];
@@ -97,8 +97,8 @@ async function statementsOf({ name }: Pick<Database, 'name'>): Promise<string> {
 }
 
 /**
- * The schema as the migrations make it from nothing, made once by each worker, for there it takes seconds: a file of
- * SQLite, the name of a template of PostgreSQL (which `global-teardown.cjs` drops), or the statements of MySQL.
+ * The migrated schema, created once per worker, since that takes seconds on servers: a file of SQLite, the name of a
+ * template of PostgreSQL (dropped by `global-teardown.cjs`), or the statements of MySQL.
  * @returns the file that has it
  */
 async function schema(kind: Kind): Promise<string> {
@@ -116,7 +116,7 @@ async function schema(kind: Kind): Promise<string> {
   return file;
 }
 
-/** A database of a server kind with the schema of the service, and nothing in it but that users have no rates. */
+/** A database on a server with the schema of the service, empty but for disabled user rate limits. */
 export async function migratedDatabase(kind: ServerKind): Promise<Database> {
   const text = readFileSync(await schema(kind), 'utf8');
   if (kind === 'postgresql') return createDatabase(kind, `TEMPLATE ${text}`);
@@ -125,7 +125,7 @@ export async function migratedDatabase(kind: ServerKind): Promise<Database> {
   return database;
 }
 
-/** A copy of a database that nobody is connected to. */
+/** A copy of a database without open connections. */
 export async function copyOf(kind: ServerKind, url: string): Promise<Database> {
   const name = new URL(url).pathname.slice(1);
   if (kind === 'postgresql') return createDatabase(kind, `TEMPLATE ${name}`);
@@ -137,24 +137,24 @@ export async function copyOf(kind: ServerKind, url: string): Promise<Database> {
 /** The same as a file of SQLite. */
 export const migratedFile = async (path: string): Promise<void> => copyFileSync(await schema('sqlite'), path);
 
-/** A kind of database that a suite runs on, or the reason why it cannot. */
+/** A database that a suite runs on, or the reason why it cannot. */
 interface Target<K extends Kind> {
   kind: K;
   skip: string | undefined;
 }
 
-/** `all` or `one` by the rule that CONTRIBUTING.md gives, or these kinds. */
+/** `all` or `one` by the rule in CONTRIBUTING.md, or a fixed database. */
 type Choice = 'all' | 'one' | Kind;
 
-/** One of these, always the same for a suite, so that the suites spread over the databases. */
+/** One of these, always the same for a suite; the suites are spread over the databases. */
 function oneFor(suite: string, kinds: readonly Kind[]): Kind[] {
   const sum = [...suite].reduce((total, char) => total + char.charCodeAt(0), 0);
   return kinds.slice(sum % kinds.length).slice(0, 1);
 }
 
 /**
- * The kinds that a suite runs on, of those that TEST_DATABASES names; `one` is of those whose server is there:
- * `for (const { kind, skip } of databases('all')) describeUnless(skip)(…)`.
+ * The databases that a suite runs on, of those in TEST_DATABASES; `one` picks among the available ones: `for (const {
+ * kind, skip } of databases('all')) describeUnless(skip)(…)`.
  */
 export function databases(choice: 'all' | 'one'): Target<Kind>[];
 export function databases<K extends Kind>(...kinds: K[]): Target<K>[];
@@ -162,7 +162,7 @@ export function databases(...choices: Choice[]): Target<Kind>[] {
   const named = ALL.filter((kind) => choices.includes(kind));
   const kinds = named.length ? named : ALL;
   const wanted = kinds.filter((kind) => TEST_DATABASES?.split(',').includes(kind));
-  // a file without any test would be a failure
+  // a file without any test would fail
   if (!wanted.length) return kinds.map((kind) => ({ kind, skip: `TEST_DATABASES=${TEST_DATABASES}` }));
   const there = wanted.filter((kind) => !ABSENT[kind]);
   const chosen = choices.includes('one') && there.length ? oneFor(suiteName(), there) : wanted;

@@ -3,28 +3,28 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, missing, type NameServer, startNameServer } from './bind.js';
 
-/** Addresses of name servers by their names within the zone. */
+/** Addresses of name servers by name within the zone. */
 type Hosts = Record<string, string>;
 
 /**
- * A small Internet of the test's own on loopback: a root that is also `test`, a resolver that begins there, and the two
- * servers of `shop.test`. Name servers listen on port 53.
+ * A small DNS hierarchy on loopback: a root that also serves `test`, a resolver that starts there, and the two servers
+ * of `shop.test`. Name servers listen on port 53.
  */
 export interface Internet {
   zone: string;
-  /** BIND, as the settings name it: `127.0.0.1:5353` */
+  /** BIND as resolver, in the format of the settings: `127.0.0.1:5353`. */
   resolver: string;
-  /** its ports of DNS over TLS and HTTPS, with a certificate */
+  /** Its ports for DNS over TLS and HTTPS, with a certificate. */
   tls: { dot: number; doh: number };
-  /** takes signed updates: BIND at 127.0.0.1, which only one test file can have, or Knot */
+  /** Accepts signed updates: BIND at 127.0.0.1, which only one test file can use, or Knot. */
   primary: NameServer & { address: string };
-  /** Knot, has what it was told to fetch last */
+  /** Knot; serves the zone as of its last `refresh`. */
   secondary: { address: string; refresh(): Promise<void>; stop(): Promise<void> };
-  /** `ns1` and `ns2`, as they are delegated at first */
+  /** Initial delegation: `ns1` and `ns2`. */
   hosts: Hosts;
-  /** an address of the test's own that nobody listens on; another one with each number from 10 on */
+  /** A loopback address of the test without listener; another one for each number from 10 on. */
   address(n: number): string;
-  /** NS with glue and DS of the zone at `test`, from now on */
+  /** Changes the NS with glue and the DS of the zone at `test`. */
   delegate(hosts: Hosts, ds?: string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -79,7 +79,7 @@ const shopText = (hosts: Hosts) =>
   ].join('\n');
 
 /**
- * @param net the two middle octets of the addresses, of this test file alone: `21.1`
+ * @param net the two middle octets of the addresses, unique for the test file: `21.1`
  * @param signed Knot signs the zone
  * @param tls PEM of the resolver's certificate and key
  */
@@ -230,7 +230,7 @@ zone:
       serial += 1;
       await writeFile(`${above.folder}/test.zone`, testText(delegated, ds));
       knotc(above.folder, 'zone-reload', 'test');
-      // the resolver keeps what it knows for a second
+      // the resolver caches for a second
       await sleep(1100);
     },
     stop: async () => {

@@ -4,22 +4,22 @@ import { afterAll } from '@jest/globals';
 
 /** A line of master-file text. */
 export interface Line {
-  /** absolute, with its final dot */
+  /** Absolute, with final dot. */
   owner: string;
   ttl: number;
   type: string;
-  /** presentation form */
+  /** Presentation form. */
   rdata: string;
 }
 
-/** The lines of master-file text as dig and named-checkzone write it. */
+/** Parses master-file text as written by dig and named-checkzone. */
 export const linesOf = (text: string): Line[] =>
   text.split('\n').flatMap((line) => {
     const [, owner, ttl, type, rdata] = /^(\S+)\s+(\d+)\s+IN\s+(\S+)\s*(.*)$/.exec(line) ?? [];
     return owner ? [{ owner, ttl: Number(ttl), type: type as string, rdata: (rdata as string).trim() }] : [];
   });
 
-/** One `dig` for all questions of a test file: a process for each takes thirty times as long as its answer. */
+/** One `dig` process for all questions of a test file: starting one takes thirty times as long as an answer. */
 let started: ChildProcessWithoutNullStreams | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
@@ -30,10 +30,10 @@ afterAll(async () => {
 });
 
 /**
- * What a name server on loopback answers to dig.
+ * Queries a name server on loopback with dig.
  * @param name absolute, final dot optional
  * @param sections of the answer, `+answer` for one
- * @throws Error when it does not answer, or with neither the name nor its absence
+ * @throws Error when it does not answer, or neither with the name nor with its absence
  */
 export function digLines(port: number, name: string, type: string, ...sections: string[]): Promise<Line[]> {
   const question = ['-p', String(port), '-q', `${name.replace(/\.$/, '')}.`, type, '+noall', ...sections].join(' ');
@@ -57,7 +57,7 @@ function asked(question: string): Promise<Line[]> {
     const read = (chunk: Buffer) => {
       text += chunk;
       if (/^;; .*no servers could be reached|, status: (?!NOERROR|NXDOMAIN)\w+,/m.test(text)) failed();
-      // the last line of its statistics
+      // the last line of dig's statistics
       else if (/^;; MSG SIZE .*\n/m.test(text)) end(() => resolve(linesOf(text)));
     };
     stdout.on('data', read);
@@ -67,6 +67,6 @@ function asked(question: string): Promise<Line[]> {
   });
 }
 
-/** The rdata that a name server on loopback answers, as `dig +short` shows it. */
+/** The rdata that a name server on loopback answers, as in `dig +short`. */
 export const dig = async (port: number, name: string, type: string): Promise<string[]> =>
   (await digLines(port, name, type, '+answer')).map((line) => line.rdata);

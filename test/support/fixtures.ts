@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { samplesDemanded, sharedFile } from './vendor.js';
 
-/** An exchange of a file `<provider>.json` of provider-fixtures, whose README says where they are from. */
+/** An exchange of a file `<provider>.json` of provider-fixtures, whose README names the sources. */
 export interface Sample {
   test: string;
   request: { method: string; path: string; body?: unknown };
@@ -17,14 +17,14 @@ export const noFixtures: string | false =
 
 const read = (file: string): unknown => JSON.parse(readFileSync(sharedFile(`provider-fixtures/${file}.json`), 'utf8'));
 
-/** The exchange of one test of a provider's file, of a method where there are several. @throws when there is none */
+/** The exchange of a named test of a provider's file; `method` selects one of several. @throws when there is none */
 export function sample(provider: string, test: string, method?: string): Sample {
   const { exchanges } = read(provider) as { exchanges: Sample[] };
   const found = exchanges.find((one) => one.test === test && (method ?? one.request.method) === one.request.method);
   return found ?? assert.fail(`${provider}: no exchange of ${test}`);
 }
 
-/** The body of a sample answer by its name, from `<provider>.answers.json`. @throws when there is none */
+/** The body of a named sample answer of `<provider>.answers.json`. @throws when there is none */
 export function sampleAnswer<T>(provider: string, name: string): T {
   const { documents } = read(`${provider}.answers`) as { documents: Record<string, { body: T }> };
   return (documents[name] ?? assert.fail(`${provider}: no answer ${name}`)).body;

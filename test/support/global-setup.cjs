@@ -1,5 +1,5 @@
-// Once before all files: is the service built, and which servers answer? In CI a missing server is a failure, not a
-// skip, unless TEST_DATABASES does without it.
+// Runs once before all test files: checks that the service is built and which database servers are available. In CI a
+// missing server is an error instead of a skip, unless TEST_DATABASES excludes it.
 const { spawnSync } = require('node:child_process');
 const { existsSync, mkdtempSync, statfsSync } = require('node:fs');
 const { tmpdir } = require('node:os');
@@ -12,9 +12,7 @@ const KINDS = ['sqlite', 'postgresql', 'mysql'];
 const KIND_OF = { POSTGRES: 'postgresql', MYSQL: 'mysql' };
 const connectTimeout = 2000;
 
-/**
- * Temporary files go where nothing waits for a disk, if there is room: SQLite syncs at the end of every transaction.
- */
+/** Directory for temporary files in memory, if it has enough space: SQLite syncs at the end of every transaction. */
 const MEMORY = '/dev/shm';
 const ROOM = 2 ** 30;
 const free = (folder) => {

@@ -1,4 +1,4 @@
-// Once after all files: the schemas that the workers made (`databases.ts`) go.
+// Runs once after all test files: drops the schemas created by the workers (`databases.ts`).
 const { readdirSync, readFileSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
 const pg = require('pg');

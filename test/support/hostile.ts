@@ -2,31 +2,31 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server, type Socket } from 'node:net';
 import { nameToWire, readName } from '../../src/dns/wire-rdata.js';
 
-/** A question that came to a name server of the test's own. */
+/** A question received by a test name server. */
 export interface Asked {
-  /** absolute, lower case, with its final dot */
+  /** Absolute, lower case, with final dot. */
   name: string;
   type: number;
   tcp: boolean;
-  /** the address that it came to */
+  /** The address that it was sent to. */
   to: string;
   raw: Buffer;
 }
 
-/** A record of an answer, octet by octet. */
+/** A raw record of an answer. */
 export interface RawRecord {
-  /** in wire form, also a pointer; left out: the name that was asked for */
+  /** In wire form, possibly a pointer; omitted: the queried name. */
   owner?: Buffer;
   type: number;
   rdata: Buffer;
 }
 
-/** What is answered: messages, one after the other; or whatever is done with the connection; nothing. */
+/** The answer: messages in order, a handler of the connection, or null for no answer. */
 export type Answering = (asked: Asked) => Buffer[] | ((socket: Socket) => void) | null;
 
 export interface Hostile {
   asked: Asked[];
-  /** questions to one address, or all */
+  /** Number of questions to one address, or to all. */
   count(to?: string): number;
   stop(): Promise<void>;
 }
@@ -35,11 +35,11 @@ export const RRTYPE = { A: 1, NS: 2, SOA: 6, DS: 43, DNSKEY: 48 } as const;
 export const AA = 0x0400;
 export const TC = 0x0200;
 
-/** A pointer to an octet of the message (RFC 1035 section 4.1.4). */
+/** A compression pointer to an offset of the message (RFC 1035 section 4.1.4). */
 export const pointer = (to: number): Buffer => Buffer.from([0xc0 | (to >> 8), to & 255]);
-/** Where the first record of an answer begins. */
+/** Offset of the first record of an answer. */
 export const firstRecord = ({ name }: Asked): number => 12 + nameToWire(name).length + 4;
-/** 254 octets in labels of one. */
+/** A name of 254 octets in labels of one. */
 export const LONG = Buffer.concat([...Array(126).fill(Buffer.from([1, 0x78])), Buffer.from([0])]);
 export const address = (text: string): Buffer => Buffer.from(text.split('.').map(Number));
 export const soa = (): Buffer => Buffer.concat([nameToWire('a.'), nameToWire('b.'), Buffer.alloc(20, 1)]);
@@ -61,7 +61,7 @@ export function answerTo(asked: Asked, sections: RawRecord[][], flags = AA): Buf
 export const framed = (message: Buffer): Buffer =>
   Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message]);
 
-/** A name server that answers by UDP and TCP with whatever the test says, at several addresses of loopback. */
+/** A name server on several loopback addresses that answers over UDP and TCP as the test defines. */
 export async function startHostile(addresses: string[], port: number, answering: Answering): Promise<Hostile> {
   const asked: Asked[] = [];
   const servers: { udp: UdpSocket; tcp: Server }[] = [];

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { closed } from './oidc.js';
 
-/** A request that the service sent. */
+/** A request sent by the service. */
 export interface Sent {
   method: string;
   path: string;
@@ -12,12 +12,12 @@ export interface Sent {
 
 type Handler = (sent: Sent, response: ServerResponse) => void | Promise<void>;
 
-/** Answers JSON. */
+/** Sends a JSON answer. */
 export const json = (response: ServerResponse, value: unknown, status = 200): void => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 };
 
-/** An HTTP server whose answers a test writes. */
+/** An HTTP server whose answers a test defines. */
 export async function startStandIn(): Promise<{
   url: string;
   sent: Sent[];
@@ -45,7 +45,8 @@ export const CLIENT = { id: 'zoneward', secret: 'issuer-client-secret-4b1c-long-
 export const ACCESS_TOKEN = 'access-token-of-the-issuer-91d2';
 
 /**
- * An OpenID provider that says whatever a test wants. Its discovery document promises every algorithm, bad ones, too.
+ * An OpenID provider whose answers a test defines. Its discovery document lists every algorithm, including insecure
+ * ones.
  */
 export async function startIssuer() {
   const standIn = await startStandIn();
@@ -54,7 +55,7 @@ export async function startIssuer() {
   const stranger = await generateKeyPair('RS256');
   const jwk = { ...(await exportJWK(publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
 
-  /** A document as honest providers have it. */
+  /** A valid discovery document. */
   const document = (issuer = url) => ({
     issuer,
     authorization_endpoint: `${url}/authorize`,
@@ -66,7 +67,7 @@ export async function startIssuer() {
     id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
     token_endpoint_auth_methods_supported: ['client_secret_post'],
   });
-  /** Claims of an honest id_token. */
+  /** Claims of a valid id_token. */
   const claims = (nonce: string, more: JWTPayload = {}): JWTPayload => {
     const now = Math.floor(Date.now() / 1000);
     return { iss: url, aud: CLIENT.id, sub: 'somebody', nonce, iat: now, exp: now + 300, ...more };
@@ -83,9 +84,9 @@ export async function startIssuer() {
     sign,
     strangersKey: stranger.privateKey,
     publicKeyText: await exportSPKI(publicKey),
-    /** the next id_token */
+    /** The next id_token. */
     idToken: '',
-    /** makes all routes honest again */
+    /** Restores valid answers of all routes. */
     reset() {
       issuer.idToken = '';
       routes[discovery] = (_, response) => json(response, document());

@@ -1,4 +1,4 @@
-// A process with one scheduled job of the given name: each run is a line on stdout, and lasts `ms`.
+// A process with one scheduled job of the given name: each run prints a line on stdout and lasts `ms`.
 // node job-process.mjs <database url> <redis url or ''> <name> <every ms> <ms>
 import { parseDatabaseUrl } from '../../dist/src/platform/config/config.js';
 import { AppDataSource } from '../../dist/src/platform/database/app-data-source.js';

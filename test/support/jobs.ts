@@ -19,7 +19,7 @@ import { RedisLink } from '../../src/platform/redis/redis-link.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 import { REDIS_URL } from './redis.js';
 
-/** A runner of jobs with its own connections, as in a process of its own. */
+/** A job runner with its own connections, as in a separate process. */
 export interface Doer {
   jobs: Jobs;
   db: Db;
@@ -29,10 +29,10 @@ export interface Doer {
   stop(): Promise<void>;
 }
 
-/** A database with several runners of jobs. */
+/** A database with several job runners. */
 export interface JobFixture {
   doer(redisUrl?: string): Promise<Doer>;
-  /** a process with one scheduled job; `runs` counts its runs */
+  /** Starts a process with one scheduled job; `runs` counts its runs. */
   process(redisUrl: string, name: string, everyMs: number, ms: number): { child: ChildProcess; runs(): number };
   close(): Promise<void>;
 }
@@ -107,7 +107,7 @@ export async function jobFixture(kind: Kind): Promise<JobFixture> {
   };
 }
 
-/** The key prefix of an installation in Redis, which is named after its first job. */
+/** The installation's key prefix in Redis, named after its first job. */
 export const inRedis = (birth: string): string => `zoneward:jobs:jobs-${birth.replace(/\D/g, '')}`;
 
 async function forget(birth: string): Promise<void> {
@@ -117,7 +117,7 @@ async function forget(birth: string): Promise<void> {
   redis.disconnect();
 }
 
-/** A proxy to Redis that can be cut or frozen: a frozen one takes what is sent, and answers nothing. */
+/** A proxy to Redis that can be cut or frozen: a frozen one accepts requests without answering. */
 export async function cuttable(redisUrl: string) {
   const { hostname, port } = new URL(redisUrl);
   const sockets = new Set<Socket>();

@@ -1,11 +1,11 @@
-// Loaded into a service by `node --import`: ends its process by SIGKILL at a statement that it sends to its database.
-// The file KILL_AT_FILE, taken away when it is read, says at which one counted from then on: `before 12` kills instead
-// of sending the twelfth, `after 12` when its answer is there and nobody has heard it yet, `never 0` not at all any
-// more. KILL_AT says the same for the statements from the start on. `pause 12` stops the process by SIGSTOP instead, at
-// the twelfth step: before a statement, when its answer is there, when a request is about to go out to somebody, has
-// gone out, or is being answered. Where it goes on, its clock says that it slept for longer than locks last: on SQLite
-// the monotonic one; where the time that counts is a server's, which the service tells by that one, the machine's,
-// until all locks of that time were renewed or lost.
+// Loaded into a service by `node --import`: kills its process with SIGKILL at a statement sent to the database. The
+// file KILL_AT_FILE, deleted when read, selects the statement, counted from then on: `before 12` kills before sending
+// the twelfth, `after 12` when its answer has arrived but is not yet processed, `never 0` disables it. KILL_AT does the
+// same for statements counted from the start. `pause 12` stops the process with SIGSTOP instead, at the twelfth step:
+// before a statement, when its answer has arrived, or when an outgoing request is about to be sent, has been sent, or
+// is being answered. When the process continues, its clock shows that it slept longer than leases last: on SQLite the
+// monotonic clock; with a database server, whose time the service derives from the monotonic clock, the wall clock,
+// until all leases of that time were renewed or lost.
 import { subscribe } from 'node:diagnostics_channel';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import mysql from 'mysql2';
@@ -44,7 +44,7 @@ function step() {
   if (when !== 'pause' || left === 0 || --left > 0) return;
   const begun = clock();
   process.kill(process.pid, 'SIGSTOP');
-  // the signal may take a moment
+  // the signal may be delivered with a delay
   while (clock() - begun < 5);
   if (!IS_SERVER) {
     slept += SLEPT_MS;

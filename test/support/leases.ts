@@ -9,7 +9,7 @@ import { AppDataSource } from '../../src/platform/database/app-data-source.js';
 import { Db } from '../../src/platform/database/db.js';
 import { type Kind, migratedDatabase, migratedFile } from './databases.js';
 
-/** A migrated database of a kind, without a service. */
+/** A migrated database without a service. */
 export async function emptyDatabase(kind: Kind): Promise<{ db: Db; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'zoneward-empty-'));
   if (kind === 'sqlite') await migratedFile(join(folder, 'empty.db'));
@@ -24,7 +24,7 @@ export async function emptyDatabase(kind: Kind): Promise<{ db: Db; close(): Prom
   return { db: new Db(source), close };
 }
 
-/** The lease that another process would have: of an owner, for so many ms, part of a whole or not. */
+/** Inserts a lease of another process: its owner, its lifetime in ms, optionally part of a whole. */
 export const plant = (db: Db, name: string, owner: string, ms: number, within?: string) =>
   db.run('INSERT INTO leases (name, owner, expires_at, scope) VALUES (?, ?, ?, ?)', [
     sha256(name),
@@ -33,10 +33,10 @@ export const plant = (db: Db, name: string, owner: string, ms: number, within?: 
     within ? sha256(within) : null,
   ]);
 
-/** What a live process of another machine leaves: judged by its expiry alone. */
+/** Owner on another machine, whose leases are judged by expiry alone. */
 export const ELSEWHERE = 'other.machine/4026531836/0123456789abcdef/1/00000000/00000000';
 
-/** Something that one awaits until another opens it. */
+/** A promise that can be resolved from outside. */
 export function gate(): { opened: Promise<void>; open(): void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// Loaded into a service by `node --require`: at its end it prints which files of OpenTelemetry it has loaded.
+// Loaded into a service by `node --require`: on exit it prints the loaded files of OpenTelemetry.
 process.on('exit', () => {
   const files = Object.keys(require.cache).filter((file) => file.includes('@opentelemetry'));
   const packages = new Set(files.map((file) => /@opentelemetry\/([^/]+)/.exec(file)?.[1]));

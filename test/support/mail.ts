@@ -27,12 +27,12 @@ export interface MailRow {
   sent_at: string | null;
 }
 
-/** The token in the link of a reset mail. */
+/** The token in the link of a password reset mail. */
 export const linkToken = (text: string): string => /#token=([0-9a-f]{64})$/m.exec(text)?.[1] ?? '';
 
-/** A service that sends through one mail server, which is down at first. */
+/** A service with one mail server, which is unavailable at first. */
 export class MailWorld {
-  /** the service that runs now */
+  /** The currently running service. */
   current: Server;
   private smtp: Smtp | null = null;
   private people = 0;
@@ -59,7 +59,7 @@ export class MailWorld {
     this.smtp = null;
   }
 
-  /** Somebody new with a mail address. @returns the name */
+  /** Creates a user with a mail address. @returns the name */
   async person(): Promise<string> {
     const username = `person${++this.people}`;
     await addUser(this.db, { username, password: 'old-secret' });
@@ -68,7 +68,7 @@ export class MailWorld {
     return username;
   }
 
-  /** Asks for a reset mail, each time from another network. */
+  /** Requests a reset mail, each time from another network. */
   async ask(username: string, server: Server = this.current): Promise<void> {
     const headers = { 'x-forwarded-for': `198.51.100.${++this.requests % 250}` };
     done(await server.call('POST', '/api/auth/password-reset', { username }, undefined, headers));
@@ -78,7 +78,7 @@ export class MailWorld {
     return this.db.row<MailRow>('SELECT * FROM mails WHERE recipient = ?', [`${username}@example.com`]);
   }
 
-  /** Waits for a state; `waiting`: after a failure. */
+  /** Waits for a state of a mail; `waiting`: after a failure. */
   state(username: string, wanted: 'sent' | 'failed' | 'waiting'): Promise<void> {
     return until(`mail to ${username} ${wanted}`, async () => {
       const row = await this.rowTo(username);
@@ -87,8 +87,9 @@ export class MailWorld {
   }
 
   /**
-   * The waiting times after the first two tries pass. A service in this process looks at once, another one at its next
-   * look. The leases of mails that are on their way, which are longer, go on: `leasesToo` ends those of a crash.
+   * Lets the retry delays of the first two attempts pass. A service in this process checks the outbox at once, another
+   * one at its next check. Leases of mails in flight, which are longer, stay: `leasesToo` expires those left by a
+   * crash.
    */
   async later(leasesToo = false): Promise<void> {
     const most = leasesToo ? LEASE_MS : AFTER_TWO_TRIES_MS;
@@ -96,7 +97,7 @@ export class MailWorld {
     await this.look();
   }
 
-  /** A service in this process looks at what is due. */
+  /** Makes a service in this process send due mails. */
   async look(): Promise<void> {
     await applicationOf(this.service.server.dataDir)?.get(Events).emit('mail.queued');
   }

@@ -33,9 +33,9 @@ type Node = Record<string, unknown>;
 export const isObject = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Parameters of the RPC style that say who asks for what. */
+/** Common parameters of RPC-style APIs. */
 const RPC = /^(Action|Version|Format|AccessKeyId|Signature\w*|Timestamp|SecurityToken|RegionId|Nonce|Region)$/;
-/** of numbers that travel as text, of truth values too */
+/** Checks of scalar types; `loose`: numbers and booleans may be sent as text. */
 const SCALARS: Record<string, (value: unknown, loose: boolean) => boolean> = {
   string: (value, loose) => typeof value === 'string' || (loose && typeof value !== 'object'),
   number: (value, loose) => typeof value === 'number' || (loose && /^-?\d+(\.\d+)?$/.test(`${value}`)),
@@ -49,14 +49,13 @@ const scalar = (type: string) =>
       : type;
 
 /**
- * Checks exchanges against operations and models as they were read from an official client: the operation is there, its
- * fields are known and of their type, and what is required is there, of requests and of answers. The names are those on
- * the wire.
+ * Checks exchanges against operations and models extracted from an official client: the operation exists, its fields
+ * are known and of the right type, and required ones are present, in requests and answers. Names are those on the wire.
  */
 export function modelChecker(document: object, base: string): Checker {
   const { operations, types, protocol = '' } = document as Model;
   const prefix = /https:\/\/[^/\s]+(\/\S*) \+ path/.exec(protocol)?.[1] ?? '';
-  // models that never say "optional" say "required" where it is so
+  // models that never say "optional" mark required fields instead
   const marks = Object.values(types).some(({ fields }) => Object.values(fields ?? {}).some((field) => field.optional));
   const needed = ({ required = false, optional = false }: Field): boolean => required || (marks && !optional);
 
@@ -73,7 +72,7 @@ export function modelChecker(document: object, base: string): Checker {
     if (basic) return value === null || basic(value, loose) ? [] : [`${where} is no ${type}: ${JSON.stringify(value)}`];
     const fields = types[type.replace(/^\*/, '')]?.fields;
     if (!fields || value === null) return [];
-    // objects travel as the text of a document in the RPC style
+    // in RPC-style APIs objects are sent as JSON text
     const text = loose && typeof value === 'string';
     const object = text ? readBody(value) : value;
     if (!isObject(object)) return [`${where} is no ${type}`];
@@ -94,7 +93,7 @@ export function modelChecker(document: object, base: string): Checker {
     one.path ? [{ name, one, segments: (prefix + one.path).split('/').filter(Boolean) }] : [],
   );
 
-  /** The name of the operation that is asked for, as the request says it or by its address. */
+  /** The requested operation, by its parameter or by its path. */
   function nameOf({ method, path, query, headers, body }: Exchange['request'], form: Node): string | undefined {
     const named = query.Action ?? headers['x-acs-action'] ?? headers['x-tc-action'] ?? form.Action;
     if (named !== undefined) return `${named}`;
@@ -105,7 +104,7 @@ export function modelChecker(document: object, base: string): Checker {
         template.length === segments.length &&
         template.every((part, i) => part.startsWith('{') || part === decodeURIComponent(segments[i] ?? '')),
     );
-    // several operations of one path are told apart by their query, or by whether they have a body
+    // operations with the same path are distinguished by their query, or by whether they have a body
     const flagged = fits.find(({ one }) =>
       one.query?.some((key) => method !== 'GET' && key !== 'clientToken' && key in query),
     );
@@ -117,13 +116,13 @@ export function modelChecker(document: object, base: string): Checker {
   const bodyOf = ({ method, request, args = '' }: Operation): string | undefined =>
     method === 'GET' ? undefined : (types[request ?? '']?.fields?.body?.type ?? /body \*(\w+)/.exec(args)?.[1]);
 
-  /** Of an API of paths: query and body. */
+  /** Query and body of a request to a path-based API. */
   function sentTo(operation: Operation, { query, method }: Exchange['request'], sent: unknown): string[] {
     const { params = [], request } = operation;
     const described = (request && types[request]?.fields) || {};
     const asked: Record<string, Field> = {};
     for (const name of operation.query ?? []) asked[name] = { type: 'string', optional: true };
-    // of some clients each field is a parameter; what may be left out says so in its words
+    // some clients declare each field as a parameter, and optional ones only in its description
     for (const { name, type = 'string', optional = false, doc = '', in: place = '' } of params)
       if (!/body|path/.test(place) && !inPath(operation, name))
         asked[name] = described[name] ?? { type, required: !optional && !/optional$|默认/.test(doc) };
@@ -140,10 +139,10 @@ export function modelChecker(document: object, base: string): Checker {
       ...(sent !== undefined && type ? complaints(type, sent, 'body') : []),
     ];
   }
-  /** Whether parameters that are in no path are the fields of the body, but for GET. */
+  /** Whether parameters outside the path are fields of the body, except for GET. */
   const place = ({ params, request, args }: Operation): boolean => !!params && !request && !args;
 
-  /** What came back, without what is around every answer, against the type of the answer. */
+  /** Checks an answer, without its envelope, against the declared type. */
   function answered(name: string, operation: Operation, { status = 200, body }: Exchange['answer']): string[] {
     if (status >= 300) return [];
     const whole = readBody(body);
@@ -174,7 +173,7 @@ export function modelChecker(document: object, base: string): Checker {
     if (operation.path) out.push(...sentTo(operation, request, sent));
     else if (operation.request) {
       const all = [...Object.entries(request.query), ...Object.entries(form)].filter(([key]) => !RPC.test(key));
-      // texts, but for bodies of JSON
+      // texts, except in JSON bodies
       out.push(...complaints(operation.request, Object.fromEntries(all), 'request', !isObject(request.body)));
     }
     if (!answer.injected) out.push(...answered(name, operation, answer));

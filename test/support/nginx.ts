@@ -11,7 +11,7 @@ const SERVER = '/usr/sbin/nginx';
 /** A reason to skip tests that need nginx, or false. Importing this in CI fails without nginx. */
 export const noNginx: string | false = missing(SERVER) ?? false;
 
-/** Directives of the `nginx` blocks of docs/operations.md about replicas: `upstream` and `location`. */
+/** Directives of the `nginx` blocks about replicas in docs/operations.md: `upstream` and `location`. */
 export function documented(block: 'upstream zoneward' | 'location /'): string {
   const docs = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const config = /```nginx\n(upstream[\s\S]*?)```/.exec(docs)?.[1] ?? '';
@@ -20,7 +20,7 @@ export function documented(block: 'upstream zoneward' | 'location /'): string {
   return found;
 }
 
-/** nginx in front of replicas, as the documentation says. @param ports of the replicas on loopback */
+/** nginx in front of replicas, configured as documented. @param ports of the replicas on loopback */
 export async function startNginx(
   ports: readonly number[],
 ): Promise<{ port: number; log(): string; stop(): Promise<void> }> {

@@ -5,7 +5,7 @@ import Provider from 'oidc-provider';
 import { freePort } from './bind.js';
 import type { Answer, Server } from './server.js';
 
-/** Claims that the provider tells of a login name. */
+/** Claims by login name. */
 export type People = Record<string, Record<string, string | boolean>>;
 
 export interface Idp {
@@ -14,8 +14,8 @@ export interface Idp {
   clientSecret: string;
   people: People;
   /**
-   * Goes through the provider's pages as a person would; null: denies.
-   * @returns the query that it sends the browser back with
+   * Completes the provider's pages as a user would; null: denies.
+   * @returns the query of the redirect back
    */
   visit(authUrl: string, login: string | null): Promise<Record<string, string>>;
   stop(): Promise<void>;
@@ -27,12 +27,12 @@ export const closed = (server: HttpServer): Promise<void> =>
     server.closeAllConnections();
   });
 
-/** A real OpenID provider on loopback, which knows one client with this redirect address. */
+/** A real OpenID provider on loopback with one client for this redirect address. */
 export async function startIdp(redirectUri: string, people: People): Promise<Idp> {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
   const [clientId, clientSecret] = ['zoneward', 'provider-client-secret-7f3a'];
-  // it warns at length of being set up for tests
+  // suppresses its warnings about the test setup
   for (const method of ['info', 'warn'] as const) jest.spyOn(console, method).mockReturnValue(undefined);
   const provider = new Provider(issuer, {
     clients: [
@@ -88,26 +88,26 @@ export async function startIdp(redirectUri: string, people: People): Promise<Idp
 
 let browsers = 0;
 
-/** A browser at the service: keeps its cookie, and has an address of its own where the service trusts a proxy. */
+/** A browser session: keeps its cookie, and has its own address if the service trusts a proxy. */
 export class Browser {
   cookie = '';
   private readonly ip = `10.78.${++browsers >> 8}.${browsers & 255}`;
   constructor(private readonly server: Server) {}
 
-  /** Begins a sign-in, or with the token of a user a binding. */
+  /** Starts a sign-in, or with a user's token the linking of an account. */
   async start(body: object = {}, token?: string) {
     const path = token ? '/api/security/bind-oauth' : '/api/auth/oauth/start';
     return this.keep(await this.server.call('POST', path, body, token, { cookie: this.cookie }));
   }
 
-  /** @returns where the provider is */
+  /** @returns the provider's authorization URL */
   async authUrl(body: object = {}, token?: string): Promise<string> {
     const answer = await this.start(body, token);
     assert.equal(answer.status, 200, `${answer.status} ${answer.msg}`);
     return answer.data.auth_url;
   }
 
-  /** Hands over what the provider sent. */
+  /** Sends the provider's redirect query to the service. */
   async finish(query: object) {
     return this.keep(
       await this.server.call('POST', '/api/auth/oauth/callback', query, undefined, {

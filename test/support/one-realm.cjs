@@ -2,10 +2,10 @@ const vm = require('node:vm');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
-// Jest's own environment compiles everything in a second realm and anew for each file. There a RangeError of Node's
-// Buffer is no `RangeError`, and an array of `readdirSync` no `Array`: the service would not do what it does when it is
-// started. So all is in the realm of the process, and what is no test, the built service and the packages, is left to
-// Node: loaded as it is, once for all files of a worker.
+// Jest's own environment compiles everything in a second realm, and again for each test file. There a RangeError of
+// Node's Buffer is not a `RangeError`, and an array of `readdirSync` not an `Array`, so the service would behave
+// differently than in production. Here everything runs in the realm of the process, and Node loads the built service
+// and the packages unchanged, once for all test files of a worker.
 const LEFT_TO_NODE = /\/dist\/src\/|\/node_modules\/(?!@jest\/|jest-|expect\/|pretty-format\/|source-map-support\/)/;
 const { compileFunction } = vm;
 vm.compileFunction = (code, parameters, { parsingContext, ...options }) => {
@@ -33,7 +33,7 @@ module.exports = class OneRealm {
 
   async teardown() {
     this.fakeTimersModern.dispose();
-    // what the runner kept of this file; the globals of packages stay, as the packages do
+    // state of the runner for this file; globals of packages stay, as the packages do
     for (const key of Object.getOwnPropertySymbols(globalThis))
       if (RUNNERS_OWN.test(key.description ?? '')) Reflect.deleteProperty(globalThis, key);
     globalThis.console = console;

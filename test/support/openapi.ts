@@ -1,6 +1,6 @@
 import type { Server } from './server.js';
 
-/** A part of a description: an operation, an answer, a schema. Which fields there are depends on what it is. */
+/** A node of a description: an operation, an answer, a schema. Its fields depend on what it is. */
 export interface Part {
   $ref: string;
   name: string;
@@ -30,16 +30,16 @@ export interface Part {
   items: Part;
   properties: Record<string, Part>;
   additionalProperties: unknown;
-  /** names; of a parameter true */
+  /** Names; of a parameter true. */
   required: string[];
 }
 
-/** The parts of an OpenAPI document that tests look into. */
+/** The parts of an OpenAPI document used by tests. */
 export interface Document {
   openapi: string;
   info: { title: string; version: string };
   tags: { name: string; description: string }[];
-  /** by path and method */
+  /** By path and method. */
   paths: Record<string, Record<string, Part>>;
   components: {
     schemas: Record<string, Part>;
@@ -58,15 +58,15 @@ export interface Operation {
   operation: Part;
 }
 
-/** The description that a service gives of itself. */
+/** The OpenAPI description of a service. */
 export interface Description {
   document: Document;
   operations: Operation[];
-  /** what a reference points at, and everything else as it is */
+  /** Resolves a reference; returns other nodes unchanged. */
   resolve(node: Part | undefined): Part;
-  /** status and schema of an operation's success */
+  /** Status and schema of an operation's success. */
   success(operation: Part): [string, Part];
-  /** where a value is not what its schema says */
+  /** Paths at which a value does not match its schema. */
   mismatches(value: unknown, schema: Part, at: string): string[];
 }
 

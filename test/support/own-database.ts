@@ -8,23 +8,23 @@ import pg from 'pg';
 import { freePort, missing } from './bind.js';
 import type { ServerKind } from './databases.js';
 
-/** A database server of a test's own, for what would end the one that all suites share, or hold it up. */
+/** A database server of a single test, for tests that stop or block it. */
 export interface OwnServer {
-  /** without the name of a database */
+  /** URL without database name. */
   url: string;
-  /** as whoever runs the server, in no database of its own */
+  /** Runs a statement as the server's administrator, without a database. */
   query(sql: string): Promise<void>;
-  /** whose its files are */
+  /** Owner of its files. */
   user: { uid: number; gid: number };
-  /** where its files are */
+  /** Its data directory. */
   data: string;
-  /** Stops all of its processes where they stand, and lets them go on. */
+  /** Stops all its processes with SIGSTOP, and continues them. */
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
 }
 
-/** Debian keeps these out of the path. */
+/** Debian does not put these on the PATH. */
 const VERSIONS = '/usr/lib/postgresql';
 const initdb = (): string | undefined => {
   try {
@@ -35,7 +35,7 @@ const initdb = (): string | undefined => {
   }
 };
 
-/** Why none can be started here, if so. It needs root besides. */
+/** Why none can be started here, if so; it also needs root. */
 export const noOwnServer = (kind: ServerKind): string | undefined =>
   kind === 'mysql' ? missing('mariadbd', 'mariadb-install-db') : missing(initdb() ?? 'initdb', 'runuser');
 
@@ -44,7 +44,7 @@ const ids = (user: string) => {
   return { uid: id('-u'), gid: id('-g') };
 };
 
-/** How each is made, started and asked, in a folder that is its own. */
+/** How each server is created, started and queried in its own folder. */
 const KINDS = {
   postgresql: {
     user: 'postgres',
@@ -79,7 +79,7 @@ const KINDS = {
   },
 };
 
-/** Starts one of this kind. */
+/** Starts a server of this kind. */
 export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   const { make, start, url, query, user } = KINDS[kind];
   const folder = mkdtempSync(join(tmpdir(), `zoneward-${kind}-`));
@@ -97,9 +97,9 @@ export async function startOwnServer(kind: ServerKind): Promise<OwnServer> {
   });
   const exited = new Promise((done) => child.once('exit', done));
   const stop = async () => {
-    // one that is frozen does not end
+    // a frozen process does not handle signals
     if (child.exitCode === null) signal('SIGCONT');
-    // at once; PostgreSQL ends its other processes
+    // immediate shutdown; PostgreSQL ends its child processes
     child.kill(kind === 'mysql' ? 'SIGKILL' : 'SIGQUIT');
     await exited;
     rmSync(folder, { recursive: true, force: true });

@@ -9,28 +9,28 @@ import type { Kind } from './databases.js';
 import { type Answer, type Client, startService } from './server.js';
 import { done, made } from './world.js';
 
-/** Somebody who is signed in with a password. */
+/** A user signed in with a password. */
 export interface Person {
   id: number;
   username: string;
   client: Client;
-  /** signs in with the password once more */
+  /** Signs in with the password again. */
   again(): Promise<Client>;
 }
 
-/** Something that does ceremonies: a browser, or the one in software. */
+/** Performs ceremonies: a browser, or the software authenticator. */
 export interface Ceremonies {
   create(options: Options): Promise<Ceremony> | Ceremony;
   get(options: Options): Promise<Ceremony> | Ceremony;
 }
 
-/** A service without rate limits, and the calls of a passkey's life. */
+/** A service without rate limits, and helpers for passkeys. */
 export async function startPasskeys(kind: Kind, env: Record<string, string> = {}) {
   const service = await startService(kind, { TRUSTED_PROXIES: '127.0.0.1/32', ...env });
   const { server, admin } = service;
   const { db, close } = await openDatabase(service.databaseUrl, server.dataDir);
   const unlimited = async () => {
-    // past the API, which the administrator may have shut themselves out of
+    // directly in the database, since the administrator may be locked out of the API
     await db.run("DELETE FROM settings WHERE name = 'security'");
     const rate_limits = { login: 100, public: 0 };
     const login_limit = { network_failures: 100_000 };
@@ -41,7 +41,7 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
   const start = (username?: string) => server.call('POST', `${path}/login/start`, { username });
 
   let network = 0;
-  /** From a network of its own, so that each failure has its own row in the audit log. */
+  /** From a network of its own, so that each failure has its own audit log entry. */
   const finish = (challenge_id: string, response: unknown) =>
     server.call('POST', `${path}/login/finish`, { challenge_id, response }, undefined, {
       'x-forwarded-for': `10.77.${++network >> 8}.${network & 255}`,
@@ -66,7 +66,7 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
     },
     registerStart: async (client: Client): Promise<PasskeyStart> =>
       done(await client.post(`${path}/register/start`, {})),
-    /** Adds a passkey. @returns its id and name */
+    /** Registers a passkey. @returns its id and name */
     async register(client: Client, by: Ceremonies, name?: string): Promise<{ id: number; name: string }> {
       const { challenge_id, options } = done(await client.post(`${path}/register/start`, {}));
       const response = await by.create(options);
@@ -74,12 +74,12 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
     },
     loginStart: async (username?: string): Promise<PasskeyStart> => done(await start(username)),
     loginFinish: finish,
-    /** The whole ceremony. */
+    /** Runs a complete login ceremony. */
     async login(by: Ceremonies, username?: string): Promise<Answer<LoginResult>> {
       const { challenge_id, options } = done(await start(username));
       return finish(challenge_id, await by.get(options));
     },
-    /** The failure that the audit log has of a request. */
+    /** The failure reason of a request in the audit log. */
     async reason(answer: Answer): Promise<string | null | undefined> {
       const requestId = answer.headers.get('x-request-id');
       const of = (table: string) => `SELECT action, error FROM ${table} WHERE request_id = ?`;
@@ -92,11 +92,11 @@ export async function startPasskeys(kind: Kind, env: Record<string, string> = {}
 
 export type Passkeys = Awaited<ReturnType<typeof startPasskeys>>;
 
-/** Where the authenticators in software believe to be. */
+/** Origin used by the software authenticators. */
 export const ORIGIN = 'https://dns.example.com';
 export const BASE_URL = `${ORIGIN}/zoneward`;
 
-/** A user with a passkey, in software. */
+/** A user with a passkey in software. */
 export async function enrolled(world: Passkeys): Promise<Person & { key: SoftAuthenticator }> {
   const person = await world.person();
   const key = new SoftAuthenticator(ORIGIN);
@@ -104,7 +104,7 @@ export async function enrolled(world: Passkeys): Promise<Person & { key: SoftAut
   return { ...person, key };
 }
 
-/** That it is the one answer to every failed login. */
+/** Asserts the uniform answer to failed logins. */
 export const refusedLogin = (answer: Answer, what?: string): void =>
   assert.deepEqual(
     [answer.status, answer.code, answer.msg, answer.data],

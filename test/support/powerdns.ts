@@ -17,7 +17,7 @@ export const noPowerdns: string | false = missing(SERVER, 'sqlite3', 'dig') ?? f
 const PGSQL_SCHEMA = '/usr/share/pdns-backend-pgsql/schema/schema.pgsql.sql';
 const POSTGRES = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** The same for its PostgreSQL backend, which needs the package of that name and a database server. */
+/** The same for its PostgreSQL backend, which needs its package and a database server. */
 export const noPowerdnsOverPostgresql: string | false =
   noPowerdns ||
   process.env.TEST_NO_POSTGRES ||
@@ -25,7 +25,7 @@ export const noPowerdnsOverPostgresql: string | false =
 
 export type PowerdnsBackend = 'sqlite' | 'lmdb' | 'postgresql';
 
-/** A zone as the PowerDNS API answers it. */
+/** A zone as returned by the PowerDNS API. */
 export interface RawZone {
   id: string;
   name: string;
@@ -39,33 +39,33 @@ export interface RawZone {
 }
 
 export interface Powerdns {
-  /** base URL of the API server, without path */
+  /** Base URL of the API server, without path. */
   url: string;
   apiKey: string;
   dnsPort: number;
   pid: number;
-  /** Calls the API itself, past our code. @param path below `/api/v1/servers/localhost` */
+  /** Calls the PowerDNS API directly. @param path below `/api/v1/servers/localhost` */
   api(method: string, path: string, body?: unknown): Promise<Response>;
-  /** Makes a zone with SOA and one NS. */
+  /** Creates a zone with SOA and one NS. */
   createZone(name: string): Promise<void>;
   zone(name: string): Promise<RawZone>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a real `pdns_server` in a folder of its own, with its caches off so that `dig` sees each write at once, not
- * waiting for the disk.
+ * Starts a real `pdns_server` in its own folder, with caches off so that `dig` sees each write at once, and without
+ * syncing to disk.
  */
 export async function startPowerdns(options: { backend?: PowerdnsBackend } = {}): Promise<Powerdns> {
   for (let attempt = 1; ; attempt++) {
     const started = await tryStart(options.backend ?? 'sqlite');
     if (typeof started !== 'string') return started;
-    // another process may have taken a port between the choice and the start
+    // another process may have taken the port before the start
     if (attempt === 3) throw new Error(`pdns_server did not start:\n${started}`);
   }
 }
 
-/** Does something with a database of the PostgreSQL server. */
+/** Runs a function with a database of the PostgreSQL server. */
 async function inPostgres<T>(database: string | null, body: (client: pg.Client) => Promise<T>): Promise<T> {
   const url = new URL(POSTGRES);
   if (database) url.pathname = `/${database}`;
@@ -78,7 +78,7 @@ async function inPostgres<T>(database: string | null, body: (client: pg.Client) 
   }
 }
 
-/** Options of the server for a backend of its own, made anew. */
+/** Creates a backend and returns the server's options for it. */
 async function launch(backend: PowerdnsBackend, path: string, name: string): Promise<string[]> {
   if (backend === 'lmdb') return ['--launch=lmdb', `--lmdb-filename=${path}`, '--lmdb-sync-mode=nosync'];
   if (backend === 'sqlite') {

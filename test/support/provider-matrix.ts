@@ -5,13 +5,13 @@ import type { ProviderDefinition } from '../../src/providers/provider.js';
 const docs = resolve(import.meta.dirname, '../../docs');
 export const matrixFile = resolve(docs, 'providers.md');
 
-/** The page of a kind for people; null where there is none. */
+/** The documentation page of a provider kind; null if there is none. */
 export function pageOf(kind: string): string | null {
   const file = resolve(docs, 'providers', `${kind}.md`);
   return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }
 
-/** What a page says its adapter is backed by, on one line; null where it says nothing. */
+/** The evidence that a page states for its adapter, on one line; null if it states none. */
 export function evidenceOf(page: string): string | null {
   const paragraph = page.split(/\n\s*\n/).find((text) => /^(#+ |\*\*|- \*\*)?(Backed by|Evidence)/.test(text.trim()));
   if (!paragraph) return null;
@@ -69,7 +69,7 @@ const HEAD = [
   'Requests at most',
 ];
 
-/** `docs/providers.md`, made of the declarations and of what the pages say of their evidence. */
+/** Generates `docs/providers.md` from the declarations and the evidence on the pages. */
 export function matrix(definitions: readonly ProviderDefinition[]): string {
   const sorted = definitions.toSorted((a, b) => (a.label.toLowerCase() < b.label.toLowerCase() ? -1 : 1));
   const evidence = sorted.map(({ kind, label }) => {

@@ -2,15 +2,15 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { freePort, listen } from './bind.js';
 
-/** A request that passes a proxy. */
+/** A request through the proxy. */
 export interface Passing {
   method: string;
-  /** with query */
+  /** Including the query. */
   path: string;
   body: string;
 }
 
-/** An answer that passes a proxy; `cut` sends so many bytes of the body and then breaks the connection. */
+/** An answer through the proxy; `cut` sends so many bytes of the body and then closes the connection. */
 export interface Reply {
   status: number;
   body: string;
@@ -18,21 +18,21 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
-/** Decides what becomes of a request; `close` breaks the connection without an answer. */
+/** Decides how a request is handled; `close` closes the connection without an answer. */
 export type Fault = (request: Passing, forward: () => Promise<Reply>) => Promise<Reply | 'close'>;
 
 export interface HttpProxy {
   url: string;
-  /** null lets everything pass */
+  /** null: no faults. */
   fault: Fault | null;
   requests: Passing[];
-  /** nothing listens any more */
+  /** Stops listening. */
   down(): Promise<void>;
   up(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An HTTP proxy on loopback in front of a real provider, that can do everything a network does. */
+/** An HTTP proxy on loopback in front of a real provider that can simulate network faults. */
 export async function startProxy(target: string): Promise<HttpProxy> {
   const port = await freePort();
   const server = createServer(async (incoming, outgoing) => {
@@ -48,7 +48,7 @@ export async function startProxy(target: string): Promise<HttpProxy> {
     }
     const bytes = Buffer.from(reply.body);
     const type = reply.body.startsWith('{') || reply.body.startsWith('[') ? 'application/json' : 'text/plain';
-    // a 204 must not have a length
+    // a 204 must not have a Content-Length
     const length = reply.status === 204 ? {} : { 'content-length': bytes.length };
     outgoing.writeHead(reply.status, { 'content-type': type, ...length, ...reply.headers });
     if (reply.cut === undefined) outgoing.end(reply.status === 204 ? undefined : bytes);
@@ -77,15 +77,15 @@ async function send(target: string, { method, path, body }: Passing, headers: In
 export interface TcpProxy {
   port: number;
   /**
-   * what becomes of a DNS message of a client: `before` breaks the connection at once, `after` when the server has
-   * answered; a number: the server gets it after so many ms, whether the client still waits or not; `broken`: the same,
-   * and the connection breaks at once
+   * Fault for a client's DNS message: `before` closes the connection at once, `after` once the server has answered; a
+   * number: forwards it after so many ms, whether or not the client still waits; `broken`: the same, and closes the
+   * connection at once.
    */
   fault: (message: { update: boolean }) => 'pass' | 'before' | 'after' | number | { broken: number };
   stop(): Promise<void>;
 }
 
-/** A proxy for DNS over TCP that tells updates, which change something, from all other messages. */
+/** A proxy for DNS over TCP that distinguishes updates with changes from all other messages. */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const open = new Set<Socket>();
   const server = createTcpServer((client) => {

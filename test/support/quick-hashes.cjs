@@ -1,4 +1,4 @@
-// Passwords of tests deserve no work: a hash that a service makes, and each sign-in with it, takes 1 ms instead of 250.
+// Uses cheap password hashes in tests: hashing and each sign-in take 1 ms instead of 250.
 const bcrypt = require('bcrypt');
 
 const { hash } = bcrypt;

@@ -25,18 +25,18 @@ import {
   samplesDemanded,
 } from './vendor.js';
 
-/** The folder of recordings: any in the form that `provider-recordings/README.md` describes. */
+/** The folder of recordings, in the format of `provider-recordings/README.md`. */
 export const recordingsFolder = resolve(
   process.env.PROVIDER_RECORDINGS ?? `${process.env.ZONEWARD_SHARED ?? '../shared'}/provider-recordings`,
 );
 
-/** A reason to skip replays, or false. Where a folder is named they have to be there. */
+/** A reason to skip replays, or false. If a folder is configured, the recordings must exist. */
 export const withoutRecordings: string | false =
   existsSync(recordingsFolder) || samplesDemanded || process.env.PROVIDER_RECORDINGS
     ? false
     : 'no recordings: set PROVIDER_RECORDINGS to a folder of them';
 
-/** Names of the recordings that there are. */
+/** Names of the available recordings. */
 export const recordingNames = (): string[] =>
   readdirSync(recordingsFolder)
     .filter((file) => file.endsWith('.json'))
@@ -46,7 +46,7 @@ export const recordingNames = (): string[] =>
 export const readRecording = (name: string): Recording =>
   JSON.parse(readFileSync(`${recordingsFolder}/${name}.json`, 'utf8')) as Recording;
 
-/** A request, as recorded or as sent, with its body read: JSON, form and XML as objects, else the text. */
+/** A recorded or sent request with its body parsed: JSON, form and XML as objects, otherwise the text. */
 export interface Asked {
   method: string;
   path: string;
@@ -55,8 +55,8 @@ export interface Asked {
 }
 
 /**
- * A record as an answer shows it, in the form of the service. `remoteId` where the vendor gives ids; the others where
- * the vendor has them.
+ * A record of an answer in the service's form. `remoteId` only if the vendor has ids; the other fields if the vendor
+ * has them.
  */
 export interface Shown extends Partial<Pick<RemoteRecord, 'remoteId' | 'line' | 'enabled' | 'readOnly'>> {
   host: string;
@@ -65,67 +65,67 @@ export interface Shown extends Partial<Pick<RemoteRecord, 'remoteId' | 'line' | 
   ttl: number;
 }
 
-/** What a scenario has been through when a request comes that was not recorded. */
+/** State of a scenario when an unrecorded request arrives. */
 export interface Course {
   zone: string;
   scenario: Scenario;
-  /** requests of the adapter so far, the last is the one to answer */
+  /** Requests of the adapter so far; the last one is to be answered. */
   asked: readonly Asked[];
-  /** what was recorded before the write that comes next, sent or not, or before the recorded request in question */
+  /** Interactions recorded before the next write, sent or not, or before the recorded request in question. */
   known: readonly Interaction[];
 }
 
-/** One difference between what was recorded and what the adapter does, and why it is right. Listed in one file. */
+/** An accepted difference between the recording and the adapter, with its reason; all are listed in one file. */
 export interface Difference {
   what: string;
   reason: string;
-  /** a scenario as it would have been recorded in the adapter's own form, with what was taken out of it */
+  /** Restores parts removed from a scenario, as if recorded with the adapter. */
   restored?: (scenario: Scenario, zone: string) => Scenario;
-  /** takes the difference out of a request, whosever it is */
+  /** Removes the difference from a request, recorded or the adapter's own. */
   normal?: (asked: Asked, whose: 'recorded' | 'own', course: Course) => Asked;
-  /** one request of the adapter as the several that the recorded client sent for it */
+  /** Splits a request of the adapter into those that the recorded client sent for it. */
   parts?: (asked: Asked, course: Course) => readonly Asked[] | undefined;
-  /** the answer to such a request, of the answers to its parts, none of which was refused */
+  /** Joins the answers to its parts, none of which was refused. */
   joined?: (answers: readonly Answer[], asked: Asked) => Answer | undefined;
-  /** fields of a body that the adapter sends and the recorded client did not */
+  /** Body fields sent by the adapter but not by the recorded client. */
   more?: readonly string[];
   /**
-   * requests of the adapter of which query and body may have less than the recorded one: a read any, a write what was
-   * known before it and does not change
+   * Requests of the adapter whose query and body may omit recorded fields: a read any, a write those already known and
+   * unchanged.
    */
   less?: (asked: Asked) => boolean;
-  /** what answers a request of the adapter that the recorded client did not send */
+  /** Answers a request that the recorded client did not send. */
   answer?: (asked: Asked, course: Course) => Answer | undefined;
-  /** a recorded answer as it would have been to what the adapter asked */
+  /** Adapts a recorded answer to what the adapter requested. */
   fitted?: (answer: Answer, asked: Asked, course: Course) => Answer;
-  /** whether a write that was recorded once may be sent again */
+  /** Whether a write that was recorded once may be repeated. */
   again?: (course: Course) => boolean;
-  /** recorded requests that the adapter does not send */
+  /** Recorded requests that the adapter does not send. */
   unsent?: (asked: Asked, course: Course) => boolean;
 }
 
-/** How the recordings of a kind are played: `test/providers/<kind>/replay.ts` exports one as `setup`. */
+/** How the recordings of a provider kind are replayed: `test/providers/<kind>/replay.ts` exports one as `setup`. */
 export interface ReplaySetup {
   definition: ProviderDefinition;
-  /** name of the file in the folder, without `.json` */
+  /** File name in the folder, without `.json`. */
   recording: string;
-  /** those that the recorded requests were made with, as far as requests show them */
+  /** Credentials of the recorded requests, as far as requests show them. */
   credentials(endpoint: string, recording: Recording): Credentials;
-  /** the recordings ask for zones by their names as the adapter's `findZone` does, which is compared, too */
+  /** The recordings look zones up by name like the adapter's `findZone`, which is compared, too. */
   finds?: boolean;
-  /** the part of recorded paths that the endpoint stands for */
+  /** The prefix of recorded paths that the endpoint replaces. */
   base: string;
-  /** whether a request only reads; default: GET */
+  /** Whether a request only reads; default: GET. */
   reads?: (asked: Asked) => boolean;
-  /** requests that ask how far a write is: their answers come one after the other */
+  /** Requests that poll the state of a write: their answers are returned in order. */
   looks?: (asked: Asked) => boolean;
-  /** records in the answer to a request; null where it lists none */
+  /** Records in the answer to a request; null if it lists none. */
   listed(asked: Asked, body: unknown, zone: string, scenario: Scenario): Shown[] | null;
-  /** the id in the answer to a write; undefined where it tells none */
+  /** The id in the answer to a write; undefined if it has none. */
   written?: (asked: Asked, body: unknown) => string | undefined;
-  /** what the adapter has to say of a scenario in which the account itself is refused; undefined of others */
+  /** Expected error of a scenario in which the account is refused; undefined for others. */
   refusal?: (scenario: Scenario) => ProviderError['kind'] | undefined;
-  /** whether the answer to a write refuses it, where the status does not say so */
+  /** Whether the answer to a write is an error despite its status. */
   refused?: (body: unknown) => boolean;
 }
 
@@ -136,13 +136,13 @@ const parser = new XMLParser({
   trimValues: false,
 });
 
-/** The TTL of a record that a step does not give one. */
+/** TTL of a record for steps that omit it. */
 export const STEP_TTL = 3600;
 
-/** What a record is made of, as far as steps name it. */
+/** The fields of a record that steps specify. */
 export type Wished = { type: unknown; host: unknown; value: unknown; ttl: unknown };
 
-/** Whether a step says that such a record shall be: what was not recorded is answered for such records alone. */
+/** Whether a step expects such a record: unrecorded requests are answered only for these. */
 export const isWished = ({ scenario }: Course, { type, host, value, ttl }: Wished): boolean =>
   (scenario.steps ?? []).some(
     (step) =>
@@ -153,19 +153,19 @@ export const isWished = ({ scenario }: Course, { type, host, value, ttl }: Wishe
       ),
   );
 
-/** A name, with or without its final dot, relative to its zone. */
+/** A name, with or without final dot, relative to its zone. */
 export function hostIn(name: string, zone: string): string {
   const bare = name.replace(/\.$/, '');
   return bare === zone ? '@' : bare.endsWith(`.${zone}`) ? bare.slice(0, -zone.length - 1) : bare;
 }
 
-/** A text without the quotes of its strings, if it has any. */
+/** Removes the quotes of a text, if it has any. */
 export const unquoted = (text: string): string =>
   text.startsWith('"')
     ? [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, one = '']) => one.replace(/\\(.)/g, '$1')).join('')
     : text;
 
-/** Whether a field had this value in what was asked, or answered, before the write that comes next. */
+/** Whether a field had this value in a request or answer before the next write. */
 export function isKnown({ asked, known }: Course, key: string, value: unknown): boolean {
   const holds = (node: unknown): boolean =>
     typeof node === 'object' &&
@@ -178,8 +178,8 @@ export function isKnown({ asked, known }: Course, key: string, value: unknown): 
 const NAMES = ['ALIAS', 'CNAME', 'MX', 'NS', 'PTR', 'SRV'];
 
 /**
- * A recorded record whose target has its final dot. The recorded client wrote targets as they were given to it; where a
- * zone is before the dot that a step did not name, the client has appended its own.
+ * A recorded record with the final dot on its target. The recorded client sent targets as given; if the target ends
+ * with a zone that the step did not name, the client appended its own.
  */
 export const targetOf = (type: unknown, value: string, { scenario, zone }: Course): string => {
   if (!NAMES.includes(`${type}`)) return value;
@@ -189,7 +189,7 @@ export const targetOf = (type: unknown, value: string, { scenario, zone }: Cours
 };
 
 /**
- * The value of a record by its rdata as zone files have it: texts without quotes, MX and SRV without their preference.
+ * The value of a record from its rdata in zone file form: texts without quotes, MX and SRV without preference.
  * @param zone to which names without a final dot are relative
  */
 export function shownValue(type: string, rdata: string, zone: string): string {
@@ -200,7 +200,7 @@ export function shownValue(type: string, rdata: string, zone: string): string {
   return [...before.reverse().slice(['MX', 'SRV'].includes(type) ? 1 : 0), absolute].join(' ');
 }
 
-/** A body as an object, whatever its form. */
+/** Parses a body of any format to an object. */
 export function readBody(body: unknown): unknown {
   if (typeof body !== 'string') return body ?? undefined;
   const text = body.trim();
@@ -212,7 +212,7 @@ export function readBody(body: unknown): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Elements of one name in a document of XML, be there none, one or several. */
+/** XML elements of one name as a list: none, one or several. */
 export const elements = (node: unknown): Record<string, unknown>[] =>
   node === undefined || node === '' ? [] : ([node].flat() as Record<string, unknown>[]);
 
@@ -224,17 +224,17 @@ interface Entry {
   served: boolean;
 }
 
-/** Plays one scenario: answers what an adapter asks with what was recorded, and keeps what was compared. */
+/** Plays one scenario: answers the adapter's requests from the recording, and collects what was compared. */
 class Player {
   readonly misses: string[] = [];
-  /** what was answered since the last step */
+  /** Answers since the last step. */
   given: { asked: Asked; body: unknown; status: number }[] = [];
   private readonly entries: Entry[];
   private readonly course: Course & { asked: Asked[]; known: readonly Interaction[] };
   private cursor = -1;
-  /** whether a value is one to which the record that is updated shall change */
+  /** Whether a value is among the new ones of the record that is updated. */
   changes: (value: unknown) => boolean = () => false;
-  /** a write that was not recorded was answered: what is read after it was not recorded either */
+  /** An unrecorded write was answered, so later reads were not recorded either. */
   private beyond = false;
 
   constructor(
@@ -316,7 +316,7 @@ class Player {
     if (this.setup.looks?.(own)) {
       entry = matching.find((e) => !e.served) ?? matching.at(-1);
     } else if (this.isRead(own)) {
-      // as the zone was between the write before and the write after, else nearest to that
+      // the recorded state between the previous and the next write, otherwise the nearest
       const next =
         this.entries.find((e) => !e.reads && e.index > this.cursor && !this.isUnsent(e))?.index ??
         Number.POSITIVE_INFINITY;
@@ -362,7 +362,7 @@ class Player {
     return this.entries.filter((e) => !e.reads && !e.served && !this.isUnsent(e)).map((e) => JSON.stringify(e.asked));
   }
 
-  /** Records that were listed in answers since the last step. */
+  /** Records listed in answers since the last step. */
   shown(): Shown[] {
     const { zone, scenario } = this.course;
     const all = this.given.flatMap(({ asked, body, status }) =>
@@ -371,7 +371,7 @@ class Player {
     return [...new Map(all.map(canonical).map((one) => [JSON.stringify(one), one])).values()];
   }
 
-  /** Whether the last write was refused, by a recorded answer. */
+  /** Whether the last write was refused by a recorded answer. */
   refused(): boolean {
     const last = this.given.findLast(({ asked }) => !this.isRead(asked));
     return !!last && this.isRefusal(last);
@@ -381,7 +381,7 @@ class Player {
     return status >= 400 || !!this.setup.refused?.(readBody(body));
   }
 
-  /** Ids that answers to writes told since the last step. */
+  /** Ids in answers to writes since the last step. */
   ids(): string[] {
     return this.given.flatMap(({ asked, body, status }) => {
       const id = !this.isRead(asked) && status < 300 ? this.setup.written?.(asked, readBody(body)) : undefined;
@@ -390,10 +390,10 @@ class Player {
   }
 }
 
-/** What is compared of a listed record: what every setup shows, and what this one shows besides. */
+/** The compared fields of a listed record: common ones, and those of this setup. */
 const short = (one: RemoteRecord | Shown, more: readonly (keyof Shown)[]) =>
   (['host', 'type', 'value', 'ttl', ...more] as const).map((field) => one[field] ?? null);
-/** As the service writes addresses and names, which vendors write as they were sent. */
+/** Canonical addresses and names, which vendors return as they were sent. */
 const canonical = (one: Shown): Shown => ({
   ...{ ...one, host: one.host.toLowerCase() },
   value:
@@ -405,7 +405,7 @@ const canonical = (one: Shown): Shown => ({
 });
 const text = (one: unknown) => JSON.stringify(one);
 
-/** How much was compared: a replay that compares nothing is worth nothing. */
+/** How much was compared: a replay without comparisons proves nothing. */
 export interface Compared {
   zones: number;
   ids: number;
@@ -415,9 +415,9 @@ export interface Compared {
 }
 
 /**
- * Has an adapter do what the recording client was asked to do, and compares each request with the recorded ones, ids
- * with those of the recorded answers, and lists with what the recorded answers hold.
- * @param open connects the adapter to what answers as recorded
+ * Runs the recorded steps with an adapter, and compares each request with the recorded ones, ids with those of recorded
+ * answers, and lists with the recorded answers.
+ * @param open connects the adapter to the replaying server
  */
 export async function playScenario(
   setup: ReplaySetup,

@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** A WHOIS server on loopback that stands in for a registry's. */
+/** A stand-in for a registry's WHOIS server on loopback. */
 export interface WhoisStandIn {
   /** host:port */
   address: string;
-  /** lines that it was asked, oldest first */
+  /** Received query lines, oldest first. */
   asked: string[];
-  /** what it answers; null: it breaks the connection amid the answer; or what it does with the connection */
+  /** Its answer; null: closes the connection in the middle of the answer; or a handler of the connection. */
   answer: (line: string) => string | null | ((socket: Socket) => void);
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function startWhois(answer: WhoisStandIn['answer'] = () => ''): Pro
   return standIn;
 }
 
-/** An answer of RDAP about a name. */
+/** An RDAP answer for a domain name. */
 export const rdapDomain = (name: string, expires?: unknown, more: object = {}) => ({
   headers: { 'content-type': 'application/rdap+json' },
   body: {

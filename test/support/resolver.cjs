@@ -1,4 +1,4 @@
-// How the tests' imports are found: `src` is what `nest build` made of it, and a `.js` beside a test is its `.ts`.
+// Resolves the tests' imports: `src` is the output of `nest build`, and a `.js` beside a test is its `.ts`.
 const { join, sep } = require('node:path');
 
 const ROOT = join(__dirname, '../..');

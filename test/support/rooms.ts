@@ -3,21 +3,21 @@ import { dirname, join } from 'node:path';
 
 const ROOT = process.cwd();
 
-/** What each room of src/ may import, as `rooms.json` says. */
+/** Allowed imports of each folder of src/, from `rooms.json`. */
 export const readRooms = (): Record<string, string[]> => JSON.parse(readFileSync(join(ROOT, 'rooms.json'), 'utf8'));
 
-/** The sources below src/ that stand in a folder. */
+/** The source files below src/ that are in a folder. */
 export const sources = (): string[] =>
   readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.ts') && file.includes('/'),
   );
 
-/** The innermost room that a file (`audit/chain.ts`) stands in. */
+/** The innermost folder of `rooms.json` that contains a file (`audit/chain.ts`). */
 export function roomOf(file: string, rooms: readonly string[]): string | undefined {
   return rooms.filter((room) => file.startsWith(`${room}/`)).sort((a, b) => b.length - a.length)[0];
 }
 
-/** What each room imports, as its files say. */
+/** Actual imports of each folder. */
 export function importsOf(rooms: readonly string[]): Map<string, Set<string>> {
   const found = new Map(rooms.map((room) => [room, new Set<string>()]));
   for (const file of sources()) {
@@ -31,7 +31,7 @@ export function importsOf(rooms: readonly string[]): Map<string, Set<string>> {
   return found;
 }
 
-/** The map as a diagram: an arrow that others imply (a over b to c) is left out. */
+/** The imports as a diagram, without transitive arrows (a over b to c). */
 export function diagramOf(map: Record<string, readonly string[]>): string {
   const below = new Map<string, Set<string>>();
   const reach = (room: string): Set<string> => {

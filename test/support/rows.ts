@@ -2,7 +2,7 @@ import type { RowValues } from '../../src/cache/reconcile.js';
 import type { StoredRecord } from '../../src/cache/record-cache.js';
 import type { RemoteRecord } from '../../src/dns/record.js';
 
-/** A stored A record at www, `192.0.2.<id>`, with what a test wants otherwise. */
+/** A stored A record at www, `192.0.2.<id>`, with overrides. */
 export const row = (id: number, more: Partial<StoredRecord> = {}): StoredRecord => ({
   id,
   domain_id: 7,
@@ -24,7 +24,7 @@ export const row = (id: number, more: Partial<StoredRecord> = {}): StoredRecord 
   ...more,
 });
 
-/** What follows the provider of an A record at www with its id `a`. */
+/** The provider's fields of an A record at www with its id `a`. */
 export const rowValues = (value: string, more: Partial<RowValues> = {}): RowValues => ({
   remote_id: 'a',
   host: 'www',
@@ -40,7 +40,7 @@ export const rowValues = (value: string, more: Partial<RowValues> = {}): RowValu
   ...more,
 });
 
-/** The same as the provider lists it. */
+/** The same as listed by the provider. */
 export const remote = (remoteId: string, value: string, more: Partial<RemoteRecord> = {}): RemoteRecord => {
   const { remote_id: _, read_only: readOnly, ...rest } = rowValues(value);
   return { ...rest, remoteId, readOnly, ...more };

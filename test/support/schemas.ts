@@ -6,13 +6,13 @@ import { readBody } from './recordings.js';
 import { serviceChecker } from './shapes.js';
 import { type Answer, type Received, samplesDemanded, sharedFile } from './vendor.js';
 
-/** What was asked of a stand-in and answered by it. */
+/** A request to a stand-in and its answer. */
 export interface Exchange {
   request: Received;
   answer: Answer;
 }
 
-/** Says what of an exchange does not fit a description; nothing when all does. */
+/** Returns the mismatches between an exchange and a description; empty if none. */
 export type Checker = (exchange: Exchange) => string[];
 
 type Node = Record<string, unknown>;
@@ -21,7 +21,7 @@ const isObject = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const named = (value: unknown): [string, Node][] => Object.entries(node(value)) as [string, Node][];
 
-/** The file of a description, whether its name is given with or without `.json`. */
+/** The file of a description, with or without `.json` in the name. */
 const fileOf = (file: string) => sharedFile(`provider-schemas/${file.replace(/(\.json)?$/, '.json')}`);
 
 /** A reason not to check, or false. */
@@ -33,8 +33,8 @@ export const noDescription = (file: string): string | false =>
 /**
  * A checker of exchanges for an API.
  * @param file its description in `provider-schemas`
- * @param parts PATCH takes parts of what is described as a whole
- * @param base what comes before the stand-in's paths in those of the API
+ * @param parts PATCH accepts a part of the described body
+ * @param base prefix of the stand-in's paths in those of the API
  */
 export function describedBy(file: string, base: string, parts = false): Checker {
   const document = JSON.parse(readFileSync(fileOf(file), 'utf8')) as Node;
@@ -43,19 +43,19 @@ export function describedBy(file: string, base: string, parts = false): Checker 
   return openapiChecker(document, base, parts);
 }
 
-/** What a request or an answer has to be, of one operation. */
+/** Expected request and answer of one operation. */
 interface Operation {
   method: string;
   segments: string[];
   query: Map<string, { schema: Node; required: boolean }>;
-  /** null: it has none; undefined schema: any */
+  /** null: no body; undefined schema: any. */
   body: { schema: Node | undefined; required: boolean } | null;
   answers: [status: string, schema: Node | null][];
 }
 
 /**
- * A schema as JSON Schema has it: `nullable`, exclusive limits as numbers, references into the document, and without
- * what only describes. What the other side alone writes is required of nobody.
+ * A schema converted to JSON Schema: `nullable`, exclusive limits as numbers, references into the document, without
+ * annotations. Properties that only the other side writes are not required.
  */
 type Side = 'request' | 'part' | 'answer';
 
@@ -77,7 +77,7 @@ function plain(value: unknown, side: Side, foreign: ReadonlySet<string>): unknow
   }
   if (Array.isArray(out.required))
     out.required = out.required.filter((name) => side !== 'part' && !foreign.has(`${name}`));
-  // an answer may always have more than is described, and what fits one of several may fit another one, too
+  // an answer may always have more fields than described, and may match several alternatives
   if (side === 'answer' && out.additionalProperties === false) delete out.additionalProperties;
   if (Array.isArray(out.oneOf)) {
     out.allOf = [...((out.allOf as unknown[] | undefined) ?? []), { anyOf: out.oneOf }];
@@ -91,7 +91,7 @@ function plain(value: unknown, side: Side, foreign: ReadonlySet<string>): unknow
   return out;
 }
 
-/** Names of properties that the other side alone writes, wherever they are. */
+/** Names of all properties that only the other side writes. */
 function writtenBy(document: Node, flag: 'readOnly' | 'writeOnly', at: (part: unknown) => Node): Set<string> {
   const names = new Set<string>();
   const visit = (part: unknown): void => {
@@ -115,7 +115,7 @@ const withoutNull = (value: unknown): unknown =>
       : value;
 
 function openapiChecker(document: Node, base: string, parts: boolean): Checker {
-  /** A part, with the references at its top followed. */
+  /** A node with its top-level references resolved. */
   const at = (part: unknown): Node => {
     let now = node(part);
     while (typeof now.$ref === 'string') {
@@ -131,7 +131,7 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
   for (const side of ['request', 'part', 'answer'] as const) {
     const ajv = new Ajv({ strict: false, validateSchema: false, unicodeRegExp: false, logger: false, allErrors: true });
     formats.default(ajv);
-    // DNS has names that are no names of hosts: the root, wildcards, underscores
+    // DNS names need not be host names: the root, wildcards, underscores
     ajv.addFormat('hostname', /^\S+$/);
     validators.set(side, { ajv: ajv.addSchema(suited(side, document), 'doc'), compiled: new Map() });
   }
@@ -143,7 +143,7 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
     const extra = (e: { params: Node }) => (e.params.additionalProperty ? ` (${e.params.additionalProperty})` : '');
     return (validate.errors ?? []).map((e) => `${e.instancePath || '/'} ${e.message}${extra(e)}`);
   }
-  /** Many descriptions forget to say what may be null in an answer: that is as good as left out, where one may. */
+  /** Many descriptions omit that an answer's field may be null; null is accepted where a field may be missing. */
   function errors(schema: Node, value: unknown, side: Side): string[] {
     const found = once(schema, value, side);
     const less = found.length && side === 'answer' ? once(schema, withoutNull(value), side) : found;
@@ -151,7 +151,7 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
   }
   const operations = operationsOf(document, at);
 
-  /** Names of fields that a schema knows in an object; null where it takes any. */
+  /** Known fields of an object schema; null if it accepts any. */
   function known(schema: unknown): Map<string, Node> | null {
     const here = at(schema);
     const names = new Map(named(here.properties));
@@ -166,7 +166,7 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
     }
     return names;
   }
-  /** Fields that are not described: descriptions seldom forbid them, but nobody reads or sends them there. */
+  /** Undescribed fields: descriptions seldom forbid them, but they have no effect. */
   function unknown(schema: unknown, value: unknown, path: string): string[] {
     const here = at(schema);
     if (Array.isArray(value)) return value.flatMap((one, i) => unknown(here.items, one, `${path}/${i}`));
@@ -199,7 +199,7 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
       if (required && !(name in request.query)) out.push(`query ${name} is missing`);
     const body = readBody(request.body);
     if (body !== undefined && !operation.body) out.push('a body is not described');
-    // some descriptions require one of DELETE
+    // some descriptions require a body for DELETE
     if (body === undefined && operation.body?.required && request.method !== 'DELETE') out.push('the body is missing');
     if (body !== undefined && operation.body?.schema) {
       const { schema } = operation.body;
@@ -218,7 +218,7 @@ function openapiChecker(document: Node, base: string, parts: boolean): Checker {
   };
 }
 
-/** A value of a query, which is text, may be read as a number or a truth value, or be one of several. */
+/** A query value is text, and may be parsed as a number, a boolean, or a list. */
 function queryErrors(
   schema: Node,
   value: string,
@@ -252,7 +252,7 @@ function answerErrors(
   return errors(schema, body).map((error) => `${status}: ${error}`);
 }
 
-/** The operations of a description: OpenAPI 3, Swagger 2, or a discovery document of Google. */
+/** The operations of a description: OpenAPI 3, Swagger 2, or a Google discovery document. */
 function operationsOf(document: Node, at: (part: unknown) => Node): Operation[] {
   if (document.resources) return discovery(document);
   const server = node((document.servers as Node[] | undefined)?.[0]).url ?? '';

@@ -16,7 +16,7 @@ import type { Document } from './openapi.js';
 const ENTRY = join(import.meta.dirname, '../../dist/src/main.js');
 const QUICK_HASHES = `--require=${join(import.meta.dirname, 'quick-hashes.cjs')}`;
 
-/** a process that does not listen after so long is ended */
+/** ms after which a process that does not listen is killed. */
 const START_MS = 60_000;
 
 export const ADMIN = { username: 'admin', password: 'correct-horse-battery-9' };
@@ -30,7 +30,7 @@ export interface Answer<T = unknown> {
   data: T;
 }
 
-/** Headers as `fetch` gives them, each cookie by itself. */
+/** Headers as in `fetch`, with separate cookies. */
 function headersOf(given: Record<string, string | string[]>): Headers {
   const headers = new Headers();
   for (const [name, values] of Object.entries(given)) for (const value of [values].flat()) headers.append(name, value);
@@ -40,11 +40,11 @@ function headersOf(given: Record<string, string | string[]>): Headers {
 interface DeclaredFailures {
   method: string;
   pattern: RegExp;
-  /** description of the answers by status */
+  /** Descriptions of the answers by status. */
   responses: Record<string, string>;
 }
 
-/** Fixed paths come before those with parameters, as in the service. */
+/** Fixed paths precede those with parameters, as in the service. */
 function declaredFailures(document: unknown): DeclaredFailures[] {
   const { paths, components } = document as Document;
   return Object.keys(paths)
@@ -63,7 +63,7 @@ function declaredFailures(document: unknown): DeclaredFailures[] {
     );
 }
 
-/** Whether a process is stopped, as by SIGSTOP. */
+/** Whether a process is stopped, for example by SIGSTOP. */
 export function isStopped(pid: number): boolean {
   try {
     return /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -74,23 +74,23 @@ export function isStopped(pid: number): boolean {
 
 const newDataDir = () => mkdtempSync(join(tmpdir(), 'zoneward-test-'));
 
-/** A running service, reached over real HTTP. */
+/** A running service, called over real HTTP. */
 export abstract class Server {
-  /** the same for all services of a file */
+  /** Shared by all services of a test file. */
   private static failures?: Promise<DeclaredFailures[]>;
   protected constructor(
     readonly url: string,
     readonly dataDir: string,
   ) {}
 
-  /** What the service has logged so far. */
+  /** The service's log so far. */
   abstract get log(): string;
-  /** Ends as an operator would (SIGTERM). @returns the exit code */
+  /** Stops it as an operator would (SIGTERM). @returns the exit code */
   abstract stop(): Promise<number | null>;
-  /** Ends as a crash would (SIGKILL), where it is a process. */
+  /** Kills it like a crash (SIGKILL), if it is a process. */
   abstract kill(): Promise<number | null>;
 
-  /** One call; `body` is sent as JSON (text as it is). */
+  /** Sends one request; `body` is sent as JSON (text unchanged). */
   async call<M extends string, P extends string>(
     method: M,
     path: P,
@@ -114,13 +114,13 @@ export abstract class Server {
     };
   }
 
-  /** Failures are part of the API: the OpenAPI description has to declare each that any test meets. */
+  /** Failures are part of the API: each one met in a test must be declared in the OpenAPI description. */
   private async assertDescribed(method: string, path: string, status: number, code: number): Promise<void> {
     Server.failures ??= fetch(`${this.url}/api/openapi.json`)
       .then((answer) => answer.json())
       .then(declaredFailures)
       .catch(() => {
-        // gone already, or below another path
+        // stopped already, or below another path
         Server.failures = undefined;
         return [];
       });
@@ -131,7 +131,7 @@ export abstract class Server {
     throw new Error(`${words}: its handler needs @Fails with the kind of ${code}`);
   }
 
-  /** A client that sends this credential. */
+  /** A client with this credential. */
   as(token: string) {
     const call =
       <M extends string>(method: M) =>
@@ -148,13 +148,13 @@ export abstract class Server {
   }
 }
 
-/** The services of this process by their data directories. */
+/** The services in this process by data directory. */
 const running = new Map<string, INestApplication>();
 
-/** The application that runs in this process on a data directory, if any. */
+/** The application running in this process on a data directory, if any. */
 export const applicationOf = (dataDir: string): INestApplication | undefined => running.get(dataDir);
 
-/** Providers of tests apply nothing late, no registry is asked, and nobody drains, but where just that is tested. */
+/** Defaults for tests: providers apply nothing late, registries are not queried, and shutdown does not drain. */
 const AT_ONCE = { UNCLEAR_AFTER_MS: '0', EXPIRY_LOOKUPS: 'off', DRAIN_MS: '0' };
 
 /** The service in the test's own process. */
@@ -163,13 +163,13 @@ export class LocalServer extends Server {
   private constructor(
     private readonly app: INestApplication,
     dataDir: string,
-    /** where its part of the log begins */
+    /** Start of its part of the log. */
     private readonly begin: number,
   ) {
     super(`http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`, dataDir);
   }
 
-  /** @param controllers more than those of the service */
+  /** @param controllers additional ones */
   static async start(
     env: Record<string, string> = {},
     dataDir = newDataDir(),
@@ -212,7 +212,7 @@ export class LocalServer extends Server {
   }
 }
 
-/** The service as a process: where its start, its end, its memory or its environment is what is tested. */
+/** The service as a separate process, for tests of its start, shutdown, memory or environment. */
 export class ServerProcess extends Server {
   private constructor(
     url: string,
@@ -224,9 +224,9 @@ export class ServerProcess extends Server {
   }
 
   /**
-   * Starts `node dist/src/main.js` with this environment and nothing of the caller's that it would see, and waits until
-   * it listens.
-   * @param through a program and its arguments that become it
+   * Starts `node dist/src/main.js` with this environment, without the caller's variables that affect it, and waits
+   * until it listens.
+   * @param through a wrapper program and its arguments
    */
   static async start(
     env: Record<string, string> = {},
@@ -314,18 +314,15 @@ async function initialised<S extends Server>(
   return { server, admin: server.as(token), token, databaseUrl, stop };
 }
 
-/**
- * An initialised service on a database of a kind without anything in it, in the test's process, with an administrator
- * who is logged in.
- */
+/** An initialised service on an empty database in the test's process, with a logged-in administrator. */
 export const startService = (kind: Kind, env: Record<string, string> = {}): Promise<Service> =>
   initialised(LocalServer, kind, env);
 
-/** The same with more controllers than it has. */
+/** The same with additional controllers. */
 export const startServiceWith = (kind: Kind, controllers: Type[]): Promise<Service> =>
   initialised({ start: (env, dataDir) => LocalServer.start(env, dataDir, controllers) }, kind, {});
 
-/** The same as a process of its own. */
+/** The same as a separate process. */
 export const startProcess = (
   kind: Kind,
   env: Record<string, string> = {},

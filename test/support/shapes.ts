@@ -34,7 +34,9 @@ const SCALARS: Record<string, RegExp> = {
 };
 const elementsOf = (value: object) => Object.entries(value).filter(([key]) => !/^([@?]|#text$)/.test(key));
 
-/** Checks exchanges in XML against a service model of botocore: every element known, of its type, none missing. */
+/**
+ * Checks XML exchanges against a service model of botocore: every element is known and of its type, none is missing.
+ */
 export function serviceChecker(document: object, base: string): Checker {
   const { operations, shapes } = document as Service;
 
@@ -76,7 +78,7 @@ export function serviceChecker(document: object, base: string): Checker {
         .map(([key]) => `${where}.${key} is missing`),
     ];
   }
-  /** A document, whose root has the name that the model says. */
+  /** Checks a document and the name of its root. */
   function rooted(name: string, shape: Shape, body: unknown, where: string): string[] {
     const root = isObject(body) ? body : {};
     const other = elementsOf(root).find(([key]) => key !== name);

@@ -1,7 +1,7 @@
 const { basename } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** What takes longest or waits most, the longest first: begun late it would be what the whole run waits for. */
+/** The slowest test files, slowest first: started late they would prolong the whole run. */
 const SLOWEST = [
   'rights-ended',
   'clocks',
@@ -50,7 +50,7 @@ const rank = ({ path }) => {
   return at < 0 ? SLOWEST.length : at;
 };
 
-/** The slowest files first, the others as Jest orders them: by what they took last time, or by size. */
+/** Runs the slowest files first, the others in Jest's order: by their last duration, or by size. */
 module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
     return super.sort(tests).toSorted((a, b) => rank(a) - rank(b));

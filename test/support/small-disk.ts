@@ -8,16 +8,16 @@ const run = (command: string, ...args: string[]) => spawnSync(command, args, { e
 const MiB = 2 ** 20;
 const STEPS = [MiB, 4096, 1];
 
-/** A disk of its own, in memory. */
+/** A separate in-memory file system. */
 export interface SmallDisk {
   path: string;
-  /** No byte is left. */
+  /** Fills it completely. */
   fill(): void;
   free(): void;
   remove(): void;
 }
 
-/** Mounts one of this size, at a new folder or over one that there is. @throws Error where that is not allowed */
+/** Mounts one of this size, at a new folder or over an existing one. @throws Error when mounting is not allowed */
 export function smallDisk(megabytes: number, at?: string): SmallDisk {
   const path = at ?? mkdtempSync(join(tmpdir(), 'zoneward-disk-'));
   const { status, stderr } = run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', path);
@@ -43,7 +43,7 @@ export function smallDisk(megabytes: number, at?: string): SmallDisk {
   };
 }
 
-/** Why no disk can be mounted here, if so: that needs root, and a machine that lets it. */
+/** Why none can be mounted here, if so: it needs root and the permission to mount. */
 export function noSmallDisk(): string | undefined {
   try {
     smallDisk(1).remove();

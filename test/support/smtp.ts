@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A mail as it arrived. */
+/** A received mail. */
 export interface Arrived {
   from: string;
   to: string[];
-  /** lower-case names in the order of their arrival; folded lines joined, encoded words not decoded */
+  /** Lower-case names in order of arrival; folded lines joined, encoded words not decoded. */
   headers: [name: string, value: string][];
   subject: string;
   text: string;
@@ -43,20 +43,20 @@ export function makeCertificates(): { issue(name: string): Certificate; remove()
   };
 }
 
-/** How the server behaves; may be changed while it runs. */
+/** Behaviour of the server; may be changed while it runs. */
 export interface Behaviour {
-  /** what it answers to a recipient, such as `550 no such user`; null: it takes it */
+  /** Answer to a recipient, such as `550 no such user`; null: accepted. */
   recipient(address: string): string | null;
-  /** what it answers to a login */
+  /** Answer to a login; null: accepted. */
   login(user: string, password: string): string | null;
-  /** ms before it answers to the end of a message */
+  /** ms before it answers to the end of a message. */
   slow: number;
 }
 
 export interface SmtpOptions extends Partial<Behaviour> {
   security?: 'none' | 'starttls' | 'tls';
   certificate?: Certificate;
-  /** whether a login is demanded; then `login` decides */
+  /** Whether a login is required, which `login` then decides. */
   authentication?: boolean;
   port?: number;
   host?: string;
@@ -65,17 +65,17 @@ export interface SmtpOptions extends Partial<Behaviour> {
 export interface Smtp {
   port: number;
   mails: Arrived[];
-  /** how the mails' connections were secured and who logged in */
+  /** Encryption and user of the connections that delivered mails. */
   sessions: { secure: boolean; user: string | undefined }[];
   behaviour: Behaviour;
   stop(): Promise<void>;
 }
 
-/** `550 text` as the error that smtp-server wants. */
+/** `550 text` as an error for smtp-server. */
 const refusal = (answer: string | null): Error | null =>
   answer === null ? null : Object.assign(new Error(answer.slice(4)), { responseCode: Number(answer.slice(0, 3)) });
 
-/** A real mail server on loopback that keeps what it gets. */
+/** A real mail server on loopback that keeps received mails. */
 export async function startSmtp(options: SmtpOptions = {}): Promise<Smtp> {
   const { security = 'none', certificate, authentication = false, port = 0, host = '127.0.0.1', ...more } = options;
   const behaviour: Behaviour = { recipient: () => null, login: () => null, slow: 0, ...more };
@@ -97,7 +97,7 @@ export async function startSmtp(options: SmtpOptions = {}): Promise<Smtp> {
       } catch {
         return; // cut off in the middle of the message
       }
-      // a connection that was cut meanwhile gets no answer, and its mail was not taken
+      // a closed connection gets no answer, and its mail was not accepted
       await sleep(behaviour.slow, undefined, { signal: wait.signal }).catch(() => undefined);
       if (wait.signal.aborted) return;
       mails.push({
@@ -122,7 +122,7 @@ export async function startSmtp(options: SmtpOptions = {}): Promise<Smtp> {
     closeTimeout: 100,
     logger: false,
   });
-  server.on('error', () => undefined); // connections that were cut, or refused our certificate
+  server.on('error', () => undefined); // closed connections, or clients that refused our certificate
   const listening = await new Promise<AddressInfo>((resolve) => {
     const listener = server.listen(port, host, () => resolve(listener.address() as AddressInfo));
   });
@@ -151,7 +151,7 @@ const parts = (raw: string) => {
   return { headers, body: raw.slice(end + 4) };
 };
 
-/** Text of a part of a MIME message. */
+/** Decoded text of a MIME part. */
 function decoded({ headers, body }: ReturnType<typeof parts>): string {
   const encoding = new Map(headers).get('content-transfer-encoding');
   if (encoding === 'base64') return Buffer.from(body, 'base64').toString('utf8');
@@ -165,7 +165,7 @@ const quoted = (text: string): string =>
     'latin1',
   ).toString('utf8');
 
-/** RFC 2047 words. */
+/** Decodes RFC 2047 words. */
 export const decodedWords = (text: string): string =>
   text
     .replace(/\?=\s+=\?/g, '?==?')

@@ -11,8 +11,8 @@ interface Statement {
 type Sent = string | { text?: string; sql?: string; values?: SqlValue[] };
 
 /**
- * Listens to the statements that this process sends to its databases.
- * @returns how to stop listening, and what they were
+ * Records the statements that this process sends to its databases.
+ * @returns a function that stops recording and returns them
  */
 export function tellStatements(): () => Statement[] {
   const spies = [

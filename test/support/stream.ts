@@ -9,9 +9,9 @@ export interface Told {
 /** A client of `GET /api/events`. */
 export class EventStream {
   readonly told: Told[] = [];
-  /** the last id that was seen, with an event or without one */
+  /** The last received id, with or without an event. */
   last = '';
-  /** all of it */
+  /** All received text. */
   text = '';
   ended = false;
 
@@ -36,7 +36,7 @@ export class EventStream {
     return stream;
   }
 
-  /** Waits for an event that was not waited for yet. */
+  /** Waits for the next unread event. */
   async next(what: string, fits: (told: Told) => boolean = () => true): Promise<Told> {
     let found = -1;
     await until(what, async () => {
@@ -60,7 +60,7 @@ export class EventStream {
         for (const frame of frames) this.take(frame);
       }
     } catch {
-      // closed by the test, or cut off
+      // closed by the test, or the connection was lost
     }
     this.ended = true;
   }

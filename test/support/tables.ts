@@ -3,13 +3,13 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { sqlite } from '../../src/platform/database/sqlite-module.js';
 
-/** Where a service keeps its data. */
+/** Where a service stores its data. */
 interface Store {
   databaseUrl: string;
   server: { dataDir: string };
 }
 
-/** Rows straight from the database of a service, past the service. */
+/** Rows read directly from the database of a service. */
 export async function rowsOf({ databaseUrl, server }: Store, sql: string): Promise<Record<string, unknown>[]> {
   if (databaseUrl.startsWith('sqlite:')) {
     const { DatabaseSync } = sqlite();
@@ -30,6 +30,6 @@ export async function rowsOf({ databaseUrl, server }: Store, sql: string): Promi
   return rows as Record<string, unknown>[];
 }
 
-/** How many writes have no known end. */
+/** Number of unfinished change sets. */
 export const openIntents = async (store: Store): Promise<number> =>
   (await rowsOf(store, `SELECT id FROM change_sets WHERE state <> 'done'`)).length;

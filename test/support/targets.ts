@@ -3,10 +3,10 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './bind.js';
 
-/** What health checks look at: servers at addresses of loopback, all at one port, that come and go. */
+/** Targets of health checks: servers on loopback addresses at one port that can be started and stopped. */
 export interface Targets {
   port: number;
-  /** connections so far, by address */
+  /** Connections so far, by address. */
   seen: Map<string, number>;
   up(...addresses: string[]): Promise<void>;
   down(...addresses: string[]): Promise<void>;
@@ -14,7 +14,7 @@ export interface Targets {
 }
 
 interface Kind {
-  /** left out: connections are taken, and closed */
+  /** Omitted: connections are accepted and closed. */
   answer?: RequestListener;
   tls?: { key: string; cert: string };
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Method, OutgoingRequest } from '../../src/providers/kit/http/http-client.js';
 import { noRecordings, sharedFile } from './vendor.js';
 
-/** A request, whose it is, and the signature that must come out. */
+/** A request, its credentials, and the expected signature. */
 export interface Vector {
   scheme: string;
   by?: string;
@@ -27,7 +27,7 @@ export const vectorsOf = (scheme: string): Vector[] =>
     ? []
     : (JSON.parse(readFileSync(file, 'utf8')) as { vectors: Vector[] }).vectors.filter((v) => v.scheme === scheme);
 
-/** The request of a vector, without the headers that the signer itself adds. */
+/** The request of a vector, without the headers added by the signer. */
 export function requestOf({ input }: Vector, added: readonly string[]): OutgoingRequest {
   const { method, path, query, body } = input;
   const given = Object.entries(input.headers).map(([name, value]) => [name.toLowerCase(), value] as const);

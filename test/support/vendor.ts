@@ -6,42 +6,42 @@ import { outboundAgent } from '../../src/platform/outbound/agent.js';
 import { type Connected, connectProvider } from '../../src/providers/connect.js';
 import type { Credentials, DnsProvider, ProviderDefinition } from '../../src/providers/provider.js';
 
-/** A request as a stand-in received it. */
+/** A request received by a stand-in. */
 export interface Received {
   method: string;
-  /** without query, below the stand-in's URL */
+  /** Without query, below the stand-in's URL. */
   path: string;
   query: Record<string, string>;
   headers: IncomingMessage['headers'];
-  /** parsed JSON, else the text; undefined when empty */
+  /** Parsed JSON, otherwise the text; undefined when empty. */
   body: unknown;
-  /** tells connections apart */
+  /** Number of the connection. */
   connection: number;
 }
 
-/** What a stand-in answers; `breakAfter` sends so many bytes of the body and then breaks the connection. */
+/** Answer of a stand-in; `breakAfter` sends so many bytes of the body and then closes the connection. */
 export interface Answer {
   status?: number;
   headers?: Record<string, string>;
-  /** objects become JSON, texts and bytes stay */
+  /** Objects are sent as JSON, texts and bytes unchanged. */
   body?: unknown;
   breakAfter?: number;
-  /** it is a fault that a test put in the place of what the stand-in answers */
+  /** The test injected it as a fault instead of the stand-in's answer. */
   injected?: boolean;
 }
 export type Handler = (request: Received) => Answer | Promise<Answer>;
 
 export interface StandIn {
   url: string;
-  /** all requests so far, oldest first */
+  /** All requests so far, oldest first. */
   requests: Received[];
-  /** the same with what was answered */
+  /** The same with their answers. */
   exchanges: { request: Received; answer: Answer }[];
   handler: Handler;
   stop(): Promise<void>;
 }
 
-/** An HTTP server on loopback in the place of a provider. Its handler may be exchanged at any time. */
+/** An HTTP server on loopback in place of a provider. Its handler can be replaced at any time. */
 export async function startStandIn(handler: Handler = () => ({ status: 501 }), port = 0): Promise<StandIn> {
   const connections = new Map<unknown, number>();
   const server = createServer(async (request, response) => {
@@ -94,7 +94,7 @@ const parsed = (text: string): unknown => {
 };
 
 /**
- * A stand-in for all tests of the surrounding `describe`, and a provider connected to it: both are there from its
+ * A stand-in for all tests of the surrounding `describe`, and a provider connected to it, both available from
  * `beforeAll` on.
  */
 export function standInFor<S extends StandIn, P = undefined>(start: () => Promise<S>, connect?: (standIn: S) => P) {
@@ -109,7 +109,7 @@ export function standInFor<S extends StandIn, P = undefined>(start: () => Promis
 
 const again = new WeakMap<DnsProvider, (definition: ProviderDefinition) => Connected>();
 
-/** A provider connected as the service does it, with outbound rules that deny nothing. */
+/** Connects a provider as the service does, with outbound rules that deny nothing. */
 export function connectTo(definition: ProviderDefinition, credentials: Credentials, timeoutMs = 10_000): Connected {
   const provider = connectProvider(definition, credentials, {
     agent: outboundAgent([], timeoutMs),
@@ -122,12 +122,13 @@ export function connectTo(definition: ProviderDefinition, credentials: Credentia
 }
 
 /**
- * The same account under another declaration, of which only the limits differ; null for what `connectTo` has not made.
+ * Connects the same account with another declaration that differs only in limits; null if `connectTo` did not create
+ * it.
  */
 export const connectedAgain = (provider: DnsProvider, definition: ProviderDefinition): Connected | null =>
   again.get(provider)?.(definition) ?? null;
 
-/** Recorded traffic of one provider (dns-lexicon's recordings as JSON; kept outside of the repository). */
+/** Recorded traffic of one provider (dns-lexicon's recordings as JSON; stored outside of the repository). */
 export interface Recording {
   zone: string;
   scenarios: Scenario[];
@@ -154,13 +155,13 @@ export interface Interaction {
 
 const shared = resolve(process.env.ZONEWARD_SHARED ?? '../shared');
 
-/** A file of the folder that holds recordings and the like, which may be absent. */
+/** A file in the folder of recordings and samples, which may be missing. */
 export const sharedFile = (path: string): string => `${shared}/${path}`;
 
-/** Whether samples of providers have to be there: what needs them then fails without them, and is not skipped. */
+/** Whether provider samples are required: tests that need them then fail instead of being skipped. */
 export const samplesDemanded = process.env.TEST_SAMPLES === 'demanded';
 
-/** A reason to skip what compares with that folder, or false. */
+/** A reason to skip comparisons with that folder, or false. */
 export const noRecordings: string | false =
   existsSync(`${shared}/provider-recordings`) || samplesDemanded
     ? false

@@ -7,10 +7,10 @@ import { type Powerdns, type RawZone, startPowerdns } from './powerdns.js';
 import { type HttpProxy, startProxy } from './proxy.js';
 import { type Answer, type Client, type Service, startService } from './server.js';
 
-/** A record as a name server publishes it. */
+/** A record as published by a name server. */
 export interface Published {
   ttl: number;
-  /** presentation form */
+  /** Presentation form. */
   rdata: string;
 }
 
@@ -19,12 +19,12 @@ const about = (lines: Line[], name: string, type: string): Published[] =>
     .filter((line) => line.owner.toLowerCase() === `${name}.` && line.type === type)
     .map(({ ttl, rdata }) => ({ ttl, rdata }));
 
-/** What master-file text says about one name and type. */
+/** The records of one name and type in master-file text. */
 export const published = (text: string, name: string, type: string): Published[] => about(linesOf(text), name, type);
 
 /**
- * What a name server on loopback says about exactly this name: in its answer, or, for delegations, in the authority
- * section.
+ * What a name server on loopback publishes for exactly this name: in the answer section, or for delegations in the
+ * authority section.
  */
 export const ask = async (port: number, name: string, type: string): Promise<Published[]> =>
   about(await digLines(port, name, type, '+answer', '+authority'), name, type);
@@ -39,7 +39,7 @@ export function txtOf(rdata: string): string {
   return Buffer.from(bytes).toString('utf8');
 }
 
-/** The created thing's data. */
+/** The data of a 201 answer. */
 export function made<T>(answer: Answer<T>): T {
   assert.equal(answer.status, 201, `${answer.status} ${answer.msg} ${JSON.stringify(answer.data)}`);
   assert.equal(answer.code, 0);
@@ -53,24 +53,24 @@ export function done<T>(answer: Answer<T>): T {
   return answer.data;
 }
 
-/** That a call failed with this status and code. @returns the answer */
+/** Asserts that a call failed with this status and code. @returns the answer */
 export function refused(answer: Answer, status: number, code: number): Answer<Failure> {
   assert.deepEqual([answer.status, answer.code], [status, code], `${answer.msg} ${JSON.stringify(answer.data)}`);
   return answer as Answer<Failure>;
 }
 
-/** That the provider's failure was told, in these words. */
+/** Asserts that the provider's error was reported with this message. */
 export const providerFailed = (answer: Answer, words: RegExp): void =>
   assert.match(refused(answer, 500, 500002).msg, words);
 
-/** Waits for a condition. @throws AssertionError when it does not come true in time */
+/** Waits for a condition. @throws AssertionError when it does not become true in time */
 export async function until(what: string, condition: () => Promise<boolean>, ms = 60_000): Promise<void> {
   for (const end = Date.now() + ms; !(await condition()); await sleep(50)) {
     assert.ok(Date.now() < end, `not within ${ms} ms: ${what}`);
   }
 }
 
-/** Runs the jobs, so many at once. */
+/** Runs work on all items with limited concurrency. */
 export async function each<T>(items: T[], concurrency: number, work: (item: T, index: number) => Promise<unknown>) {
   let next = 0;
   const worker = async () => {
@@ -82,13 +82,13 @@ export async function each<T>(items: T[], concurrency: number, work: (item: T, i
 const line = (host: string, type: string, priority: number | null, value: string, ttl: number, enabled: boolean) =>
   `${host} ${type} ${priority ?? '-'} ${value} ${ttl} ${enabled ? 'on' : 'off'}`;
 
-/** All that the API lists of a domain, one sorted line a record, comparable with `powerdnsLines`. */
+/** All listed records of a domain, one sorted line each, comparable with `powerdnsLines`. */
 export async function cacheLines(client: Client, domain: number): Promise<string[]> {
   const { list } = done(await client.get(`/api/domains/${domain}/records`));
   return list.map((r) => line(r.host, r.type, r.priority, r.value, r.ttl, r.enabled)).toSorted();
 }
 
-/** All that PowerDNS holds of a zone, asked past the service, without the SOA. */
+/** All records of a zone read directly from PowerDNS, without the SOA. */
 export function powerdnsLines({ name, rrsets }: RawZone): string[] {
   return rrsets
     .filter((set) => set.type !== 'SOA')
@@ -111,16 +111,16 @@ export const addAccount = async (admin: Client, provider: string, credentials: o
 export const addDomain = async (admin: Client, account_id: number, name: string, create = false): Promise<number> =>
   made(await admin.post('/api/domains', { name, account_id, create })).id;
 
-/** A service with one domain at a real PowerDNS, that it reaches through a proxy. */
+/** A service with one domain at a real PowerDNS behind a fault-injecting proxy. */
 export interface World extends Service {
   pdns: Powerdns;
   proxy: HttpProxy;
   account: number;
   domain: number;
   zone: string;
-  /** path of the domain's records */
+  /** Path of the domain's records. */
   records: `/api/domains/${number}/records`;
-  /** that the cache holds exactly what PowerDNS holds */
+  /** Asserts that the cache equals PowerDNS. */
   agree(client?: Client): Promise<void>;
 }
 
@@ -132,7 +132,7 @@ export async function startWorld(
 ): Promise<World> {
   const zone = 'example.com';
   const started: (() => Promise<unknown>)[] = [];
-  // last started, first stopped; also when the start does not get to its end
+  // stops in reverse order, also when the start fails
   const stop = async () => {
     for (const end of started.toReversed()) await end();
   };

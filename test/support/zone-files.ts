@@ -7,7 +7,7 @@ import { addAccount, addDomain, done, refused } from './world.js';
 
 export type Body = Record<string, unknown>;
 
-/** A service on SQLite with a domain in zone files: what needs no name server to be seen. */
+/** A service on SQLite with a domain in zone files, for tests that need no name server. */
 export async function startFiles(zone: string) {
   const service = await startService('sqlite');
   const { admin, server } = service;
@@ -18,7 +18,7 @@ export async function startFiles(zone: string) {
   const file = (name?: string) => readFileSync(path(name), 'latin1');
   const all = async (query: Query = '') => done(await admin.get(`${records}${query}`)).list;
 
-  /** That a call is refused naming exactly these fields, and changes nothing, here and at the provider. */
+  /** Asserts that a call is refused naming exactly these fields, and changes nothing, here and at the provider. */
   async function unchanged(call: () => Promise<Answer>, ...paths: string[]): Promise<Answer<Failure>> {
     const before = [await all(), file()];
     const answer = refused(await call(), 400, 400001);
