@@ -25,9 +25,9 @@ export interface ProtocolAdapter {
   strict: boolean;
   /** The session JWT or API token of a request; null: none. */
   credential(request: Request): string | null;
-  /** what is sent for the result of a handler; the type of texts is `text/html` unless it is set */
+  /** The answer for the result of a handler; a text is sent as `text/html` unless a type is set. */
   success(data: unknown, response: Response): unknown;
-  /** sends a failure; status and `Retry-After` are set, and may be set anew */
+  /** Sends an error; status and `Retry-After` are already set and may be changed. */
   failure(error: AppError, response: Response): void;
 }
 
@@ -94,8 +94,8 @@ export const speaking =
 
 /** Parses a body as its protocol says. */
 export const parseBody: RequestHandler = (request, response, next) =>
-  // a parser may go on in the socket's context, in which no protocol is known
-  currentProtocol().parse(request, response, AsyncResource.bind(next));
+  // a foreign parser may go on in the context of the socket, in which no protocol is known
+  currentProtocol().parse(request, response, isForeign() ? AsyncResource.bind(next) : next);
 
 /** Validates bodies and queries as strictly as the current protocol demands. */
 @Injectable()
