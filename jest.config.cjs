@@ -22,7 +22,7 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/slowest-first.cjs',
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
   testTimeout: 300_000,
-  // most of them wait for a server or a time limit; with many at once two cores are late for limits of seconds
-  maxWorkers: 6,
+  // most of them wait for a server or a time limit; with more at once two cores are late for limits of seconds
+  maxWorkers: 4,
   workerIdleMemoryLimit: '600MB',
 };

@@ -4,10 +4,14 @@ import type { Kind } from './databases.js';
 import type { Answer } from './server.js';
 
 const WAITING: Record<Exclude<Kind, 'sqlite'>, string> = {
-  postgresql: `SELECT COUNT(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-  mysql: `SELECT COUNT(*) AS n FROM information_schema.processlist
+  postgresql: `SELECT pid AS id, query AS text FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  mysql: `SELECT id, info AS text FROM information_schema.processlist
            WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command <> 'Sleep'`,
 };
+
+/** Statements of the job that links audit entries, which waits for the same table. */
+const LINKING = /^\s*(DELETE|SELECT)\s.*audit_pending/s;
 
 const LOCK: Record<Exclude<Kind, 'sqlite'>, string> = {
   postgresql: 'LOCK TABLE audit_pending IN SHARE MODE',
@@ -25,9 +29,13 @@ export async function atOnce(db: Db, kind: Kind, requests: (() => Promise<Answer
   await db.transaction(async (manager) => {
     await manager.query(LOCK[kind]);
     answers = Promise.all(requests.map((send) => send()));
+    let before = new Set<string>();
     for (let i = 0; i < 200; i++) {
-      const row = await db.row<{ n: number }>(WAITING[kind]);
-      if (Number(row?.n) >= requests.length) break;
+      const rows = await db.rows<{ id: number; text: string | null }>(WAITING[kind]);
+      const statements = rows.filter(({ text }) => text && !LINKING.test(text)).map(({ id, text }) => `${id} ${text}`);
+      // a statement of a job is over by the next look
+      if (statements.filter((one) => before.has(one)).length >= requests.length) break;
+      before = new Set(statements);
       await sleep(25);
     }
     if (kind === 'mysql') await manager.query('UNLOCK TABLES');
