@@ -73,7 +73,7 @@ async function* written(format: ExportFormat, pieces: AsyncGenerator<AuditView[]
 /**
  * Streams an export, as fast as the client reads. A failure before the first entries is answered as usual; a later one
  * closes the connection, so that nobody takes a part for the whole.
- * @param user who asks. @throws AppError 429001
+ * @param user the caller. @throws AppError 429001
  */
 export async function sendExport(
   user: number,

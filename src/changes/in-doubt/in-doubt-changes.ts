@@ -67,7 +67,8 @@ export class InDoubtChanges {
 
   /**
    * Whether the cache may be wrong about one of these names: some change there has no known end, or its process is gone
-   * before it could write down what it did. Who asks holds the locks of the names, so no other one lives at them.
+   * before it could write down what it did. The caller holds the locks of the names, so no other writer is active
+   * there.
    * @param domainIds all domains that are the zone
    * @param hosts null: all of the zone
    */
